@@ -1,0 +1,203 @@
+"""One row per element type: its names in ONNX, DirectML and NumPy, and its size.
+
+Decides nothing but the correspondence. Which operator accepts which type is said in :mod:`extremum.spec`. bfloat16 is
+NumPy's only through ml_dtypes, which is imported when its dtype is asked for and not before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from extremum.errors import ElementTypeError
+
+__all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_numpy", "from_onnx"]
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """An element type under all its names.
+
+    Attributes
+    ----------
+    name : str
+        NumPy's (or ml_dtypes') name, such as ``float32``.
+    onnx : str
+        ONNX's name of a tensor of this type, such as ``tensor(float)``.
+    onnx_number : int
+        The value in ``TensorProto.DataType``.
+    directml : str or None
+        The name in ``DML_TENSOR_DATA_TYPE`` without its prefix, or None where DirectML has no such type.
+    itemsize : int
+        Bytes of one element.
+
+    Examples
+    --------
+    >>> from extremum import dtypes
+    >>> dtypes.from_name("float32").onnx
+    'tensor(float)'
+    """
+
+    name: str
+    onnx: str
+    onnx_number: int
+    directml: str | None
+    itemsize: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype; the first look at bfloat16's imports ml_dtypes."""
+        if self.name == "bfloat16":
+            import ml_dtypes
+
+            return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(self.name)
+
+
+ELEMENT_TYPES: tuple[ElementType, ...] = (
+    ElementType("bool", "tensor(bool)", 9, None, 1),
+    ElementType("int8", "tensor(int8)", 3, "INT8", 1),
+    ElementType("int16", "tensor(int16)", 5, "INT16", 2),
+    ElementType("int32", "tensor(int32)", 6, "INT32", 4),
+    ElementType("int64", "tensor(int64)", 7, "INT64", 8),
+    ElementType("uint8", "tensor(uint8)", 2, "UINT8", 1),
+    ElementType("uint16", "tensor(uint16)", 4, "UINT16", 2),
+    ElementType("uint32", "tensor(uint32)", 12, "UINT32", 4),
+    ElementType("uint64", "tensor(uint64)", 13, "UINT64", 8),
+    ElementType("float16", "tensor(float16)", 10, "FLOAT16", 2),
+    ElementType("bfloat16", "tensor(bfloat16)", 16, None, 2),
+    ElementType("float32", "tensor(float)", 1, "FLOAT32", 4),
+    ElementType("float64", "tensor(double)", 11, "FLOAT64", 8),
+)
+
+_BY_NAME = {row.name: row for row in ELEMENT_TYPES}
+_BY_ONNX: dict[str | int, ElementType] = {row.onnx: row for row in ELEMENT_TYPES}
+_BY_ONNX.update({row.onnx_number: row for row in ELEMENT_TYPES})
+_BY_DIRECTML = {row.directml: row for row in ELEMENT_TYPES if row.directml}
+
+
+def _unknown(given: object) -> ElementTypeError:
+    return ElementTypeError(
+        f"{given} is not an element type that can be compared here",
+        remedy=f"use one of {', '.join(row.name for row in ELEMENT_TYPES)}",
+    )
+
+
+def from_name(name: str) -> ElementType:
+    """Return the element type called ``name`` in NumPy or ml_dtypes.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``float32``.
+
+    Returns
+    -------
+    ElementType
+        The row of the table.
+
+    Raises
+    ------
+    ElementTypeError
+        If no row has that name.
+
+    Examples
+    --------
+    >>> from extremum import dtypes
+    >>> dtypes.from_name("bfloat16").itemsize
+    2
+    """
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        raise _unknown(name) from None
+
+
+def from_numpy(dtype: np.dtype[Any]) -> ElementType:
+    """Return the element type of a NumPy dtype, whatever its byte order.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Such as ``array.dtype``; bfloat16 is the dtype that ml_dtypes registers.
+
+    Returns
+    -------
+    ElementType
+        The row of the table.
+
+    Raises
+    ------
+    ElementTypeError
+        If the dtype is none of the table's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum import dtypes
+    >>> dtypes.from_numpy(np.dtype(">f4")).name
+    'float32'
+    """
+    return from_name(dtype.name)
+
+
+def from_onnx(tensor_type: str | int) -> ElementType:
+    """Return the element type that ONNX writes as ``tensor_type``.
+
+    Parameters
+    ----------
+    tensor_type : str or int
+        A type string such as ``tensor(float)``, or a number of ``TensorProto.DataType``.
+
+    Returns
+    -------
+    ElementType
+        The row of the table.
+
+    Raises
+    ------
+    ElementTypeError
+        If no row has that name or number.
+
+    Examples
+    --------
+    >>> from extremum import dtypes
+    >>> dtypes.from_onnx("tensor(double)") is dtypes.from_onnx(11)
+    True
+    """
+    try:
+        return _BY_ONNX[tensor_type]
+    except KeyError:
+        raise _unknown(tensor_type) from None
+
+
+def from_directml(name: str) -> ElementType:
+    """Return the element type called ``name`` in ``DML_TENSOR_DATA_TYPE``.
+
+    Parameters
+    ----------
+    name : str
+        The enumerator without its prefix, such as ``FLOAT32``.
+
+    Returns
+    -------
+    ElementType
+        The row of the table.
+
+    Raises
+    ------
+    ElementTypeError
+        If DirectML's type is none that the operators of this package take.
+
+    Examples
+    --------
+    >>> from extremum import dtypes
+    >>> dtypes.from_directml("UINT16").name
+    'uint16'
+    """
+    try:
+        return _BY_DIRECTML[name]
+    except KeyError:
+        raise _unknown(name) from None

@@ -1,0 +1,143 @@
+"""The errors of the package: what each one means and how it reads.
+
+Decides the four parts of a message (reason, where, given, remedy) and their layout. Low layers raise an error with its
+reason; the one boundary that knows the surroundings adds them with :meth:`ExtremumError.with_context`. Every class is
+also a subclass of the built-in exception that code written against NumPy would catch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "ArgumentError",
+    "AxisError",
+    "ElementTypeError",
+    "ExtremumError",
+    "InputError",
+    "MemoryLimitError",
+    "ModelError",
+    "SpecError",
+    "UnknownOperatorError",
+]
+
+
+class ExtremumError(Exception):
+    """The root of every error this package raises.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong, in one sentence without a full stop.
+    where : str, optional
+        The place: a node path, an operator, an argument.
+    given : str, optional
+        The values that were given.
+    remedy : str, optional
+        What would be right.
+
+    Examples
+    --------
+    >>> from extremum.errors import SpecError
+    >>> print(SpecError("ArgMax-13 takes 1 input", where="graph.node[0]", given="2 inputs", remedy="drop the second"))
+    ArgMax-13 takes 1 input
+      at    graph.node[0]
+      given 2 inputs
+      help  drop the second
+    """
+
+    def __init__(
+        self, reason: str, *, where: str | None = None, given: str | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.where = where
+        self.given = given
+        self.remedy = remedy
+
+    def _parts(self) -> list[tuple[str, str]]:
+        parts = (("at", self.where), ("given", self.given), ("help", self.remedy))
+        return [(label, text) for label, text in parts if text]
+
+    def __str__(self) -> str:
+        return "\n".join([self.reason, *(f"  {label:<5} {text}" for label, text in self._parts())])
+
+    def one_line(self) -> str:
+        """Return the whole message on one line, for logs and command lines.
+
+        Returns
+        -------
+        str
+            The reason, followed by the other parts after semicolons; line breaks become spaces.
+
+        Examples
+        --------
+        >>> from extremum.errors import InputError
+        >>> InputError("input 'x' is missing", remedy="pass x").one_line()
+        "input 'x' is missing; help: pass x"
+        """
+        text = "; ".join([self.reason, *(f"{label}: {text}" for label, text in self._parts())])
+        return " ".join(text.split())
+
+    def with_context(
+        self, *, where: str | None = None, given: str | None = None, remedy: str | None = None
+    ) -> ExtremumError:
+        """Return the same error with the parts filled in that it does not have yet.
+
+        Parameters
+        ----------
+        where, given, remedy : str, optional
+            As in the constructor; a part that the error already has is kept.
+
+        Returns
+        -------
+        ExtremumError
+            A new error of the same class, to be raised ``from None``.
+
+        Examples
+        --------
+        >>> from extremum.errors import SpecError
+        >>> SpecError("wrong", where="inside").with_context(where="outside", given="2").one_line()
+        'wrong; at: inside; given: 2'
+        """
+        return type(self)(
+            self.reason, where=self.where or where, given=self.given or given, remedy=self.remedy or remedy
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exception pickles its positional arguments only; the keywords travel as state.
+        return type(self), (self.reason,), {"where": self.where, "given": self.given, "remedy": self.remedy}
+
+
+class SpecError(ExtremumError, ValueError):
+    """A node or descriptor breaks the promise of its operator's version."""
+
+
+class ArgumentError(ExtremumError, ValueError):
+    """An argument of a function has a value that cannot be meant."""
+
+
+class AxisError(ArgumentError, np.exceptions.AxisError):
+    """An axis lies outside the array's rank, or is listed twice."""
+
+
+class ElementTypeError(ExtremumError, TypeError):
+    """An element type is not among those accepted."""
+
+
+class InputError(ExtremumError, ValueError):
+    """The inputs of a run do not fit the model: one is missing, unknown, or of another type or shape."""
+
+
+class ModelError(ExtremumError, ValueError):
+    """A file or a message is no ONNX model that can be run."""
+
+
+class UnknownOperatorError(ExtremumError, NotImplementedError):
+    """A model holds an operator for which there is no implementation."""
+
+
+class MemoryLimitError(ExtremumError, MemoryError):
+    """A result would not fit into the memory that is available."""

@@ -1,0 +1,131 @@
+"""The three core operations, as values that say what is computed and run when called.
+
+Every operator ends up as one of these. Axes are non-negative and distinct here; whoever builds an operation has settled
+what a negative axis or a default means. How the elements are compared and traversed is the native module's.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native
+
+__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Tie"]
+
+
+class Order(enum.Enum):
+    """Which end of the order is the extremum; NaN is the extremum at either end."""
+
+    MAX = "max"
+    MIN = "min"
+
+
+class Tie(enum.Enum):
+    """Which of several equal elements is the one selected."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
+_ARG = {Order.MAX: _native.argmax, Order.MIN: _native.argmin}
+_ELEMENTWISE = {Order.MAX: _native.maximum, Order.MIN: _native.minimum}
+
+
+@dataclass(frozen=True, slots=True)
+class ArgReduce:
+    """The index of the extremum over a set of axes, row-major within the reduced block.
+
+    Attributes
+    ----------
+    order : Order
+        Largest or smallest.
+    axes : tuple of int
+        The reduced axes; their order does not matter.
+    keepdims : bool
+        Whether a reduced axis stays with size 1.
+    tie : Tie
+        The first or the last of equals.
+    index : numpy.dtype
+        Type of the result: int64, int32, uint64 or uint32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.operations import ArgReduce, Order, Tie
+    >>> last = ArgReduce(Order.MAX, (0, 1), keepdims=False, tie=Tie.LAST, index=np.dtype(np.int64))
+    >>> int(last(np.array([[3, 1], [0, 3]])))
+    3
+    """
+
+    order: Order
+    axes: tuple[int, ...]
+    keepdims: bool
+    tie: Tie
+    index: np.dtype[Any]
+
+    def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the indices; ``out``, if given, receives them and is returned."""
+        return _ARG[self.order](
+            x,
+            self.axes,
+            keepdims=self.keepdims,
+            select_last_index=self.tie is Tie.LAST,
+            dtype=self.index,
+            out=out,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OneHot:
+    """1 at the first largest element over a set of axes, 0 elsewhere, in the type of the input.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        The axes that together hold exactly one 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.operations import OneHot
+    >>> OneHot((0,))(np.array([1.0, 5.0, 5.0]))
+    array([0., 1., 0.])
+    """
+
+    axes: tuple[int, ...]
+
+    def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the one-hot array; ``out``, if given, receives it and is returned."""
+        return _native.hardmax(x, self.axes, out=out)
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """The elementwise largest or smallest of any number of operands, broadcast against each other.
+
+    Attributes
+    ----------
+    order : Order
+        Largest or smallest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.operations import Extremum, Order
+    >>> Extremum(Order.MIN)(np.array([1, 4]), np.array([3]), np.array([2, 2]))
+    array([1, 2])
+    """
+
+    order: Order
+
+    def __call__(self, *operands: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the extremum; ``out``, if given, receives it and is returned."""
+        return _ELEMENTWISE[self.order](*operands, out=out)
+
+
+Operation = ArgReduce | OneHot | Extremum
