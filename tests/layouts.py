@@ -1,0 +1,78 @@
+"""Every way an array can lie in memory.
+
+Each function takes an array and a random generator and returns an array of the same shape and type, laid out otherwise.
+All keep the elements except :func:`broadcast`, which repeats one along some axes. Memory that belongs to no element is
+filled with what would win any comparison, so that reading it shows.
+"""
+
+import numpy as np
+
+from strategies import FLOATS, landmarks, nans
+
+
+def _buffer(x, rng, shape):
+    """Memory of `shape` full of elements that win a comparison: NaN, or the largest and the smallest."""
+    winners = nans(x.dtype) if x.dtype in FLOATS else landmarks(x.dtype)
+    return rng.choice(winners, shape)
+
+
+def contiguous(x, rng):
+    return x.copy(order="C")
+
+
+def fortran(x, rng):
+    return x.copy(order="F")
+
+
+def permuted(x, rng):
+    axes = rng.permutation(x.ndim)
+    return x.transpose(axes).copy().transpose(np.argsort(axes))
+
+
+def reversed_axes(x, rng):
+    """Negative strides along some axes."""
+    flip = tuple(slice(None, None, -1) if rng.random() < 0.6 else slice(None) for _ in range(x.ndim))
+    return x[(*flip, ...)].copy()[(*flip, ...)]
+
+
+def strided(x, rng):
+    """Gaps along every axis, before the first element and after the last."""
+    steps = rng.integers(1, 4, x.ndim)
+    offsets = rng.integers(0, 3, x.ndim)
+    buffer = _buffer(x, rng, tuple(o + n * s + 1 for o, n, s in zip(offsets, x.shape, steps, strict=True)))
+    view = buffer[(*(slice(o, o + n * s, s) for o, n, s in zip(offsets, x.shape, steps, strict=True)), ...)]
+    view[...] = x
+    return view
+
+
+def mixed(x, rng):
+    """Permuted, reversed and strided at once."""
+    axes = rng.permutation(x.ndim)
+    flip = tuple(slice(None, None, -1) if rng.random() < 0.5 else slice(None) for _ in range(x.ndim))
+    return strided(x.transpose(axes)[(*flip, ...)], rng)[(*flip, ...)].transpose(np.argsort(axes))
+
+
+def broadcast(x, rng):
+    """Zero strides along some axes, also those of an empty array."""
+    keep = tuple(slice(0, 1) if n and rng.random() < 0.6 else slice(None) for n in x.shape)
+    return np.broadcast_to(x[(*keep, ...)], x.shape)
+
+
+def unaligned(x, rng):
+    memory = np.empty(x.nbytes + 1, np.uint8)
+    view = memory[1:].view(x.dtype).reshape(x.shape)
+    view[...] = x
+    return view
+
+
+def read_only(x, rng):
+    view = x.copy()
+    view.flags.writeable = False
+    return view
+
+
+def byte_swapped(x, rng):
+    return x.astype(x.dtype.newbyteorder("S"))
+
+
+LAYOUTS = (contiguous, fortran, permuted, reversed_axes, strided, mixed, broadcast, unaligned, read_only, byte_swapped)

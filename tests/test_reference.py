@@ -1,0 +1,194 @@
+"""The oracle against tables computed by hand: each line of the rules once."""
+
+import numpy as np
+import pytest
+
+from agreement import INT64, arg_reductions, assert_same_bits, random_cases
+from extremum import reference
+from extremum.errors import ArgumentError
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from layouts import LAYOUTS
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, ascending, nans
+
+NAN, INF = np.nan, np.inf
+
+# One row of numbers; where ArgMax finds its first and last extremum, and where ArgMin does.
+ROWS = [
+    ([7.0], 0, 0, 0, 0),
+    ([1.0, 3.0, 2.0], 1, 1, 0, 0),
+    ([3.0, 1.0, 3.0, 1.0], 0, 2, 1, 3),
+    ([5.0, 5.0, 5.0], 0, 2, 0, 2),
+    ([-0.0, 0.0], 0, 1, 0, 1),
+    ([0.0, -0.0, -0.0], 0, 2, 0, 2),
+    ([0.0, -0.0, -1.0], 0, 1, 2, 2),
+    ([-INF, INF, 0.0], 1, 1, 0, 0),
+    ([INF, NAN, -INF], 1, 1, 1, 1),
+    ([NAN, 9.0, NAN, -9.0], 0, 2, 0, 2),
+    ([NAN, NAN], 0, 1, 0, 1),
+    ([-2.0, -1.0, -3.0], 1, 1, 2, 2),
+]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(("row", "max_first", "max_last", "min_first", "min_last"), ROWS)
+def test_arg_reduce_of_a_row(dtype, row, max_first, max_last, min_first, min_last):
+    x = np.array(row, dtype)
+    found = [reference.run(operation, x) for operation in arg_reductions((0,))]
+    assert found == [max_first, max_last, min_first, min_last]
+    assert {result.dtype for result in found} == {INT64}
+    assert {result.shape for result in found} == {()}
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_every_nan_is_the_extremum_and_ties_with_the_others(dtype):
+    x = np.concatenate([np.array([INF, -INF], dtype), nans(dtype), np.array([INF, -INF], dtype)])
+    assert [int(reference.run(op, x)) for op in arg_reductions((0,))] == [2, 9, 2, 9]
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_elements_compare_by_value_in_every_type(dtype):
+    x = ascending(dtype, 8)
+    if dtype == np.bool_:
+        assert [int(reference.run(op, x)) for op in arg_reductions((0,))] == [4, 7, 0, 3]
+    else:
+        assert [int(reference.run(op, x)) for op in arg_reductions((0,))] == [7, 7, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "row"),
+    [
+        ("int64", [2**63 - 2, 2**63 - 1, -(2**63), -(2**63) + 1]),
+        ("uint64", [2**64 - 2, 2**64 - 1, 0, 1]),
+        ("int8", [126, 127, -128, -127]),
+        ("uint8", [254, 255, 0, 1]),
+        ("float64", [1.0, 1.0 + 2**-52, -1.0 - 2**-52, -1.0]),
+    ],
+)
+def test_neighbours_at_the_limits_are_told_apart(dtype, row):
+    assert [int(reference.run(op, np.array(row, dtype))) for op in arg_reductions((0,))] == [1, 1, 2, 2]
+
+
+# [[4, 9, 1], [9, 0, 0]]: the axes, then the shape with and without keepdims, then the four answers.
+TABLE = np.array([[4, 9, 1], [9, 0, 0]])
+AXES = [
+    ((), (2, 3), (2, 3), [[[0, 0, 0], [0, 0, 0]]] * 4),
+    ((0,), (1, 3), (3,), [[1, 0, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1]]),
+    ((1,), (2, 1), (2,), [[1, 0], [1, 0], [2, 1], [2, 2]]),
+    ((0, 1), (1, 1), (), [1, 3, 4, 5]),
+    ((1, 0), (1, 1), (), [1, 3, 4, 5]),
+]
+
+
+@pytest.mark.parametrize(("axes", "kept", "dropped", "answers"), AXES)
+def test_arg_reduce_over_axes(axes, kept, dropped, answers):
+    for operation, answer in zip(arg_reductions(axes), answers, strict=True):
+        assert_same_bits(reference.run(operation, TABLE), np.array(answer).reshape(dropped))
+    for operation, answer in zip(arg_reductions(axes, keepdims=True), answers, strict=True):
+        assert_same_bits(reference.run(operation, TABLE), np.array(answer).reshape(kept))
+
+
+def test_the_index_is_row_major_within_a_block_of_distant_axes():
+    x = np.zeros((2, 3, 4), np.int8)
+    x[1, 0, 2] = x[0, 1, 3] = x[1, 2, 0] = 1
+    result = reference.run(ArgReduce(Order.MAX, (2, 0), False, Tie.FIRST, INT64), x)
+    assert result.tolist() == [1 * 4 + 2, 0 * 4 + 3, 1 * 4 + 0]
+
+
+def test_the_example_of_directml_over_both_axes():
+    x = np.array([[1, 2, 3], [3, 0, 4], [2, 4, 2]])
+    assert reference.run(ArgReduce(Order.MAX, (0, 1), True, Tie.LAST, np.dtype("uint32")), x).tolist() == [[7]]
+
+
+@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
+def test_arg_reduce_answers_in_the_index_type(index):
+    assert reference.run(ArgReduce(Order.MAX, (1,), False, Tie.FIRST, index), TABLE).dtype == index
+
+
+def test_rank_zero_has_index_zero():
+    assert_same_bits(reference.run(arg_reductions(())[0], np.array(3.5)), np.array(0))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0)])
+def test_an_empty_reduction_is_refused(shape):
+    with pytest.raises(ArgumentError, match="hold no element"):
+        reference.run(arg_reductions((shape.index(0),))[0], np.empty(shape))
+
+
+def test_other_empty_arrays_give_empty_results():
+    assert_same_bits(reference.run(arg_reductions((1,))[0], np.empty((0, 3))), np.empty(0, np.int64))
+    assert_same_bits(
+        reference.run(arg_reductions((1,), keepdims=True)[0], np.empty((0, 3))), np.empty((0, 1), np.int64)
+    )
+    assert_same_bits(reference.run(OneHot((1,)), np.empty((3, 0), np.float16)), np.empty((3, 0), np.float16))
+    assert_same_bits(reference.run(Extremum(Order.MIN), nothing, np.zeros(3)), nothing)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    ("axes", "x", "expected"),
+    [
+        ((0,), [1, 5, 5], [0, 1, 0]),
+        ((0,), [1, NAN, 5, NAN], [0, 1, 0, 0]),
+        ((0,), [-0.0, 0.0], [1, 0]),
+        ((1,), [[1, 2], [4, 3]], [[0, 1], [1, 0]]),
+        ((0,), [[1, 2], [4, 3]], [[0, 0], [1, 1]]),
+        ((0, 1), [[1, 4], [4, 3]], [[0, 1], [0, 0]]),
+        ((), [[1, 2]], [[1, 1]]),
+        ((), -3.0, 1),
+    ],
+)
+def test_one_hot(dtype, axes, x, expected):
+    assert_same_bits(reference.run(OneHot(axes), np.array(x, dtype)), np.array(expected, dtype))
+
+
+def test_one_hot_of_integers_and_truth_values():
+    assert_same_bits(reference.run(OneHot((0,)), np.array([3, 9], np.uint8)), np.array([0, 1], np.uint8))
+    assert_same_bits(reference.run(OneHot((0,)), np.array([False, False])), np.array([True, False]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    ("operands", "largest", "smallest"),
+    [
+        ([[1.0, 4.0], [3.0, 2.0]], [3.0, 4.0], [1.0, 2.0]),
+        ([[-0.0], [0.0]], [0.0], [-0.0]),
+        ([[0.0], [-0.0]], [0.0], [-0.0]),
+        ([[-0.0], [-0.0]], [-0.0], [-0.0]),
+        ([[NAN, 1.0], [1.0, NAN]], [NAN, NAN], [NAN, NAN]),
+        ([[INF], [NAN], [-INF]], [NAN], [NAN]),
+        ([[INF, -INF], [0.0, 0.0]], [INF, 0.0], [0.0, -INF]),
+        ([[1.0, 2.0], 1.5], [1.5, 2.0], [1.0, 1.5]),
+        ([[2.0], [3.0], [1.0]], [3.0], [1.0]),
+        ([[6.0]], [6.0], [6.0]),
+    ],
+)
+def test_extremum(dtype, operands, largest, smallest):
+    operands = [np.array(x, dtype) for x in operands]
+    assert_same_bits(reference.run(Extremum(Order.MAX), *operands), np.array(largest, dtype))
+    assert_same_bits(reference.run(Extremum(Order.MIN), *operands), np.array(smallest, dtype))
+
+
+def test_extremum_broadcasts():
+    column, row = np.array([[0], [2]]), np.array([1, 2, 3])
+    assert_same_bits(reference.run(Extremum(Order.MAX), column, row), np.array([[1, 2, 3], [2, 2, 3]]))
+    assert_same_bits(reference.run(Extremum(Order.MIN), np.array(2), column, row), np.array([[0, 0, 0], [1, 2, 2]]))
+
+
+def test_extremum_of_truth_values_is_or_and_and():
+    x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
+    assert_same_bits(reference.run(Extremum(Order.MAX), x, y), x | y)
+    assert_same_bits(reference.run(Extremum(Order.MIN), x, y), x & y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+@pytest.mark.parametrize("dtype", [np.dtype("int16"), np.dtype("float32"), BFLOAT16], ids=str)
+def test_layouts_change_nothing(layout, dtype):
+    for operation, inputs in random_cases(11, 30, [dtype]):
+        rng = np.random.default_rng(0)
+        laid_out = [layout(x.astype(x.dtype.newbyteorder("=")), rng) for x in inputs]
+        plain = [x.astype(x.dtype.newbyteorder("="), order="C") for x in laid_out]
+        assert_same_bits(reference.run(operation, *laid_out), reference.run(operation, *plain))
+
+
+def test_lists_come_in():
+    assert reference.run(OneHot((0,)), [1, 2]).tolist() == [0, 1]
