@@ -1,0 +1,84 @@
+# The two targets a reader needs are `make demo` and `make test`; `make help` lists the others.
+# They need a Rust toolchain, Python 3.10 or later and access to the package registries.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TESTS ?= tests
+
+# cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell find src native -type f \
+	\( -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name '*.rs' -o -name 'Cargo.toml' \))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-exhaustive \
+	bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
+
+toolchain:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { echo \
+	"extremum needs Python 3.10 or later, '$(PYTHON)' is not: install it from https://www.python.org, or run make PYTHON=/path/to/python3" \
+	>&2; exit 1; }
+	@cargo --version >/dev/null 2>&1 || { echo \
+	"extremum needs a Rust toolchain, and there is no working 'cargo': install it from https://rustup.rs, then open a new shell" \
+	>&2; exit 1; }
+
+# The stamps below say what is done; delete .venv to start over.
+$(BIN)/python: | toolchain
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.pip: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed: $(SOURCES) $(VENV)/.pip | toolchain
+	$(BIN)/python -m pip install --quiet '.[cli]'
+	@touch $@
+
+$(VENV)/.tools: pyproject.toml $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+venv: $(VENV)/.pip ## create .venv
+install: $(VENV)/.installed ## build the release and install it into .venv
+tools: $(VENV)/.tools ## install the test and lint tools into .venv
+
+demo: install ## classify held-out digits with two real models
+	$(BIN)/python examples/digits.py
+	$(BIN)/extremum run examples/digits/classifier.onnx -i images=examples/digits/held_out.npz:images
+
+test: lint test-rust test-python ## every check and every test
+
+lint: lint-python lint-rust ## formatting, lint and types
+
+lint-python: install tools
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
+lint-rust: | toolchain $(BIN)/python
+	cargo fmt --all --check
+	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
+
+test-rust: | toolchain $(BIN)/python ## the kernels' own tests
+	cargo test --quiet --release --workspace
+
+test-python: install tools ## the tests of the installed package
+	$(BIN)/python -m pytest -n 2 -m "not exhaustive" $(TESTS)
+
+test-exhaustive: install tools ## every size around every block edge, in minutes
+	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
+
+bench: install ## measure against every installed peer
+	$(BIN)/python -m pip install --quiet '.[cli,bench]'
+	$(BIN)/extremum bench
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
