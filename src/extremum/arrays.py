@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from extremum.errors import ElementTypeError
 
 __all__ = ["as_array"]
 
 
-def as_array(x: ArrayLike) -> NDArray[Any]:
+def as_array(x: object) -> NDArray[Any]:
     """Return ``x`` as a NumPy array, sharing its memory where a protocol allows it.
 
-    DLPack is asked first (PyTorch, JAX, CuPy on the host), then ``__array__``, the buffer protocol and nested sequences.
+    DLPack is asked first (PyTorch, JAX, CuPy on the host), then ``__array__``, the buffer protocol and sequences.
 
     Parameters
     ----------
-    x : array_like
-        Anything that holds numbers.
+    x : object
+        Anything array-like that holds numbers.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def as_array(x: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _through_protocols(x: ArrayLike) -> NDArray[Any]:
+def _through_protocols(x: Any) -> NDArray[Any]:
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         try:
             return np.from_dlpack(x)

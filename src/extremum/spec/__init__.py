@@ -1,0 +1,91 @@
+"""What every version of every operator promises, as data, and the look-up of the version in force.
+
+Decides nothing that a document does not say; the rows are in one file per operator.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from extremum.errors import SpecError, UnknownOperatorError
+from extremum.spec import argmax, argmin, directml, hardmax, maximum, minimum
+from extremum.spec.schema import (
+    DIRECTML,
+    ONNX,
+    Attribute,
+    AttributeRange,
+    AttributeType,
+    Broadcasting,
+    Family,
+    OperatorVersion,
+    Parameter,
+)
+
+__all__ = [
+    "DIRECTML",
+    "ONNX",
+    "OPERATORS",
+    "Attribute",
+    "AttributeRange",
+    "AttributeType",
+    "Broadcasting",
+    "Family",
+    "OperatorVersion",
+    "Parameter",
+    "find",
+]
+
+OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
+    {
+        (versions[0].domain, versions[0].name): versions
+        for versions in (
+            argmax.VERSIONS,
+            argmin.VERSIONS,
+            maximum.VERSIONS,
+            minimum.VERSIONS,
+            hardmax.VERSIONS,
+            directml.ARGMAX_VERSIONS,
+            directml.ARGMIN_VERSIONS,
+        )
+    }
+)
+"""All versions of each operator, oldest first, by domain and name."""
+
+
+def find(domain: str, name: str, opset: int) -> OperatorVersion:
+    """Return the version of an operator that is in force at an opset.
+
+    Parameters
+    ----------
+    domain : str
+        ``spec.ONNX`` or ``spec.DIRECTML``.
+    name : str
+        The operator's name, such as ``ArgMax``.
+    opset : int
+        The version of the domain that a model imports; for DirectML the feature level, such as 0x4100.
+
+    Returns
+    -------
+    OperatorVersion
+        The newest row that is not newer than ``opset``.
+
+    Raises
+    ------
+    UnknownOperatorError
+        If the operator is not among ``spec.OPERATORS``.
+    SpecError
+        If the operator came later than ``opset``.
+
+    Examples
+    --------
+    >>> from extremum import spec
+    >>> str(spec.find(spec.ONNX, "ArgMax", opset=20))
+    'ArgMax-13'
+    """
+    versions = OPERATORS.get((domain, name))
+    if versions is None:
+        known = ", ".join(sorted(known for known_domain, known in OPERATORS if known_domain == domain))
+        raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {known}")
+    in_force = [version for version in versions if version.since <= opset]
+    if not in_force:
+        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=f"version {opset}")
+    return in_force[-1]

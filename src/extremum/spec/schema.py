@@ -1,0 +1,178 @@
+"""The shape of a row: what one version of one operator promises.
+
+Decides which facts a row holds and what they are called. The rows themselves are in the files named after operators;
+what follows from a row is decided by :mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+__all__ = [
+    "DIRECTML",
+    "FLOATS",
+    "INTEGERS",
+    "ONNX",
+    "Attribute",
+    "AttributeRange",
+    "AttributeType",
+    "Broadcasting",
+    "Family",
+    "OperatorVersion",
+    "Parameter",
+]
+
+ONNX = ""
+"""The domain of ONNX's own operators."""
+
+DIRECTML = "directml"
+"""The domain under which DirectML's operators are filed; their version is the feature level, such as 0x4100."""
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float16", "float32", "float64")
+
+
+class Family(enum.Enum):
+    """What an operator computes, whatever its version."""
+
+    ARGMAX = "index of the largest"
+    ARGMIN = "index of the smallest"
+    HARDMAX = "1 at the largest"
+    MAXIMUM = "elementwise largest"
+    MINIMUM = "elementwise smallest"
+
+
+class AttributeType(enum.Enum):
+    """How an attribute's value is written."""
+
+    INT = "an integer"
+    INTS = "a list of integers"
+
+
+class AttributeRange(enum.Enum):
+    """Which values of an attribute are accepted; r is the rank of the input."""
+
+    ANY = "any value"
+    FLAG = "0 or 1"
+    AXIS = "[-r, r-1]"
+    AXIS_UNSTATED = "an axis; the document says nothing of negative values"
+    AXIS_UNSIGNED = "[0, r-1]"
+
+
+class Broadcasting(enum.Enum):
+    """How the shapes of several inputs have to go together."""
+
+    NONE = "all shapes equal"
+    MULTIDIRECTIONAL = "multidirectional"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute.
+
+    Attributes
+    ----------
+    name : str
+        As the document spells it.
+    type : AttributeType
+        One integer or several.
+    default : int or None
+        The value of an attribute that is not given; None if the document states no default.
+    range : AttributeRange
+        The accepted values.
+    required : bool
+        Whether it has to be given.
+    """
+
+    name: str
+    type: AttributeType
+    default: int | None
+    range: AttributeRange
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One input or output.
+
+    Attributes
+    ----------
+    name : str
+        As the document spells it.
+    types : tuple of str
+        Names of the accepted element types. Inputs and outputs with the same types as the row's ``types`` share one
+        element type in a node.
+    maximum : int
+        How often it may be repeated; more than 1 for a variadic input, of which at least one is needed.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    maximum: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorVersion:
+    """Everything one version of one operator promises.
+
+    Attributes
+    ----------
+    domain : str
+        ``ONNX`` or ``DIRECTML``.
+    name : str
+        The operator's name in its domain.
+    since : int
+        The opset, or the feature level, from which on this row is in force.
+    family : Family
+        What is computed.
+    input, output : Parameter
+        The operators here have one of each; the input may be variadic.
+    attributes : tuple of Attribute
+        In the document's order.
+    broadcasting : Broadcasting
+        How several inputs go together.
+    coerced : bool
+        Whether the input is seen as 2-D, split at the axis.
+    ranks : tuple of int
+        The smallest and the largest rank accepted; the largest is None where there is no limit.
+    empty : bool
+        Whether a tensor may have no element.
+
+    Examples
+    --------
+    >>> from extremum import spec
+    >>> spec.find(spec.ONNX, "Hardmax", opset=12).coerced
+    True
+    """
+
+    domain: str
+    name: str
+    since: int
+    family: Family
+    input: Parameter
+    output: Parameter
+    attributes: tuple[Attribute, ...] = ()
+    broadcasting: Broadcasting = Broadcasting.NONE
+    coerced: bool = False
+    ranks: tuple[int, int | None] = (0, None)
+    empty: bool = True
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of the accepted input element types."""
+        return self.input.types
+
+    @property
+    def version(self) -> str:
+        """The version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
+        if self.domain == DIRECTML:
+            return f"{self.since >> 12}_{self.since >> 8 & 0xF}"
+        return str(self.since)
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Return the attribute called ``name``, or None if this version has no such attribute."""
+        return next((attribute for attribute in self.attributes if attribute.name == name), None)

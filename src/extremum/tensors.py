@@ -1,0 +1,87 @@
+"""What is known of a tensor before it exists: its element type and its shape.
+
+Decides how a dimension is written down (a size, a symbol, unknown) and how a type reads in a message. What operators
+make of such types is :mod:`extremum.infer`'s.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from extremum import dtypes
+
+__all__ = ["Dimension", "Shape", "TensorType"]
+
+Dimension = int | str | None
+"""A size, the name of a size, or nothing known."""
+
+Shape = tuple[Dimension, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The element type and shape of a tensor, as far as they are known.
+
+    Attributes
+    ----------
+    element : str or None
+        Name of the element type, such as ``float32``; None where it is unknown.
+    shape : tuple of (int, str or None), or None
+        One entry per dimension; None where not even the rank is known.
+
+    Examples
+    --------
+    >>> from extremum.tensors import TensorType
+    >>> str(TensorType("float32", ("batch", None, 3)))
+    'float32[batch, ?, 3]'
+    """
+
+    element: str | None = None
+    shape: Shape | None = None
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> TensorType:
+        """Return the type of an array that exists.
+
+        Parameters
+        ----------
+        array : numpy.ndarray
+            Any shape, any dtype.
+
+        Returns
+        -------
+        TensorType
+            Everything known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> str(TensorType.of(np.zeros((2, 3), np.int8)))
+        'int8[2, 3]'
+        """
+        return cls(array.dtype.name, array.shape)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, if known."""
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def nbytes(self) -> int | None:
+        """The bytes of all elements packed, if type and shape are fully known."""
+        if self.element is None or self.shape is None:
+            return None
+        sizes = [size for size in self.shape if isinstance(size, int)]
+        if len(sizes) < len(self.shape):
+            return None
+        return math.prod(sizes) * dtypes.from_name(self.element).itemsize
+
+    def __str__(self) -> str:
+        element = self.element or "?"
+        if self.shape is None:
+            return f"{element}[...]"
+        return f"{element}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
