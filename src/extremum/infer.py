@@ -1,0 +1,121 @@
+"""The type and shape of an operator's output, from what is known of its inputs.
+
+Decides sizes, symbols and unknowns alike: the same rules serve a model before it runs and arrays that are there. What
+is refused is what no size could make right. Attributes, counts and element types are :mod:`extremum.validate`'s.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from extremum import validate
+from extremum.errors import SpecError
+from extremum.spec import Broadcasting, Family, OperatorVersion
+from extremum.tensors import Dimension, Shape, TensorType
+from extremum.validate import Attributes
+
+__all__ = ["output"]
+
+
+def output(row: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> TensorType:
+    """Return what is known of the output.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    values : mapping of str to (int, tuple of int or None)
+        What :func:`extremum.validate.attributes` returned.
+    types : sequence of TensorType
+        What is known of the inputs, which have passed :func:`extremum.validate.inputs`.
+
+    Returns
+    -------
+    TensorType
+        The element type is None where the version leaves it to the caller.
+
+    Raises
+    ------
+    SpecError
+        If the shapes do not go together, or a reduced axis has no element.
+    AxisError
+        If an axis lies outside the rank.
+
+    Examples
+    --------
+    >>> from extremum import infer, spec, validate
+    >>> from extremum.tensors import TensorType
+    >>> row = spec.find(spec.ONNX, "ArgMax", 13)
+    >>> str(infer.output(row, validate.attributes(row, {"axis": -1}), [TensorType("float16", ("batch", 10))]))
+    'int64[batch, 1]'
+    """
+    match row.family:
+        case Family.ARGMAX | Family.ARGMIN:
+            element = row.output.types[0] if len(row.output.types) == 1 else None
+            return TensorType(element, _reduced(row, values, types[0].shape))
+        case Family.HARDMAX:
+            if types[0].shape is not None:
+                validate.axes(row, values, len(types[0].shape))
+            return types[0]
+        case Family.MAXIMUM | Family.MINIMUM:
+            element = next((tensor.element for tensor in types if tensor.element is not None), None)
+            return TensorType(element, _joint(row, [tensor.shape for tensor in types]))
+
+
+def _reduced(row: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
+    if shape is None:
+        return None
+    axes = validate.axes(row, values, len(shape))
+    for axis in axes:
+        if shape[axis] == 0:
+            raise SpecError(f"{row} has nothing to choose from: axis {axis} of its input has no element")
+    # DirectML has no such attribute and keeps the rank.
+    if values.get("keepdims", 1):
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def _joint(row: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:
+    known = [shape for shape in shapes if shape is not None]
+    if row.broadcasting is Broadcasting.NONE:
+        return functools.reduce(functools.partial(_same, row), known) if known else None
+    rank = max(map(len, known), default=0)
+    padded = [(1,) * (rank - len(shape)) + shape for shape in known]
+    joint = tuple(_broadcast(row, sizes) for sizes in zip(*padded, strict=True))
+    return joint if len(known) == len(shapes) else None
+
+
+def _same(row: OperatorVersion, first: Shape, second: Shape) -> Shape:
+    if len(first) != len(second) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(first, second, strict=True)
+    ):
+        raise SpecError(
+            f"{row} takes inputs of one shape, not {_text(first)} and {_text(second)}",
+            remedy="broadcasting came with opset 8" if row.domain == "" else None,
+        )
+    return tuple(_better_known(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _better_known(first: Dimension, second: Dimension) -> Dimension:
+    if isinstance(first, int) or second is None:
+        return first
+    return second if isinstance(second, int) or first is None else first
+
+
+def _broadcast(row: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension:
+    wide = [size for size in dict.fromkeys(sizes) if size != 1]
+    fixed = [size for size in wide if isinstance(size, int)]
+    if len(fixed) > 1:
+        raise SpecError(
+            f"{row} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other",
+            remedy="sizes of one dimension have to be equal, or 1",
+        )
+    if fixed:
+        return fixed[0]
+    # A symbol on its own stays; of two different ones either may turn out to be the 1 that gives way.
+    return wide[0] if len(wide) == 1 else None if wide else 1
+
+
+def _text(shape: Shape) -> str:
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"

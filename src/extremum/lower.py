@@ -1,0 +1,68 @@
+"""From an operator's version to the core operation that computes it.
+
+Decides which of the three operations is meant, over which axes and with which tie. After this step nothing says ONNX,
+version or DirectML any more. The attributes have passed :func:`extremum.validate.attributes`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from extremum import validate
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Tie
+from extremum.spec import Family, OperatorVersion
+from extremum.validate import Attributes
+
+__all__ = ["lower"]
+
+
+def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
+    """Return the core operation that a version with these attributes means.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    values : mapping of str to (int, tuple of int or None)
+        What :func:`extremum.validate.attributes` returned.
+    rank : int
+        The rank of the input.
+    index : str, optional
+        Element type of the indices where the version leaves a choice; its first one by default.
+
+    Returns
+    -------
+    ArgReduce, OneHot or Extremum
+        To be called on the inputs.
+
+    Raises
+    ------
+    AxisError
+        If an axis lies outside the rank.
+
+    Examples
+    --------
+    >>> from extremum import spec, validate
+    >>> from extremum.lower import lower
+    >>> row = spec.find(spec.ONNX, "Hardmax", 11)
+    >>> lower(row, validate.attributes(row, {}), rank=3)
+    OneHot(axes=(1, 2))
+    """
+    axes = validate.axes(row, values, rank)
+    match row.family:
+        case Family.ARGMAX | Family.ARGMIN:
+            # The two names under which the documents speak of the same choice.
+            last = values.get("select_last_index") or values.get("axis_direction")
+            return ArgReduce(
+                order=Order.MAX if row.family is Family.ARGMAX else Order.MIN,
+                axes=axes,
+                keepdims=values.get("keepdims", 1) == 1,
+                tie=Tie.LAST if last else Tie.FIRST,
+                index=np.dtype(index or row.output.types[0]),
+            )
+        case Family.HARDMAX:
+            return OneHot(axes)
+        case Family.MAXIMUM:
+            return Extremum(Order.MAX)
+        case Family.MINIMUM:
+            return Extremum(Order.MIN)
