@@ -24,7 +24,8 @@ def answer(model: str, images: NDArray[np.float32]) -> NDArray[np.int64]:
 def picture(images: NDArray[np.float32]) -> str:
     """Draw images of 8 x 8 pixels, each 0 to 16, side by side."""
     shades = (images / 16 * (len(SHADES) - 1)).round().astype(int)
-    return "\n".join("   ".join("".join(SHADES[shade] for shade in row) for row in rows) for rows in zip(*shades))
+    lines = shades.transpose(1, 0, 2)
+    return "\n".join("   ".join("".join(SHADES[shade] for shade in row) for row in line) for line in lines)
 
 
 def main() -> None:

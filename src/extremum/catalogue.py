@@ -1,0 +1,99 @@
+"""The operators, their versions and element types as tables, straight from the specification.
+
+Decides how the rows of :mod:`extremum.spec` are laid out for a reader. The command line prints the tables; the one in
+the README is a copy that a test compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from extremum import dtypes, spec
+
+__all__ = ["markdown", "records", "table"]
+
+
+def records() -> list[dict[str, Any]]:
+    """Return one record per operator version, as JSON can hold it.
+
+    Returns
+    -------
+    list of dict
+        With ``operator``, ``domain``, ``version`` and ``types``.
+
+    Examples
+    --------
+    >>> from extremum import catalogue
+    >>> hardmax = [each for each in catalogue.records() if each["operator"] == "Hardmax"]
+    >>> hardmax[0]["version"], hardmax[0]["types"]
+    ('1', ['float16', 'float32', 'float64'])
+    """
+    return [
+        {
+            "operator": row.name,
+            "domain": "DirectML" if row.domain == spec.DIRECTML else "ONNX",
+            "version": row.version,
+            "types": list(row.types),
+        }
+        for row in _rows()
+    ]
+
+
+def _rows() -> Iterable[spec.OperatorVersion]:
+    return (row for versions in spec.OPERATORS.values() for row in versions)
+
+
+def _since(versions: Iterable[spec.OperatorVersion], element_type: str) -> str:
+    return next((row.version for row in versions if element_type in row.types), "-")
+
+
+def table() -> list[list[str]]:
+    """Return the headings and one row per operator: its versions, and from which one on each element type is accepted.
+
+    Returns
+    -------
+    list of list of str
+        Element types that all operators treat alike share a column; ``-`` stands for never.
+
+    Examples
+    --------
+    >>> from extremum import catalogue
+    >>> headings, *rows = catalogue.table()
+    >>> headings[:2], rows[0][:2]
+    (['operator', 'versions'], ['ArgMax', '1, 11, 12, 13'])
+    """
+    operators = list(spec.OPERATORS.values())
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for element_type in dtypes.ELEMENT_TYPES:
+        accepted = tuple(_since(versions, element_type.name) for versions in operators)
+        if set(accepted) != {"-"}:
+            columns.setdefault(accepted, []).append(element_type.name)
+    headings = ["operator", "versions", *(", ".join(names) for names in columns.values())]
+    cells = zip(*columns, strict=True)
+    return [
+        headings,
+        *(
+            [versions[0].name, ", ".join(row.version for row in versions), *since]
+            for versions, since in zip(operators, cells, strict=True)
+        ),
+    ]
+
+
+def markdown() -> str:
+    """Return the table as the README shows it.
+
+    Returns
+    -------
+    str
+        A Markdown table that ends in a line break.
+
+    Examples
+    --------
+    >>> from extremum import catalogue
+    >>> catalogue.markdown().splitlines()[2].startswith("| ArgMax | 1, 11, 12, 13 |")
+    True
+    """
+    headings, *rows = table()
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -1,0 +1,104 @@
+"""``extremum bench``: this package beside every installed peer on this machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from extremum.bench import footprint, machine, matrix, sizes
+from extremum.errors import ArgumentError
+
+__all__ = ["bench"]
+
+_QUICK_LARGEST, _FULL_LARGEST = 1 << 26, 1 << 30
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="A subset that takes under three minutes.")
+@click.option("--filter", "pattern", metavar="REGEX", help="Only the cases whose name matches.")
+@click.option("--list", "only_list", is_flag=True, help="Print the names of the cases and stop.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of every contender.")
+@click.option(
+    "--time-per-case",
+    "budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.7,
+    show_default=True,
+    metavar="SECONDS",
+    help="Shared by all contenders of a case.",
+)
+@click.option(
+    "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write JSON, Markdown and charts."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
+def bench(
+    quick: bool,
+    pattern: str | None,
+    only_list: bool,
+    threads: int,
+    budget: float,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Time this package beside every installed peer, in turns, each answer checked first.
+
+    The full matrix takes about 40 minutes. A filter leaves out cost over size and peak memory. Nothing is overwritten.
+    """
+    cases = _chosen(matrix.quick() if quick else matrix.full(), pattern)
+    if only_list:
+        click.echo("\n".join(case.name for case in cases))
+        return
+    # Before a library is imported that sizes its pool by the processors it sees; report needs matplotlib.
+    machine.hold(threads)
+    from extremum.bench import markdown, peers, record, run
+
+    if folder is not None:
+        from extremum.bench import report
+
+        report.require_free(folder)
+    contenders = (*peers.installed(threads, ["extremum"]), *peers.installed(threads))
+    name = f"filter {pattern}" if pattern else "quick" if quick else "full"
+    largest = 0 if pattern else _QUICK_LARGEST if quick else _FULL_LARGEST
+    steps = len(cases)
+    if largest:
+        steps += len(sizes.LINES) * (largest.bit_length() - 20) + len(footprint.WORK)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("preparing", total=steps)
+        result = run.measure(
+            name,
+            cases,
+            contenders,
+            threads,
+            budget,
+            largest,
+            lambda done: progress.update(task, advance=1, description=done),
+        )
+    if as_json:
+        click.echo(record.dumps(result), nl=False)
+    else:
+        console = Console()
+        for section in ("conditions", "promised figures", "speed over the fastest peer"):
+            console.print(Markdown(markdown.SECTIONS[section](result)))
+        if pattern:
+            console.print(Markdown(markdown.SECTIONS["every case"](result)))
+    if folder is not None:
+        for path in report.write(result, folder):
+            click.echo(f"wrote {path}", err=as_json)
+
+
+def _chosen(cases: tuple[matrix.Case, ...], pattern: str | None) -> tuple[matrix.Case, ...]:
+    if pattern is None:
+        return cases
+    try:
+        chosen = tuple(case for case in cases if re.search(pattern, case.name))
+    except re.error as error:
+        raise ArgumentError(f"--filter is not a regular expression: {error}", given=pattern) from None
+    if not chosen:
+        raise ArgumentError("no case matches --filter", given=pattern, remedy="see the names with --list")
+    return chosen

@@ -1,0 +1,36 @@
+"""``extremum ops``: what there is."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from extremum import catalogue
+
+__all__ = ["ops"]
+
+
+@click.command()
+@click.option("--json", "layout", flag_value="json", help="Print one JSON list, a record per version.")
+@click.option("--markdown", "layout", flag_value="markdown", help="Print the table of the README.")
+def ops(layout: str | None) -> None:
+    """List the operators, their versions and element types.
+
+    A cell of the table says from which version on an operator takes the element types of its column.
+    """
+    if layout == "json":
+        click.echo(json.dumps(catalogue.records(), indent=2))
+    elif layout == "markdown":
+        click.echo(catalogue.markdown(), nl=False)
+    else:
+        headings, *rows = catalogue.table()
+        table = Table(box=SIMPLE_HEAD)
+        for position, heading in enumerate(headings):
+            table.add_column(heading, no_wrap=position < 2)
+        for row in rows:
+            table.add_row(*row)
+        Console(markup=False, emoji=False, highlight=False).print(table)

@@ -1,0 +1,49 @@
+"""The commands by name, each imported when it is called and not before.
+
+A command lives in the module of its name, as the click command of its name. Adding one is adding its module and its
+line here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from extremum import __version__
+
+__all__ = ["COMMANDS", "program"]
+
+COMMANDS = {
+    "run": "Run a model on arrays from files or on random ones.",
+    "ops": "List the operators, their versions and element types.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command, or None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"extremum.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands for the help without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="extremum %(version)s")
+def program() -> None:
+    """Run the operators that pick the largest or smallest, exactly as their versions promise.
+
+    Exit status: 0 done, 1 done with findings, 2 could not run.
+    """

@@ -1,0 +1,69 @@
+"""``extremum run``: a model, its inputs, its outputs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from extremum import backend, feeds, outputs
+from extremum.cli.values import describe, print_values
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("-i", "--input", "files", multiple=True, metavar="NAME=FILE", help="An input: .npy, .npz:ENTRY or .pb.")
+@click.option("--random", "draw", is_flag=True, help="Draw the other inputs at random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
+@click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
+@click.option(
+    "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write each output as .npy."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def run(
+    model: Path,
+    files: tuple[str, ...],
+    draw: bool,
+    seed: int,
+    sizes: tuple[str, ...],
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a model on arrays from files or on random ones.
+
+    Prints every input and output with its type, shape and first elements. Files are never overwritten.
+    """
+    paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
+    prepared = backend.prepare(model)
+    names = [output.name for output in prepared.model.graph.output]
+    if folder is not None:
+        outputs.output_paths(names, folder)
+    arrays = feeds.gather(
+        feeds.declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, seed if draw else None
+    )
+    start = time.perf_counter()
+    results = dict(zip(names, prepared.run(arrays), strict=True))
+    seconds = time.perf_counter() - start
+    written = {} if folder is None else outputs.write_outputs(results, folder)
+
+    if as_json:
+        report = {
+            "model": str(model),
+            "inputs": [describe(name, array) for name, array in arrays.items()],
+            "outputs": [describe(name, value) for name, value in results.items()],
+            "seconds": seconds,
+            "files": [str(path) for path in written.values()],
+        }
+        click.echo(json.dumps(report, indent=2))
+        return
+    console = Console(markup=False, emoji=False, highlight=False)
+    print_values(console, "inputs", arrays)
+    print_values(console, "outputs", results)
+    console.print(f"{seconds * 1e3:.3g} ms")
+    for path in written.values():
+        console.print(f"wrote {path}")

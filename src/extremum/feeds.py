@@ -1,0 +1,263 @@
+"""What a model is fed: the inputs it declares, each from a file or at random.
+
+Decides how symbolic dimensions get their sizes and what random input looks like. How a file becomes an array is
+:mod:`extremum.array_file`'s, whether the arrays fit the model is :mod:`extremum.backend`'s to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum.array_file import read_array
+from extremum.errors import InputError
+from extremum.memory import require_memory
+
+__all__ = ["DeclaredInput", "declared_inputs", "gather", "parse_assignments", "parse_sizes"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredInput:
+    """One input as the model declares it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the input.
+    dtype : numpy.dtype or None
+        Its element type; None for what is no tensor (a sequence, a map, an optional).
+    shape : tuple of int or str, or None
+        The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is open.
+    optional : bool
+        Whether the model has a default for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.feeds import DeclaredInput
+    >>> DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False).symbols()
+    {'batch'}
+    """
+
+    name: str
+    dtype: np.dtype[Any] | None
+    shape: tuple[int | str, ...] | None
+    optional: bool
+
+    def symbols(self) -> set[str]:
+        """Return the names of the dimensions whose size the model leaves open."""
+        return {size for size in self.shape or () if isinstance(size, str)}
+
+
+def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
+    """Return the inputs a model declares, in its order.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        The model.
+
+    Returns
+    -------
+    tuple of DeclaredInput
+        Inputs that have an initializer are marked optional.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.feeds import declared_inputs
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> [(each.name, each.shape) for each in declared_inputs(onnx.parser.parse_model(text))]
+    [('x', ('n', 3))]
+    """
+    defaults = {tensor.name for tensor in model.graph.initializer}
+    defaults.update(tensor.values.name for tensor in model.graph.sparse_initializer)
+    return tuple(_declared(value, value.name in defaults) for value in model.graph.input)
+
+
+def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:
+    if not value.type.HasField("tensor_type"):
+        return DeclaredInput(value.name, None, None, optional)
+    tensor = value.type.tensor_type
+    shape = None
+    if tensor.HasField("shape"):
+        shape = tuple(
+            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}.{axis}"
+            for axis, dim in enumerate(tensor.shape.dim)
+        )
+    return DeclaredInput(value.name, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), shape, optional)
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
+    """Split ``name=file`` texts into a mapping.
+
+    Parameters
+    ----------
+    assignments : iterable of str
+        Each ``name=file``; the name ends at the first equals sign.
+
+    Returns
+    -------
+    dict of str to str
+        File by input name.
+
+    Raises
+    ------
+    InputError
+        If a text has another form, or a name comes twice.
+
+    Examples
+    --------
+    >>> from extremum.feeds import parse_assignments
+    >>> parse_assignments(["x=scores.npy", "y=all.npz:labels"])
+    {'x': 'scores.npy', 'y': 'all.npz:labels'}
+    """
+    result: dict[str, str] = {}
+    for text in assignments:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise InputError(f"{text!r} is not of the form name=file", remedy="write for example -i input=scores.npy")
+        if name in result:
+            raise InputError(f"input {name!r} is given twice", given=f"{result[name]} and {value}")
+        result[name] = value
+    return result
+
+
+def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
+    """Split ``dimension=size`` texts into a mapping.
+
+    Parameters
+    ----------
+    assignments : iterable of str
+        Each ``dimension=size``, the size a non-negative integer.
+
+    Returns
+    -------
+    dict of str to int
+        Size by the name of the dimension.
+
+    Raises
+    ------
+    InputError
+        If a text has another form, or a dimension gets two sizes.
+
+    Examples
+    --------
+    >>> from extremum.feeds import parse_sizes
+    >>> parse_sizes(["batch=8"])
+    {'batch': 8}
+    """
+    result: dict[str, int] = {}
+    for text in assignments:
+        # The last equals sign: an exporter may put one into the name of a dimension, a size has none.
+        name, _, size = text.rpartition("=")
+        if not name or not (size.isascii() and size.isdigit()):
+            raise InputError(f"{text!r} is not of the form dimension=size", remedy="write for example --set batch=8")
+        if result.setdefault(name, int(size)) != int(size):
+            raise InputError(f"dimension {name!r} is given two sizes", given=f"{result[name]} and {size}")
+    return result
+
+
+def gather(
+    declared: Iterable[DeclaredInput],
+    files: Mapping[str, str],
+    sizes: Mapping[str, int],
+    seed: int | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Read the inputs that come from files and draw the others at random.
+
+    Parameters
+    ----------
+    declared : iterable of DeclaredInput
+        What the model takes.
+    files : mapping of str to str
+        For each input read from a file, where it is: see :func:`extremum.array_file.read_array`.
+    sizes : mapping of str to int
+        Sizes of symbolic dimensions. The arrays from files settle the other ones.
+    seed : int, optional
+        Seed of the random inputs. Without one nothing is random: an input without a file stays missing.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Array by input name. Floats are drawn from the normal distribution, integers from the whole range of their type.
+
+    Raises
+    ------
+    InputError
+        If a name is no input or dimension of the model, two sizes of a dimension disagree, or a random input has an
+        open shape or no numeric type.
+    MemoryLimitError
+        If a random input would not fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.feeds import DeclaredInput, gather
+    >>> scores = DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False)
+    >>> gather([scores], files={}, sizes={"batch": 2}, seed=0)["scores"].shape
+    (2, 10)
+    """
+    inputs = {each.name: each for each in declared}
+    _refuse_unknown("input", files, inputs)
+    _refuse_unknown("symbolic dimension", sizes, sorted(set().union(*(each.symbols() for each in inputs.values()))))
+
+    arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
+    origin = dict.fromkeys(sizes, "as set")
+    bound = dict(sizes)
+    for name, array in arrays.items():
+        for symbol, size in _symbol_sizes(inputs[name], array):
+            if bound.setdefault(symbol, size) != size:
+                raise InputError(
+                    f"dimension {symbol!r} has two sizes",
+                    given=f"{bound[symbol]} {origin[symbol]}, {size} in {files[name]}",
+                )
+            origin.setdefault(symbol, f"in {files[name]}")
+    if seed is not None:
+        for position, (name, each) in enumerate(inputs.items()):
+            if name not in arrays and not each.optional:
+                arrays[name] = _random(each, bound, np.random.default_rng([seed, position]))
+    return arrays
+
+
+def _refuse_unknown(noun: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for name in given:
+        if name not in known:
+            choices = ", ".join(known)
+            raise InputError(
+                f"the model has no {noun} {name!r}",
+                remedy=f"it has {choices}" if choices else f"it has no {noun} at all",
+            )
+
+
+def _symbol_sizes(declared: DeclaredInput, array: NDArray[Any]) -> Iterator[tuple[str, int]]:
+    # An array of another rank is refused by the backend, which says so better.
+    if declared.shape is not None and len(declared.shape) == array.ndim:
+        yield from (
+            (name, size) for name, size in zip(declared.shape, array.shape, strict=True) if isinstance(name, str)
+        )
+
+
+def _random(declared: DeclaredInput, sizes: Mapping[str, int], random: np.random.Generator) -> NDArray[Any]:
+    name, dtype = declared.name, declared.dtype
+    # Strings are an object dtype, and only numbers can be drawn.
+    if dtype is None or declared.shape is None or dtype.kind == "O":
+        reason = "its rank is open" if dtype is not None and declared.shape is None else "it is no tensor of numbers"
+        raise InputError(f"input {name!r} cannot be drawn at random: {reason}", remedy=f"give it with -i {name}=file")
+    shape = []
+    for size in declared.shape:
+        if isinstance(size, str) and size not in sizes:
+            raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
+        shape.append(sizes[size] if isinstance(size, str) else size)
+    require_memory(shape, dtype, f"input {name!r}")
+    if dtype.kind in "iu" and dtype.isbuiltin == 1:
+        limits = np.iinfo(dtype)
+        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    return random.standard_normal(shape).astype(dtype)

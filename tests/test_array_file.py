@@ -1,0 +1,120 @@
+"""Arrays come out of files as they went in, and a bad file is named in one sentence."""
+
+import re
+import zipfile
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+
+from extremum.array_file import read_array
+from extremum.errors import InputError
+
+SCORES = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
+def test_reads_npy(tmp_path, dtype):
+    expected = SCORES.astype(dtype)
+    np.save(tmp_path / "x.npy", expected)
+    array = read_array(str(tmp_path / "x.npy"))
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_reads_bfloat16_from_the_raw_bytes_that_numpy_stores(tmp_path):
+    expected = SCORES.astype(ml_dtypes.bfloat16)
+    np.save(tmp_path / "x.npy", expected)
+    assert np.load(tmp_path / "x.npy").dtype == np.dtype("V2")
+    array = read_array(str(tmp_path / "x.npy"), np.dtype(ml_dtypes.bfloat16))
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_leaves_raw_bytes_alone_where_numpy_has_the_expected_type(tmp_path):
+    np.save(tmp_path / "x.npy", SCORES.astype(ml_dtypes.bfloat16))
+    assert read_array(str(tmp_path / "x.npy"), np.dtype(np.float16)).dtype == np.dtype("V2")
+
+
+def test_reads_an_entry_of_npz(tmp_path):
+    np.savez(tmp_path / "all.npz", first=SCORES, second=-SCORES)
+    np.testing.assert_array_equal(read_array(f"{tmp_path}/all.npz:second"), -SCORES)
+
+
+def test_reads_the_sole_entry_of_npz_without_its_name(tmp_path):
+    np.savez_compressed(tmp_path / "one.npz", scores=SCORES)
+    np.testing.assert_array_equal(read_array(f"{tmp_path}/one.npz"), SCORES)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", ml_dtypes.bfloat16])
+def test_reads_a_tensor_proto(tmp_path, dtype):
+    expected = SCORES.astype(dtype)
+    (tmp_path / "x.pb").write_bytes(onnx.numpy_helper.from_array(expected).SerializeToString())
+    array = read_array(str(tmp_path / "x.pb"))
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_refuses_an_npz_without_saying_which_entry(tmp_path):
+    np.savez(tmp_path / "all.npz", first=SCORES, second=SCORES)
+    with pytest.raises(InputError) as caught:
+        read_array(f"{tmp_path}/all.npz")
+    assert caught.value.reason.endswith("all.npz' has 2 entries")
+    assert caught.value.remedy == "name one of them: all.npz:entry with first, second"
+
+
+def test_refuses_an_entry_that_is_not_there(tmp_path):
+    np.savez(tmp_path / "all.npz", first=SCORES)
+    with pytest.raises(InputError, match=r"all\.npz' has no entry 'third'"):
+        read_array(f"{tmp_path}/all.npz:third")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "pb"])
+@pytest.mark.parametrize("content", [b"", b"\xff not an array"])
+def test_refuses_a_file_of_another_kind(tmp_path, suffix, content):
+    path = tmp_path / f"x.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(f"{str(path)!r} is not a valid .{suffix} file")):
+        read_array(str(path))
+
+
+def test_refuses_a_truncated_npy(tmp_path):
+    np.save(tmp_path / "x.npy", SCORES)
+    whole = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "x.npy").write_bytes(whole[:-5])
+    with pytest.raises(InputError, match=r"is not a valid \.npy file"):
+        read_array(str(tmp_path / "x.npy"))
+
+
+def test_refuses_a_damaged_npz(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", scores=np.random.default_rng(0).standard_normal(1000))
+    content = bytearray((tmp_path / "x.npz").read_bytes())
+    content[1000:1100] = bytes(100)
+    (tmp_path / "x.npz").write_bytes(content)
+    with pytest.raises(InputError, match=r"is not a valid \.npz file"):
+        read_array(f"{tmp_path}/x.npz:scores")
+
+
+def test_never_unpickles(tmp_path):
+    np.save(tmp_path / "x.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match=r"is not a valid \.npy file"):
+        read_array(str(tmp_path / "x.npy"))
+
+
+def test_overlooks_what_is_no_array_in_an_npz(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("notes.txt", "nothing")
+    with pytest.raises(InputError, match="has 0 entries"):
+        read_array(f"{tmp_path}/x.npz")
+
+
+def test_refuses_an_unknown_suffix():
+    with pytest.raises(InputError) as caught:
+        read_array("scores.csv")
+    assert caught.value.one_line() == "'scores.csv' has no known format; help: use .npy, .npz:entry or .pb"
+
+
+def test_leaves_a_missing_file_to_the_operating_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_array(f"{tmp_path}/none.npy")

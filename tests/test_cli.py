@@ -1,0 +1,277 @@
+"""The command line answers, and refuses with one line on stderr, exit status 2 and nothing written."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from importlib import import_module
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+
+import extremum
+from extremum import catalogue
+from extremum.cli import main
+from extremum.cli.program import COMMANDS, program
+
+MODELS = {
+    "labels": "g (float[batch, 3] scores) => (int64[batch, 1] labels) { labels = ArgMax<axis = -1>(scores) }",
+    "larger": "g (float[n, 1] x, float[1, n] y) => (float[n, n] z) { z = Max(x, y) }",
+    "brain": "g (bfloat16[n, 4] x) => (bfloat16[n, 4] y) { y = Hardmax(x) }",
+    "unknown": "g (float[3] x) => (float[3] y) { y = Frobnicate(x) }",
+    "wrong": "g (float[3] x) => (int64[1] y) { y = ArgMax<axis = 5>(x) }",
+}
+SCORES = np.array([[1, 5, 2], [7, 0, 7]], np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Make the current folder one with models, good inputs and bad ones."""
+    for name, text in MODELS.items():
+        model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 13]> {text}')
+        onnx.save(model, tmp_path / f"{name}.onnx")
+    whole = (tmp_path / "labels.onnx").read_bytes()
+    (tmp_path / "truncated.onnx").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.onnx").write_text("This is a letter, not a model.\n")
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    np.save(tmp_path / "scores.npy", SCORES)
+    np.save(tmp_path / "doubles.npy", SCORES.astype(np.float64))
+    np.save(tmp_path / "wide.npy", np.ones((2, 4), np.float32))
+    np.savez(tmp_path / "all.npz", scores=SCORES, others=-SCORES)
+    (tmp_path / "scores.pb").write_bytes(onnx.numpy_helper.from_array(SCORES).SerializeToString())
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "labels.npy").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def extremum_process(*words, **options):
+    """Run the installed command in a process of its own."""
+    script = shutil.which("extremum", path=sysconfig.get_path("scripts"))
+    return subprocess.run([script, *words], capture_output=True, text=True, check=False, **options)
+
+
+def answer(*words):
+    """Run the command in this process and return what it prints."""
+    result = CliRunner().invoke(program, words, standalone_mode=False, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def refusal(capsys, *words):
+    """Run the command in this process and return the one line it is refused with."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    out, err = capsys.readouterr()
+    assert caught.value.code == 2
+    assert out == ""
+    assert err.endswith("\n")
+    (line,) = err.splitlines()
+    return line
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("source", ["scores.npy", "all.npz:scores", "scores.pb"])
+def test_runs_a_model_on_an_array_from_a_file(folder, source):
+    report = json.loads(answer("run", "labels.onnx", "-i", f"scores={source}", "--json"))
+    assert report["inputs"] == [
+        {"name": "scores", "type": "float32", "shape": [2, 3], "preview": "1.0 5.0 2.0 7.0 0.0 7.0"}
+    ]
+    assert report["outputs"] == [{"name": "labels", "type": "int64", "shape": [2, 1], "preview": "1 0"}]
+    assert report["seconds"] > 0
+    assert report["files"] == []
+
+
+def test_prints_names_types_shapes_elements_and_the_time(folder):
+    text = answer("run", "labels.onnx", "-i", "scores=scores.npy")
+    rows = [line.split() for line in text.splitlines()]
+    assert ["scores", "float32", "2", "x", "3", "1.0", "5.0", "2.0", "7.0", "0.0", "7.0"] in rows
+    assert ["labels", "int64", "2", "x", "1", "1", "0"] in rows
+    assert rows[-1][1] == "ms"
+
+
+def test_draws_random_inputs_for_the_sizes_set(folder):
+    words = ("run", "labels.onnx", "--random", "--set", "batch=50", "--json")
+    first, again, other = (json.loads(answer(*words, "--seed", seed)) for seed in ("1", "1", "2"))
+    assert first["outputs"][0]["shape"] == [50, 1]
+    assert first["inputs"] == again["inputs"]
+    assert first["inputs"] != other["inputs"]
+
+
+def test_a_file_settles_the_sizes_of_the_random_inputs(folder):
+    np.save("x.npy", np.ones((5, 1), np.float32))
+    report = json.loads(answer("run", "larger.onnx", "-i", "x=x.npy", "--random", "--json"))
+    assert report["outputs"][0]["shape"] == [5, 5]
+
+
+def test_writes_the_outputs(folder):
+    report = json.loads(answer("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers", "--json"))
+    assert report["files"] == [str(Path("answers", "labels.npy"))]
+    np.testing.assert_array_equal(np.load("answers/labels.npy"), [[1], [0]])
+
+
+def test_takes_bfloat16_as_numpy_stores_it_and_writes_it_so(folder):
+    np.save("x.npy", np.array([[1, 9, 9, 2]], ml_dtypes.bfloat16))
+    answer("run", "brain.onnx", "-i", "x=x.npy", "-o", "answers")
+    np.testing.assert_array_equal(np.load("answers/y.npy").view(ml_dtypes.bfloat16).astype(int), [[0, 1, 0, 0]])
+
+
+REFUSALS = {
+    "a truncated model": (["truncated.onnx"], "truncated.onnx"),
+    "a text file as a model": (["text.onnx"], "text.onnx"),
+    "an empty file as a model": (["empty.onnx"], "empty.onnx"),
+    "a missing model": (["none.onnx"], "none.onnx"),
+    "a folder as a model": (["taken"], "taken"),
+    "no input": (["labels.onnx"], "scores"),
+    "an unknown input": (
+        ["labels.onnx", "-i", "score=scores.npy"],
+        "the model has no input 'score'; help: it has scores",
+    ),
+    "an input of the wrong type": (["labels.onnx", "-i", "scores=doubles.npy"], "float64"),
+    "an input of the wrong shape": (["labels.onnx", "-i", "scores=wide.npy"], "[2, 4]"),
+    "an unknown operator": (["unknown.onnx", "--random"], "Frobnicate"),
+    "an axis out of range": (["wrong.onnx", "--random"], "axis"),
+    "an output larger than memory": (["larger.onnx", "--random", "--set", "n=3000000"], "memory"),
+    "an input larger than memory": (
+        ["labels.onnx", "--random", "--set", "batch=1000000000000"],
+        "input 'scores' would not fit into memory",
+    ),
+    "a missing input file": (["labels.onnx", "-i", "scores=none.npy"], "none.npy: No such file"),
+    "an output file that exists": (
+        ["labels.onnx", "-i", "scores=scores.npy", "-o", "taken"],
+        f"'{Path('taken', 'labels.npy')}' exists already; help: name another folder, or move the file away",
+    ),
+    "an unknown dimension": (
+        ["labels.onnx", "--random", "--set", "bach=8"],
+        "the model has no symbolic dimension 'bach'; help: it has batch",
+    ),
+    "an open dimension": (
+        ["labels.onnx", "--random"],
+        "dimension 'batch' of input 'scores' has no size; help: set it: --set batch=8",
+    ),
+    "a size that contradicts a file": (
+        ["labels.onnx", "-i", "scores=scores.npy", "--set", "batch=8"],
+        "dimension 'batch' has two sizes; given: 8 as set, 2 in scores.npy",
+    ),
+    "a malformed input": (["labels.onnx", "-i", "scores.npy"], "'scores.npy' is not of the form name=file"),
+    "a malformed size": (["labels.onnx", "--set", "batch"], "'batch' is not of the form dimension=size"),
+    "an archive without an entry": (["labels.onnx", "-i", "scores=all.npz"], "'all.npz' has 2 entries"),
+    "an unknown option": (["labels.onnx", "--frobnicate"], "No such option"),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), REFUSALS.values(), ids=[name.replace(" ", "_") for name in REFUSALS])
+def test_refuses(folder, capsys, words, expected):
+    before = contents(folder)
+    line = refusal(capsys, "run", *words)
+    assert line.startswith("extremum: ")
+    assert expected in line
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    "case", ["a truncated model", "no input", "an unknown operator", "an output file that exists", "an unknown option"]
+)
+def test_a_refusal_is_one_line_and_status_2_in_a_real_process(folder, case):
+    words, expected = REFUSALS[case]
+    result = extremum_process("run", *words)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert expected in result.stderr
+
+
+def test_a_refused_run_makes_no_folder(folder, capsys):
+    refusal(capsys, "run", "larger.onnx", "--random", "--set", "n=3000000", "-o", "answers")
+    assert not Path("answers").exists()
+
+
+def test_refuses_to_overwrite_before_it_runs(folder, monkeypatch, capsys):
+    refusal(capsys, "run", "labels.onnx", "-i", "scores=none.npy", "-o", "taken")
+    assert Path("taken/labels.npy").read_text() == "mine"
+
+
+def test_runs_in_a_real_process(folder):
+    result = extremum_process("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "answers" in result.stdout
+    np.testing.assert_array_equal(np.load("answers/labels.npy"), [[1], [0]])
+
+
+def test_an_interruption_ends_with_130(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalogue, "table", interrupted)
+    with pytest.raises(SystemExit) as caught:
+        main(["ops"])
+    assert caught.value.code == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "expected"),
+    [
+        ("click", ["ops"], "extremum: the command line needs click; help: pip install 'extremum[cli]'\n"),
+        ("rich", ["ops"], "extremum: this command needs rich; help: pip install 'extremum[cli]'\n"),
+        ("onnx", ["run", "labels.onnx"], "extremum: this command needs onnx; help: pip install 'extremum[cli]'\n"),
+    ],
+)
+def test_names_what_to_install(folder, missing, words, expected):
+    (folder / "hidden").mkdir()
+    (folder / "hidden" / f"{missing}.py").write_text(f"raise ModuleNotFoundError('hidden', name={missing!r})\n")
+    result = extremum_process(*words, env={**os.environ, "PYTHONPATH": str(folder / "hidden")})
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
+
+
+def test_lists_every_operator_version():
+    assert json.loads(answer("ops", "--json")) == catalogue.records()
+    assert answer("ops", "--markdown") == catalogue.markdown()
+    printed = [line.split() for line in answer("ops").splitlines()]
+    for operator, versions, *since in catalogue.table()[1:]:
+        assert [operator, *versions.split(), *since] in printed
+
+
+def test_says_its_version():
+    assert answer("--version") == f"extremum {extremum.__version__}\n"
+
+
+def test_says_what_it_can_do_when_asked_nothing(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in COMMANDS)
+
+
+def test_refuses_an_unknown_command(capsys):
+    assert refusal(capsys, "frobnicate") == "extremum: No such command 'frobnicate'."
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_their_own_help_says(name):
+    command = getattr(import_module(f"extremum.cli.{name}"), name)
+    assert command.get_short_help_str(limit=200) == COMMANDS[name]
+
+
+def test_a_command_is_imported_only_when_it_is_called():
+    code = """
+import sys
+from extremum.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+print(sorted(name for name in sys.modules if name.split(".")[0] in {"onnx", "rich"} or name == "extremum.cli.run"))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,87 @@
+"""Every example in the docs runs, and every generated table is fresh."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import extremum
+from extremum import catalogue
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(extremum.__path__, "extremum.") if module.name != "extremum._native"
+)
+
+
+def run_doctest(test: doctest.DocTest) -> None:
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_the_docstrings_run(name):
+    for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
+        run_doctest(test)
+
+
+@pytest.mark.parametrize("name", sorted(set(extremum.__all__) - {"__version__"}))
+def test_a_public_function_has_an_example_and_it_runs(name):
+    docstring = getattr(extremum, name).__doc__
+    test = doctest.DocTestParser().get_doctest(docstring, {}, name, None, None)
+    assert test.examples
+    run_doctest(test)
+
+
+def code_blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_python_examples_of_the_readme_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert code_blocks("python")
+    for code in code_blocks("python"):
+        test = doctest.DocTestParser().get_doctest(code, {}, "README.md", "README.md", 0)
+        assert test.examples
+        run_doctest(test)
+
+
+def test_the_commands_of_the_readme_run():
+    commands = [line for block in code_blocks("console") for line in re.findall(r"^\$ (extremum .*)$", block, re.M)]
+    assert commands
+    scripts = str(Path(sys.executable).parent)
+    path = os.pathsep.join([scripts, os.environ["PATH"]])
+    for command in commands:
+        subprocess.run(command.split(), cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, check=True)
+
+
+def test_the_table_of_the_readme_is_what_extremum_ops_prints():
+    assert catalogue.markdown() in README, "replace the table by the output of: extremum ops --markdown"
+
+
+def test_the_readme_shows_first_things_first():
+    lines = README.splitlines()
+    assert len(lines) <= 120
+    first_screen = "\n".join(lines[:50])
+    for part in ("make demo", "make test", ">>> ", "| DML_ARGMIN |"):
+        assert part in first_screen
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_every_file_and_target_that_is_named_exists(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
+        assert (ROOT / link).exists(), link
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"make ([a-z-]+)`", text):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+    for path in re.findall(r"`((?:src|native|tests|docs|examples)/[\w./-]*)`", text):
+        assert (ROOT / path).exists(), path

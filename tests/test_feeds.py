@@ -1,0 +1,158 @@
+"""Inputs get their arrays, symbolic dimensions their sizes, and a contradiction is named."""
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+
+from extremum.errors import InputError, MemoryLimitError
+from extremum.feeds import DeclaredInput, declared_inputs, gather, parse_assignments, parse_sizes
+
+FLOAT = np.dtype("float32")
+SCORES = DeclaredInput("scores", FLOAT, ("batch", 10), optional=False)
+BIAS = DeclaredInput("bias", FLOAT, ("batch",), optional=False)
+
+
+def test_declares_names_types_and_sizes():
+    text = """
+    <ir_version: 8, opset_import: ["" : 13]>
+    graph (float[batch, 3] x, bfloat16[?, 2] y, int64 z, float[] w) => (float[batch, 3] out)
+    <float[3] bias = {1.0, 2.0, 3.0}> { out = Add(x, bias) }
+    """
+    model = onnx.parser.parse_model(text)
+    model.graph.input.append(onnx.helper.make_tensor_value_info("bias", onnx.TensorProto.FLOAT, [3]))
+    model.graph.input.append(onnx.helper.make_tensor_sequence_value_info("several", onnx.TensorProto.FLOAT, None))
+    assert declared_inputs(model) == (
+        DeclaredInput("x", FLOAT, ("batch", 3), optional=False),
+        DeclaredInput("y", np.dtype(ml_dtypes.bfloat16), ("y.0", 2), optional=False),
+        DeclaredInput("z", np.dtype("int64"), (), optional=False),
+        DeclaredInput("w", FLOAT, None, optional=False),
+        DeclaredInput("bias", FLOAT, (3,), optional=True),
+        DeclaredInput("several", None, None, optional=False),
+    )
+
+
+def test_assignments_split_at_the_first_equals_sign():
+    assert parse_assignments(["x=a=b.npy", "layer/y:0=all.npz:c"]) == {"x": "a=b.npy", "layer/y:0": "all.npz:c"}
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "=x.npy", ""])
+def test_refuses_a_malformed_assignment(text):
+    with pytest.raises(InputError) as caught:
+        parse_assignments([text])
+    assert (
+        caught.value.one_line() == f"{text!r} is not of the form name=file; help: write for example -i input=scores.npy"
+    )
+
+
+def test_refuses_an_input_assigned_twice():
+    with pytest.raises(InputError, match="input 'x' is given twice"):
+        parse_assignments(["x=a.npy", "x=b.npy"])
+
+
+def test_sizes_split_at_the_last_equals_sign():
+    assert parse_sizes(["batch=8", "n=m=0"]) == {"batch": 8, "n=m": 0}
+
+
+@pytest.mark.parametrize("text", ["batch", "batch=", "=8", "batch=-1", "batch=2.0", "batch=eight", "batch=²"])
+def test_refuses_a_malformed_size(text):
+    with pytest.raises(InputError, match="is not of the form dimension=size"):
+        parse_sizes([text])
+
+
+def test_refuses_two_sizes_of_one_dimension():
+    with pytest.raises(InputError, match="dimension 'batch' is given two sizes"):
+        parse_sizes(["batch=8", "batch=9"])
+
+
+def test_a_file_settles_the_dimensions_of_the_random_inputs(tmp_path):
+    np.save(tmp_path / "scores.npy", np.zeros((7, 10), np.float32))
+    arrays = gather([SCORES, BIAS], {"scores": f"{tmp_path}/scores.npy"}, {}, seed=0)
+    assert arrays["bias"].shape == (7,)
+
+
+def test_random_arrays_depend_on_the_seed_and_on_nothing_else(tmp_path):
+    sizes = {"batch": 5}
+    np.save(tmp_path / "scores.npy", np.zeros((5, 10), np.float32))
+    both = gather([SCORES, BIAS], {}, sizes, seed=3)
+    one = gather([SCORES, BIAS], {"scores": f"{tmp_path}/scores.npy"}, sizes, seed=3)
+    other = gather([SCORES, BIAS], {}, sizes, seed=4)
+    np.testing.assert_array_equal(both["bias"], one["bias"])
+    assert not np.array_equal(both["bias"], other["bias"])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.dtype(name) for name in ("bool", "int8", "int64", "uint8", "uint64", "float16", "float32", "float64")]
+    + [np.dtype(ml_dtypes.bfloat16)],
+    ids=str,
+)
+def test_random_arrays_have_the_declared_type_and_vary(dtype):
+    (array,) = gather([DeclaredInput("x", dtype, (4, 100), optional=False)], {}, {}, seed=0).values()
+    assert array.dtype == dtype
+    assert array.shape == (4, 100)
+    assert len(set(array.ravel().tolist())) >= (2 if dtype.kind == "b" else 50)
+
+
+def test_without_a_seed_nothing_is_random():
+    assert gather([SCORES], {}, {}) == {}
+
+
+def test_an_optional_input_keeps_its_default():
+    assert gather([DeclaredInput("x", FLOAT, (2,), optional=True)], {}, {}, seed=0) == {}
+
+
+def test_refuses_an_input_the_model_does_not_have():
+    with pytest.raises(InputError) as caught:
+        gather([SCORES, BIAS], {"score": "x.npy"}, {})
+    assert caught.value.one_line() == "the model has no input 'score'; help: it has scores, bias"
+
+
+def test_refuses_a_dimension_the_model_does_not_have():
+    with pytest.raises(InputError) as caught:
+        gather([SCORES], {}, {"bach": 8}, seed=0)
+    assert caught.value.one_line() == "the model has no symbolic dimension 'bach'; help: it has batch"
+
+
+def test_says_so_where_there_is_no_symbolic_dimension_at_all():
+    with pytest.raises(InputError, match="it has no symbolic dimension at all"):
+        gather([DeclaredInput("x", FLOAT, (2,), optional=False)], {}, {"n": 8})
+
+
+def test_refuses_a_file_that_contradicts_a_size(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((7, 10), np.float32))
+    with pytest.raises(InputError, match="dimension 'batch' has two sizes") as caught:
+        gather([SCORES], {"scores": f"{tmp_path}/x.npy"}, {"batch": 8})
+    assert caught.value.given == f"8 as set, 7 in {tmp_path}/x.npy"
+
+
+def test_refuses_files_that_contradict_each_other(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((7, 10), np.float32))
+    np.save(tmp_path / "y.npy", np.zeros(6, np.float32))
+    with pytest.raises(InputError, match="dimension 'batch' has two sizes") as caught:
+        gather([SCORES, BIAS], {"scores": f"{tmp_path}/x.npy", "bias": f"{tmp_path}/y.npy"}, {})
+    assert caught.value.given == f"7 in {tmp_path}/x.npy, 6 in {tmp_path}/y.npy"
+
+
+def test_refuses_to_draw_an_open_dimension():
+    with pytest.raises(InputError) as caught:
+        gather([SCORES], {}, {}, seed=0)
+    assert caught.value.one_line() == "dimension 'batch' of input 'scores' has no size; help: set it: --set batch=8"
+
+
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        (DeclaredInput("x", FLOAT, None, optional=False), "its rank is open"),
+        (DeclaredInput("x", None, None, optional=False), "it is no tensor of numbers"),
+        (DeclaredInput("x", np.dtype(object), (2,), optional=False), "it is no tensor of numbers"),
+    ],
+)
+def test_refuses_to_draw_what_is_no_tensor_of_known_shape(declared, why):
+    with pytest.raises(InputError, match=f"input 'x' cannot be drawn at random: {why}"):
+        gather([declared], {}, {}, seed=0)
+
+
+def test_refuses_to_draw_more_than_memory_holds():
+    with pytest.raises(MemoryLimitError, match="input 'scores' would not fit into memory"):
+        gather([SCORES], {}, {"batch": 10**15}, seed=0)
