@@ -1,0 +1,163 @@
+"""A run as three charts: speed over the fastest peer, share of the read limit, cost over size; each as PNG and SVG.
+
+matplotlib draws into memory-only figures, without a display and without touching its global state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from extremum.bench.matrix import CALL, KINDS
+from extremum.bench.record import CaseRecord, Run
+from extremum.bench.summary import ratio, share
+
+__all__ = ["CHARTS", "FORMATS", "draw"]
+
+# Imported by name, as the type checker runs where matplotlib need not be installed.
+_matplotlib: Any = import_module("matplotlib")
+_Figure: Any = import_module("matplotlib.figure").Figure
+
+FORMATS = ("png", "svg")
+
+# Okabe and Ito's colours, which stay apart for every kind of colour vision; markers tell them apart without colour.
+_FAMILIES: dict[str, tuple[str, str]] = {
+    "float32": ("#0072B2", "o"),
+    "float64": ("#56B4E9", "s"),
+    "float16": ("#D55E00", "^"),
+    "bfloat16": ("#E69F00", "v"),
+    "signed integers": ("#009E73", "D"),
+    "unsigned integers": ("#CC79A7", "P"),
+}
+_STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "legend.frameon": False,
+    # Fixed ids make the same run give the same SVG.
+    "svg.hashsalt": "extremum",
+    "svg.fonttype": "none",
+}
+
+
+def draw(run: Run) -> dict[str, bytes]:
+    """Return every chart that a run has readings for, in every format.
+
+    Parameters
+    ----------
+    run : Run
+        Any run.
+
+    Returns
+    -------
+    dict of str to bytes
+        Contents by file name, such as ``speed.svg``.
+    """
+    files = {}
+    with _matplotlib.rc_context(_STYLE):
+        for name, chart in CHARTS.items():
+            figure = chart(run)
+            for kind in FORMATS if figure is not None else ():
+                stream = BytesIO()
+                figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+                files[f"{name}.{kind}"] = stream.getvalue()
+    return files
+
+
+def _speed(run: Run) -> Any:
+    figure = _strips(run, ratio, [kind for kind in KINDS if kind != CALL])
+    if figure is None:
+        return None
+    axes = figure.axes[0]
+    axes.set_xscale("log")
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
+    axes.set_title("Speed over the fastest peer of each case (right of 1x: extremum is faster)")
+    return figure
+
+
+def _limit(run: Run) -> Any:
+    figure = _strips(run, share, [kind for kind in KINDS if kind != CALL])
+    if figure is None:
+        return None
+    axes = figure.axes[0]
+    kinds = [label.get_text() for label in axes.get_yticklabels()]
+    for row, kind in enumerate(kinds):
+        bound = KINDS[kind]
+        if bound is not None:
+            axes.vlines(bound, row - 0.4, row + 0.4, color="black", linewidth=1.2)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.set_title("Share of the read limit, inputs of 1 MB and more (bars: what is promised)")
+    return figure
+
+
+def _strips(run: Run, value: Callable[[CaseRecord], float | None], kinds: Iterable[str]) -> Any:
+    points: dict[str, dict[str, list[float]]] = {}
+    for case in run.cases:
+        found = value(case)
+        if case.kind in kinds and found is not None and math.isfinite(found):
+            points.setdefault(case.kind, {}).setdefault(_family(case.element_type), []).append(found)
+    if not points:
+        return None
+    shown = [kind for kind in KINDS if kind in points]
+    figure = _Figure(figsize=(8, 0.9 + 0.62 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    for lane, (family, (colour, marker)) in enumerate(_FAMILIES.items()):
+        offset = (lane - (len(_FAMILIES) - 1) / 2) * 0.12
+        xs = [x for kind in shown for x in points[kind].get(family, ())]
+        ys = [row + offset for row, kind in enumerate(shown) for _ in points[kind].get(family, ())]
+        if xs:
+            axes.scatter(xs, ys, s=14, color=colour, marker=marker, alpha=0.7, linewidths=0, label=family)
+    axes.set_yticks(range(len(shown)), shown)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside lower center", ncols=len(_FAMILIES), handletextpad=0.2, columnspacing=1.2)
+    return figure
+
+
+def _family(element_type: str) -> str:
+    if element_type in _FAMILIES:
+        return element_type
+    return "unsigned integers" if element_type.startswith("u") else "signed integers"
+
+
+def _sizes(run: Run) -> Any:
+    if not run.sizes:
+        return None
+    figure = _Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    lines = list(dict.fromkeys(point.line for point in run.sizes))
+    for line, (colour, marker) in zip(lines, _FAMILIES.values(), strict=False):
+        points = [point for point in run.sizes if point.line == line]
+        sizes = [point.read / 2**20 for point in points]
+        axes.plot(sizes, [1e3 * point.seconds for point in points], color=colour, marker=marker, ms=4, label=line)
+    swept = [point for point in run.sizes if point.line == lines[0]]
+    axes.plot(
+        [point.read / 2**20 for point in swept],
+        [1e3 * point.limit for point in swept],
+        color="black",
+        linestyle="--",
+        linewidth=1,
+        label="a plain sweep",
+    )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_xlabel("input, MB")
+    axes.set_ylabel("time of a call, ms")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.legend()
+    axes.set_title("Cost over size, float32")
+    return figure
+
+
+# From a run to its chart, None without readings, by the name of the file.
+CHARTS: dict[str, Callable[[Run], Any]] = {"speed": _speed, "limit": _limit, "size": _sizes}

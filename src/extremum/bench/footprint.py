@@ -1,0 +1,103 @@
+"""Peak memory of a call, seen from outside: a process of its own for every layout, its high-water mark read twice.
+
+The child fills its input without temporaries, so that the mark before the call is what it holds; what the mark rises
+by, less the output, is what the call took beyond it. Where the system keeps no such mark, nothing is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import extremum
+from extremum.bench.inputs import LAYOUTS, span
+from extremum.bench.record import FootprintRecord
+
+__all__ = ["WORK", "measure", "probe"]
+
+_SHAPE = (64, 512, 512)
+_WARM = (4, 64, 64)
+
+
+def _over(axis: int | tuple[int, ...]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    return lambda x: np.asarray(extremum.argmax(x, axis=axis))
+
+
+# Layout of the input and the work done on it, by the name of the line.
+WORK: dict[str, tuple[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    **{f"{layout}, axis {axis}": (layout, _over(axis)) for layout in LAYOUTS for axis in (0, 1, 2, (0, 2))},
+    "contiguous, hardmax": ("contiguous", lambda x: extremum.hardmax(x)),
+    "contiguous, maximum of two": ("contiguous", lambda x: extremum.maximum(x, x)),
+}
+
+
+def measure(threads: int) -> Iterator[FootprintRecord]:
+    """Measure every line of `WORK`, one child process after the other.
+
+    Parameters
+    ----------
+    threads : int
+        What the children are held to.
+
+    Yields
+    ------
+    FootprintRecord
+        One line; none at all where the system keeps no high-water mark.
+    """
+    if find_spec("resource") is None:
+        return
+    for name in WORK:
+        command = [sys.executable, "-m", __name__, name, str(threads)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        yield FootprintRecord(**json.loads(output))
+
+
+def probe(name: str, layout: str, work: Callable[[NDArray[Any]], NDArray[Any]]) -> FootprintRecord:
+    """Run some work on 64 MB in this process and return what it took.
+
+    Parameters
+    ----------
+    name : str
+        Goes into the record.
+    layout : str
+        A key of `inputs.LAYOUTS`.
+    work : callable
+        From the input to the output.
+
+    Returns
+    -------
+    FootprintRecord
+        Right only if this process has never held more than it holds now.
+    """
+    work(_filled(layout, _WARM))
+    x = _filled(layout, _SHAPE)
+    before = _high_water()
+    result = work(x)
+    extra = _high_water() - before - result.nbytes
+    return FootprintRecord(name, span(x), result.nbytes, max(0, extra))
+
+
+def _filled(layout: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    x = LAYOUTS[layout](shape, np.dtype(np.float32))
+    x[...] = np.arange(shape[-1], dtype=np.float32) % 251
+    return x
+
+
+def _high_water() -> int:
+    import resource
+
+    mark = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return mark if sys.platform == "darwin" else mark * 1024
+
+
+if __name__ == "__main__":
+    extremum.set_num_threads(int(sys.argv[2]))
+    sys.stdout.write(json.dumps(asdict(probe(sys.argv[1], *WORK[sys.argv[1]]))))

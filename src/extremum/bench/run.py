@@ -1,0 +1,168 @@
+"""One run: every case prepared, its answers checked, its contenders timed in turns beside the limit of the memory.
+
+A wrong answer of ours stops the run; a wrong answer of a peer is recorded and the peer is not timed. What a run leaves
+is `record`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native
+from extremum.bench import footprint, machine, sizes
+from extremum.bench.expected import agrees, answer
+from extremum.bench.inputs import draw, place, span, typed
+from extremum.bench.matrix import CALL, Case
+from extremum.bench.peers.contender import Contender
+from extremum.bench.record import LIMIT, OURS, CaseRecord, Run
+from extremum.bench.timing import interleave
+from extremum.errors import ExtremumError
+
+__all__ = ["WrongResultError", "measure", "measure_case"]
+
+
+class WrongResultError(ExtremumError):
+    """A wrong answer of our own: nothing is timed."""
+
+
+def measure(
+    matrix: str,
+    cases: Sequence[Case],
+    contenders: Sequence[Contender],
+    threads: int,
+    budget: float,
+    largest: int,
+    progress: Callable[[str], None],
+) -> Run:
+    """Run the benchmark.
+
+    Parameters
+    ----------
+    matrix : str
+        What the record calls this choice of cases.
+    cases : sequence of Case
+        Neighbours of one shape share their drawn inputs.
+    contenders : sequence of Contender
+        This package first, then its peers.
+    threads : int
+        What the contenders were held to.
+    budget : float
+        Seconds of timing per case.
+    largest : int
+        Bytes of the largest size of the chart of cost over size; 0 leaves the chart and the memory probes out.
+    progress : callable
+        Told the name of every case, point and probe when it is done.
+
+    Returns
+    -------
+    Run
+        Every reading.
+
+    Raises
+    ------
+    WrongResultError
+        If this package gives a wrong answer.
+    """
+    started, start = datetime.now(timezone.utc), perf_counter()
+    run = Run(
+        matrix=matrix,
+        threads=threads,
+        started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        duration=0.0,
+        machine=machine.describe(),
+        versions={contender.name: contender.version for contender in contenders},
+        cases=[],
+    )
+    numbers: tuple[NDArray[np.int8], ...] = ()
+    drawn: tuple[object, ...] = ()
+    right: NDArray[Any] = np.empty(0)
+    asked: tuple[object, ...] = ()
+    for case in cases:
+        if drawn != (wanted := (case.operand_shapes, case.layout == "broadcast")):
+            numbers, drawn = draw(case), wanted
+        if asked != (question := (drawn, case.operator, case.axes, case.last)):
+            right, asked = answer(case, numbers), question
+        run.cases.append(measure_case(case, numbers, right, contenders, budget))
+        progress(case.name)
+    if largest:
+        for point in sizes.measure(largest, budget):
+            run.sizes.append(point)
+            progress(f"{point.line}, {point.read >> 20} MB")
+        for line in footprint.measure(threads):
+            run.footprints.append(line)
+            progress(f"memory, {line.layout}")
+    return replace(run, duration=perf_counter() - start)
+
+
+def measure_case(
+    case: Case,
+    numbers: Sequence[NDArray[np.int8]],
+    right: NDArray[Any],
+    contenders: Sequence[Contender],
+    budget: float,
+) -> CaseRecord:
+    """Check and time one case.
+
+    Parameters
+    ----------
+    case : Case
+        What is done.
+    numbers : sequence of ndarray of int8
+        From `inputs.draw`.
+    right : ndarray
+        From `expected.answer`.
+    contenders : sequence of Contender
+        Who does it.
+    budget : float
+        Seconds of timing for all together.
+
+    Returns
+    -------
+    CaseRecord
+        Times of all that gave the right answer.
+
+    Raises
+    ------
+    WrongResultError
+        If this package gives a wrong answer.
+    """
+    arrays = [place(typed(operand, case.element_type), case.layout) for operand in numbers]
+    calls: dict[str, Callable[[], object]] = {}
+    wrong, absent = [], {}
+    for contender in contenders:
+        try:
+            prepared = contender.prepare(case, arrays)
+            if prepared is None:
+                continue
+            result = prepared.read(prepared.call())
+        except Exception as reason:
+            # A peer's refusal may be of any class; ours is a defect, and the run must not hide it.
+            if contender.name == OURS:
+                raise
+            absent[contender.name] = " ".join(str(reason).split())[:200] or type(reason).__name__
+            continue
+        if agrees(case, result, right):
+            calls[contender.name] = prepared.call
+        elif contender.name == OURS:
+            raise WrongResultError(
+                f"{case.name} gives a wrong result", remedy="report it; there is nothing to time before it is right"
+            )
+        else:
+            wrong.append(contender.name)
+    read = sum(span(array) for array in arrays)
+    moved = read + right.size * (8 if case.operator.startswith("arg") else arrays[0].itemsize)
+    if case.kind != CALL:
+        calls[LIMIT] = partial(_native.sweep, np.ones(moved, np.uint8))
+    seconds = interleave(calls, budget, keep=(OURS, LIMIT))
+    limit = seconds.pop(LIMIT, None)
+    return CaseRecord(
+        case.name, case.kind, case.operator, case.element_type, read, moved, seconds, limit, wrong, absent
+    )

@@ -1,0 +1,235 @@
+"""What a run says: speed over the fastest peer, shares of the read limit, the lines that were promised, and the rules.
+
+Works on the readings of a record only; how it is shown is `markdown` and `charts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from extremum.bench.matrix import CALL, KINDS
+from extremum.bench.record import OURS, CaseRecord, Run
+
+__all__ = ["LARGE", "NOISE", "Promise", "Speed", "fastest_peer", "promises", "ratio", "share", "shares", "speed"]
+
+# Two equal calls differ by this much on a quiet machine: a ratio from here on is not a loss.
+NOISE = 0.95
+# Shares are judged from this many bytes of input on: below, a call's fixed cost is seen and not the memory.
+LARGE = 1_000_000
+# Calls shorter than this are all overhead, which the calls on 8 elements judge.
+_SHORT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Speed over the fastest peer over many cases.
+
+    Attributes
+    ----------
+    judged, lost : int
+        Cases that count, and those below `NOISE`.
+    worst : float
+        Least ratio, NaN where no case counts.
+    worst_name : str
+        Its case.
+    mean : float
+        Geometric mean of the ratios.
+    """
+
+    judged: int
+    lost: int
+    worst: float
+    worst_name: str
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promised figure: what it is, its value in this run (None: not measured), and the bound it has to keep to."""
+
+    what: str
+    value: float | None
+    bound: float
+    upper: bool = False
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether the value keeps to the bound; None where it was not measured."""
+        if self.value is None or math.isnan(self.value):
+            return None
+        return self.value <= self.bound if self.upper else self.value >= self.bound
+
+
+def fastest_peer(case: CaseRecord) -> str | None:
+    """Return the name of the fastest peer of a case, or None if it has none.
+
+    Parameters
+    ----------
+    case : CaseRecord
+        Its readings.
+
+    Returns
+    -------
+    str or None
+        Never this package.
+
+    Examples
+    --------
+    >>> fastest_peer(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0, "jax": 3.0}))
+    'numpy'
+    """
+    peers = {name: seconds for name, seconds in case.seconds.items() if name != OURS}
+    return min(peers, key=peers.__getitem__) if peers else None
+
+
+def ratio(case: CaseRecord, peer: str | None = None) -> float | None:
+    """Return how many times faster this package is than a peer, by default the fastest one.
+
+    Parameters
+    ----------
+    case : CaseRecord
+        Its readings.
+    peer : str, optional
+        Another one.
+
+    Returns
+    -------
+    float or None
+        None if that peer was not timed.
+
+    Examples
+    --------
+    >>> ratio(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0}))
+    2.0
+    """
+    name = peer or fastest_peer(case)
+    return case.seconds[name] / case.seconds[OURS] if name in case.seconds else None
+
+
+def share(case: CaseRecord) -> float | None:
+    """Return the share of the read limit that a case reaches, its output counted as traffic.
+
+    Parameters
+    ----------
+    case : CaseRecord
+        Its readings.
+
+    Returns
+    -------
+    float or None
+        None below 1 MB of input.
+
+    Examples
+    --------
+    >>> share(CaseRecord("", "full", "argmax", "int8", 2_000_000, 2_000_008, {"extremum": 2.0}, limit=1.0))
+    0.5
+    """
+    if case.limit is None or case.read < LARGE:
+        return None
+    return case.limit / case.seconds[OURS]
+
+
+def speed(cases: Iterable[CaseRecord]) -> Speed:
+    """Sum up the ratios of the cases that have a peer and are not all overhead.
+
+    Parameters
+    ----------
+    cases : iterable of CaseRecord
+        Any.
+
+    Returns
+    -------
+    Speed
+        Worst and geometric mean.
+
+    Examples
+    --------
+    >>> one = CaseRecord("a", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0})
+    >>> two = CaseRecord("b", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 8.0})
+    >>> speed([one, two]).mean
+    4.0
+    """
+    judged = []
+    for case in cases:
+        times, peer = ratio(case), fastest_peer(case)
+        # Both must be short: a slow call of ours beside a short one of a peer is a loss, not overhead.
+        if times is not None and peer is not None and max(case.seconds[OURS], case.seconds[peer]) >= _SHORT:
+            judged.append((times, case.name))
+    if not judged:
+        return Speed(0, 0, math.nan, "", math.nan)
+    worst, name = min(judged)
+    mean = math.exp(sum(math.log(times) for times, _ in judged) / len(judged))
+    return Speed(len(judged), sum(times < NOISE for times, _ in judged), worst, name, mean)
+
+
+def shares(cases: Sequence[CaseRecord], kind: str) -> dict[str, CaseRecord]:
+    """Return the case with the least share of the read limit for every element type.
+
+    Parameters
+    ----------
+    cases : sequence of CaseRecord
+        Any.
+    kind : str
+        Cases of other kinds are left out.
+
+    Returns
+    -------
+    dict of str to CaseRecord
+        By element type; types without a case of 1 MB are missing.
+    """
+    worst: dict[str, CaseRecord] = {}
+    for case in cases:
+        reached = share(case) if case.kind == kind else None
+        if reached is not None:
+            held = worst.get(case.element_type)
+            if held is None or reached < (share(held) or math.inf):
+                worst[case.element_type] = case
+    return worst
+
+
+def promises(run: Run) -> list[Promise]:
+    """Return every promised figure with the value of this run.
+
+    Parameters
+    ----------
+    run : Run
+        Figures whose cases it lacks have no value.
+
+    Returns
+    -------
+    list of Promise
+        In the order of the document.
+    """
+    by_name = {case.name: case for case in run.cases}
+    overall = speed(run.cases)
+
+    def over(name: str, peer: str | None = None) -> float | None:
+        return ratio(by_name[name], peer) if name in by_name else None
+
+    segmentation = "argmax/float32/(8,21,512,512)/axis=1/first"
+    found = [
+        Promise("worst speed over the fastest peer", overall.worst, NOISE),
+        Promise("geometric mean over the fastest peer", overall.mean, 5),
+        Promise(f"{segmentation} over onnxruntime", over(segmentation, "onnxruntime"), 3),
+        Promise(f"{segmentation} over numpy", over(segmentation, "numpy"), 12),
+        Promise("max of 4 float32 operands of 1M over the fastest peer", over("max/float32/(1048576)/operands=4"), 1.3),
+        *(
+            Promise(
+                f"hardmax/float32/(4096,1024)/axis={axis} over onnxruntime",
+                over(f"hardmax/float32/(4096,1024)/axis={axis}/opset=13", "onnxruntime"),
+                3,
+            )
+            for axis in (0, 1)
+        ),
+        Promise("8 elements, over np.argmax", over("argmax/float32/(8)/axis=all/first", "numpy"), 2),
+        Promise("8 elements, over the method a.argmax", over("argmax/float32/(8)/axis=all/first", "method"), 0.5),
+    ]
+    for kind, bound in KINDS.items():
+        if bound is not None and kind != CALL:
+            least = [reached for case in shares(run.cases, kind).values() if (reached := share(case)) is not None]
+            found.append(Promise(f"share of the read limit, {kind}, worst", min(least, default=None), bound))
+    extra = max((line.extra for line in run.footprints), default=None)
+    found.append(Promise("peak memory beyond the output, MiB", None if extra is None else extra / 2**20, 1, upper=True))
+    return found
