@@ -9,26 +9,24 @@ from extremum import _native
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("exhaustive", deadline=None, max_examples=5000, suppress_health_check=list(HealthCheck))
 settings.load_profile("deterministic")
 
 
-@pytest.fixture
-def each_instruction_set():
-    """Iterate over the instruction sets this machine has, each one in force while it is the current item."""
+def pytest_configure(config):
+    config.addinivalue_line("markers", "exhaustive: every length and many more random cases; takes many minutes")
 
-    def levels():
-        for name in _native.instruction_sets():
-            _native.set_instruction_set(name)
-            yield name
 
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request):
+    """Run the test with each instruction set this machine has in force."""
     before = _native.get_instruction_set()
-    yield levels
+    _native.set_instruction_set(request.param)
+    yield request.param
     _native.set_instruction_set(before)
 
 
 @pytest.fixture
-def threads():
+def set_threads():
     """Set the number of threads; the number before the test comes back after it."""
     before = extremum.get_num_threads()
     yield extremum.set_num_threads

@@ -88,13 +88,17 @@ def sorted_rows(rng, dtype, shape):
     return x[..., ::-1].copy() if x.ndim and rng.random() < 0.5 else x
 
 
-TEXTURES = (spread, ties, specials, with_nans, sorted_rows)
+def zeros(rng, dtype, shape):
+    """Zeros of both signs, where the type has them."""
+    return rng.choice([-0.0, 0.0], shape).astype(dtype)
+
+
+TEXTURES = (spread, ties, specials, with_nans, sorted_rows, zeros)
 
 
 def sample(rng, dtype, shape):
     """An array of one of the textures above."""
-    texture = TEXTURES[rng.integers(len(TEXTURES))]
-    return np.asarray(texture(rng, dtype, shape), dtype)
+    return np.asarray(TEXTURES[rng.integers(len(TEXTURES))](rng, dtype, shape), dtype)
 
 
 def is_nan(x):

@@ -1,0 +1,130 @@
+"""The cases, an operation and its inputs each, that implementations are asked to agree on.
+
+Random ones cover types, ranks, layouts and axes together. Systematic ones walk the lengths around the block sizes of
+any kernel, with the extremum at each edge of a block, and the index widths that a narrow accumulator would overflow.
+"""
+
+import itertools
+
+import numpy as np
+
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from layouts import LAYOUTS
+from strategies import ELEMENT_TYPES, FLOATS, INDEX_TYPES, TEXTURES, ascending, nans, sample, spread, ties
+
+INT64 = np.dtype("int64")
+
+# Lengths around powers of two: where vectors, unrolled blocks and index widths end.
+LENGTHS = (1, 2, 3, *sorted({2**k + d for k in range(3, 13) for d in (-1, 0, 1)}))
+WIDTHS = tuple(range(1, 71))
+
+
+def arg_reductions(axes, *, keepdims=False, index=INT64):
+    """The four ArgReduce operations over `axes`: largest first and last, smallest first and last."""
+    return [ArgReduce(order, axes, keepdims, tie, index) for order in Order for tie in Tie]
+
+
+def random_shape(rng, max_elements):
+    """Rank 0 to 8; one in ten has an empty axis."""
+    rank = int(rng.integers(0, 9))
+    shape = rng.integers(1, 2 + int(1.7 * max_elements ** (1 / max(rank, 1))), rank)
+    while np.prod(shape) > max_elements:
+        shape[rng.integers(rank)] = 1
+    if rank and rng.random() < 0.1:
+        shape[rng.integers(rank)] = 0
+    return tuple(int(n) for n in shape)
+
+
+def broadcastable(rng, shape):
+    """A shape that broadcasts to `shape`: some lengths 1, some leading axes missing."""
+    lengths = [1 if rng.random() < 0.3 else n for n in shape]
+    return tuple(lengths[rng.integers(0, len(shape) + 1) if rng.random() < 0.3 else 0 :])
+
+
+def random_layout(rng, x):
+    return LAYOUTS[rng.integers(len(LAYOUTS))](x, rng)
+
+
+def random_case(rng, dtype, kind, texture, max_elements):
+    """One operation of the kind over any axes, and its inputs of any shape and layout."""
+    shape = random_shape(rng, max_elements)
+
+    def operand(shape):
+        return random_layout(rng, np.asarray(texture(rng, dtype, shape), dtype))
+
+    axes = tuple(int(a) for a in rng.permutation(len(shape))[: rng.integers(0, len(shape) + 1)])
+    order, tie = list(Order)[rng.integers(2)], list(Tie)[rng.integers(2)]
+    if kind is ArgReduce and all(shape[axis] for axis in axes):
+        return ArgReduce(order, axes, bool(rng.integers(2)), tie, INDEX_TYPES[rng.integers(4)]), [operand(shape)]
+    if kind is OneHot:
+        return OneHot(axes), [operand(shape)]
+    return Extremum(order), [operand(shape), *(operand(broadcastable(rng, shape)) for _ in range(rng.integers(0, 6)))]
+
+
+def random_cases(seed, count, dtypes=ELEMENT_TYPES, max_elements=400):
+    """`count` cases of each element type, the same for the same seed: 24 meet every operation with every texture."""
+    rng = np.random.default_rng(seed)
+    mixes = itertools.cycle(itertools.product((ArgReduce, OneHot, ArgReduce, Extremum), TEXTURES))
+    for dtype in dtypes:
+        for kind, texture in itertools.islice(mixes, count):
+            yield random_case(rng, dtype, kind, texture, max_elements)
+
+
+def edge_table(rng, dtype, n):
+    """Rows of `n` elements whose extremum lies at each edge a kernel may trip over: once, twice, or as NaN."""
+    return np.stack(list(_edge_rows(rng, dtype, n)))
+
+
+def _edge_rows(rng, dtype, n):
+    low, high = ascending(dtype, 2)
+    edges = sorted({0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 255, 256, n // 2, n - 2, n - 1} & set(range(n)))
+    yield np.full(n, low, dtype)
+    for (background, peak), k in itertools.product(((low, high), (high, low)), edges):
+        row = np.full(n, background, dtype)
+        row[k] = peak
+        yield row
+    for pair in itertools.pairwise(edges):
+        row = np.full(n, low, dtype)
+        row[list(pair)] = high
+        yield row
+    if dtype in FLOATS:
+        for k in edges:
+            row = spread(rng, dtype, n)
+            row[[k, edges[-1]]] = rng.choice(nans(dtype), 2)
+            yield row
+    yield spread(rng, dtype, n)
+    yield ties(rng, dtype, n)
+
+
+def edge_cases(dtype, lengths=LENGTHS, seed=0):
+    """Each length as a contiguous row, as a column, and as an elementwise operation on whole and single rows."""
+    rng = np.random.default_rng(seed)
+    for n in lengths:
+        rows = edge_table(rng, dtype, n)
+        columns = rows.T.copy()
+        yield from ((operation, [rows]) for operation in [*arg_reductions((1,)), OneHot((1,))])
+        yield from ((operation, [columns]) for operation in [*arg_reductions((0,)), OneHot((0,))])
+        yield from ((operation, [columns]) for operation in [*arg_reductions((0, 1)), OneHot((0, 1))])
+        for order in Order:
+            yield Extremum(order), [rows, rows[::-1].copy()]
+            yield Extremum(order), [columns, rows[0, :, None], columns[:1], columns[::-1].copy()]
+
+
+def narrow_row_cases(dtype, widths=WIDTHS, seed=0):
+    """Many short rows of each width."""
+    rng = np.random.default_rng(seed)
+    for width in widths:
+        rows = np.concatenate([edge_table(rng, dtype, width), sample(rng, dtype, (37, width))])
+        yield from ((operation, [rows]) for operation in [*arg_reductions((1,)), OneHot((1,))])
+
+
+def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
+    """`reduced` rows of each inner extent, reduced along the rows, alone and under an outer axis."""
+    rng = np.random.default_rng(seed)
+    columns = edge_table(rng, dtype, reduced).T
+    for extent in extents:
+        x = columns[:, np.resize(rng.permutation(columns.shape[1]), extent)].copy()
+        yield from ((operation, [x]) for operation in [*arg_reductions((0,)), OneHot((0,))])
+        pair = np.stack([x, x[::-1]])
+        yield arg_reductions((1,), keepdims=True)[rng.integers(4)], [pair]
+        yield OneHot((1,)), [pair]
