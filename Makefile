@@ -21,13 +21,12 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
 
+# Evaluated before the first command: what is missing is said in one line, and nothing has been touched.
 toolchain:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { echo \
-	"extremum needs Python 3.10 or later, '$(PYTHON)' is not: install it from https://www.python.org, or run make PYTHON=/path/to/python3" \
-	>&2; exit 1; }
-	@cargo --version >/dev/null 2>&1 || { echo \
-	"extremum needs a Rust toolchain, and there is no working 'cargo': install it from https://rustup.rs, then open a new shell" \
-	>&2; exit 1; }
+	$(if $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 10) or "")' 2>/dev/null),,$(error \
+	extremum needs Python 3.10 or later, '$(PYTHON)' is not: install it from https://www.python.org, or name one: make PYTHON=python3.12))
+	$(if $(shell cargo --version 2>/dev/null),,$(error \
+	extremum needs a Rust toolchain, 'cargo' does not run: install one from https://rustup.rs and open a new shell))
 
 # The stamps below say what is done; delete .venv to start over.
 $(BIN)/python: | toolchain
