@@ -15,6 +15,7 @@ __all__ = [
     "ArgumentError",
     "AxisError",
     "ElementTypeError",
+    "ExecutionError",
     "ExtremumError",
     "InputError",
     "MemoryLimitError",
@@ -137,6 +138,10 @@ class ModelError(ExtremumError, ValueError):
 
 class UnknownOperatorError(ExtremumError, NotImplementedError):
     """A model holds an operator for which there is no implementation."""
+
+
+class ExecutionError(ExtremumError, RuntimeError):
+    """A node of a model failed while it ran, in code that is not this package's."""
 
 
 class MemoryLimitError(ExtremumError, MemoryError):

@@ -6,13 +6,10 @@ make of such types is :mod:`extremum.infer`'s.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
-
-from extremum import dtypes
 
 __all__ = ["Dimension", "Shape", "TensorType"]
 
@@ -71,14 +68,10 @@ class TensorType:
         return None if self.shape is None else len(self.shape)
 
     @property
-    def nbytes(self) -> int | None:
-        """The bytes of all elements packed, if type and shape are fully known."""
-        if self.element is None or self.shape is None:
-            return None
-        sizes = [size for size in self.shape if isinstance(size, int)]
-        if len(sizes) < len(self.shape):
-            return None
-        return math.prod(sizes) * dtypes.from_name(self.element).itemsize
+    def sizes(self) -> tuple[int, ...] | None:
+        """The shape, if every size of it is known."""
+        sizes = tuple(size for size in self.shape or () if isinstance(size, int))
+        return sizes if self.rank == len(sizes) else None
 
     def __str__(self) -> str:
         element = self.element or "?"

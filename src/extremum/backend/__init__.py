@@ -1,0 +1,270 @@
+"""The interface that every ONNX backend has, as functions of this module and as the class ``Backend``.
+
+Decides the sequence of steps from a model to its outputs; each step is a module of this package. Operators of other
+kinds run too, through onnx's reference implementation.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.backend.base import Backend as _OnnxBackend
+from onnx.backend.base import BackendRep, namedtupledict
+
+from extremum.backend import node as nodes
+from extremum.backend.executor import Executor, reference_ops
+from extremum.backend.functions import callees_first
+from extremum.backend.inputs import bind
+from extremum.backend.model import load, skeleton
+from extremum.backend.survey import survey
+from extremum.errors import ArgumentError, ExtremumError, ModelError
+
+__all__ = [
+    "Backend",
+    "PreparedModel",
+    "is_compatible",
+    "prepare",
+    "reference_ops",
+    "run_model",
+    "run_node",
+    "supports_device",
+]
+
+
+class PreparedModel(BackendRep):
+    """A model that has been checked and loaded, to be run any number of times.
+
+    Attributes
+    ----------
+    model : onnx.ModelProto
+        The model, with its weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx
+    >>> from extremum import backend
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> prepared = backend.prepare(onnx.parser.parse_model(text))
+    >>> prepared.run([np.array([1, 3, 3], np.float32)]).y
+    array([1])
+    """
+
+    def __init__(self, model: onnx.ModelProto, executor: Executor) -> None:
+        self.model = model
+        self._executor = executor
+        self._outputs = namedtupledict("Outputs", list(executor.output_names))
+
+    def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:
+        """Run the model.
+
+        Parameters
+        ----------
+        inputs : sequence or mapping
+            Arrays in the model's order, or by name. They are not modified.
+
+        Returns
+        -------
+        tuple
+            The outputs in the model's order, which can also be had by name.
+
+        Raises
+        ------
+        InputError
+            If the inputs do not fit the model's declaration.
+        SpecError, AxisError, ElementTypeError
+            If an operator's version does not allow what reaches it.
+        MemoryLimitError
+            If an output would not fit into memory.
+        ExecutionError
+            If an operator of onnx's reference implementation fails.
+        """
+        _refuse(options)
+        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, bind(self.model.graph, inputs)))
+        return outputs
+
+
+class Backend(_OnnxBackend):
+    """onnx's ``Backend`` interface, for code that takes a backend as an object.
+
+    Examples
+    --------
+    >>> from extremum.backend import Backend
+    >>> Backend.supports_device("CPU")
+    True
+    """
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Return whether ``device`` is the CPU, the one there is."""
+        return device.partition(":")[0] == "CPU"
+
+    @classmethod
+    def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> bool:
+        """Return whether :meth:`prepare` takes the model."""
+        try:
+            cls.prepare(model, device, **options)
+        except ExtremumError:
+            return False
+        return True
+
+    @classmethod
+    def prepare(
+        cls, model: onnx.ModelProto | bytes | str | os.PathLike[str], device: str = "CPU", **options: Any
+    ) -> PreparedModel:
+        """Check and load a model.
+
+        Parameters
+        ----------
+        model : onnx.ModelProto, bytes, str or path-like
+            The model, its serialised form, or the file that holds it. Weights kept beside the file are read too.
+        device : str
+            ``CPU``.
+
+        Returns
+        -------
+        PreparedModel
+            To be run with inputs.
+
+        Raises
+        ------
+        ModelError
+            If it is no ONNX model, or not a valid one.
+        UnknownOperatorError
+            If there is no implementation of one of its operators.
+        SpecError, AxisError, ElementTypeError
+            If a node breaks the promise of its operator's version, as far as the model alone gives it away.
+        MemoryLimitError
+            If a tensor of known size would not fit into memory.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import onnx
+        >>> from extremum.backend import Backend
+        >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[n, 2] x) => (float[n, 2] y) { y = Hardmax(x) }'
+        >>> Backend.prepare(onnx.parser.parse_model(text)).run([np.array([[1, 2], [4, 3]], np.float32)])[0]
+        array([[0., 1.],
+               [1., 0.]], dtype=float32)
+        """
+        _refuse(options)
+        cls._require_device(device)
+        loaded = load(model)
+        bare = skeleton(loaded)
+        survey(_inferred(bare))
+        try:
+            onnx.checker.check_model(bare)
+            functions = callees_first(loaded.functions)
+            executor = Executor(loaded.graph, opsets=nodes.opsets(loaded.opset_import), functions=functions)
+        except ExtremumError:
+            raise
+        except Exception as error:
+            raise ModelError("the model is not valid", given=str(error).strip().partition("\n")[0]) from error
+        executor.locate("graph")
+        for index, function in enumerate(loaded.functions):
+            executor.function(function).locate(f"functions[{index}]")
+        return PreparedModel(loaded, executor)
+
+    @classmethod
+    def run_model(
+        cls,
+        model: onnx.ModelProto | bytes | str | os.PathLike[str],
+        inputs: Sequence[Any] | Mapping[str, Any],
+        device: str = "CPU",
+        **options: Any,
+    ) -> tuple[Any, ...]:
+        """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`."""
+        return cls.prepare(model, device, **options).run(inputs)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: onnx.NodeProto,
+        inputs: Sequence[Any] | Mapping[str, Any],
+        device: str = "CPU",
+        outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
+        **options: Any,
+    ) -> tuple[Any, ...]:
+        """Run one node.
+
+        Parameters
+        ----------
+        node : onnx.NodeProto
+            The node.
+        inputs : sequence or mapping
+            Arrays in the node's order, or by name.
+        device : str
+            ``CPU``.
+        outputs_info : sequence of (dtype, shape), optional
+            Part of the interface; the outputs are inferred here.
+        opset_version : int
+            The version of the node's domain; the newest that onnx knows by default.
+
+        Returns
+        -------
+        tuple
+            The outputs, which can also be had by name.
+
+        Raises
+        ------
+        ExtremumError
+            As :meth:`prepare` and :meth:`PreparedModel.run`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import onnx
+        >>> from extremum.backend import Backend
+        >>> node = onnx.helper.make_node("Max", ["a", "b"], ["c"])
+        >>> Backend.run_node(node, [np.array([1.0, 5.0]), np.array(3.0)], opset_version=8).c
+        array([3., 5.])
+        """
+        opset = options.pop("opset_version", None)
+        _refuse(options)
+        cls._require_device(device)
+        opsets = {"": onnx.defs.onnx_opset_version()}
+        opsets[nodes.canonical(node.domain)] = opset or opsets.get(nodes.canonical(node.domain), 1)
+        graph = onnx.helper.make_graph(
+            [node],
+            "node",
+            [onnx.ValueInfoProto(name=name) for name in dict.fromkeys(node.input) if name],
+            [onnx.ValueInfoProto(name=name) for name in node.output],
+        )
+        model = onnx.ModelProto(
+            graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+        )
+        survey(model)
+        executor = Executor(graph, opsets=opsets)
+        executor.locate("graph")
+        return PreparedModel(model, executor).run(inputs)
+
+    @classmethod
+    def _require_device(cls, device: str) -> None:
+        if not cls.supports_device(device):
+            raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
+
+
+def _refuse(options: Mapping[str, Any]) -> None:
+    for name in options:
+        raise ArgumentError(f"there is no option {name!r} here")
+
+
+def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except Exception:
+        # What is wrong is said better by the survey and the checker; both come next.
+        return model
+
+
+is_compatible = Backend.is_compatible
+prepare = Backend.prepare
+run_model = Backend.run_model
+run_node = Backend.run_node
+supports_device = Backend.supports_device

@@ -1,0 +1,198 @@
+"""Running a graph: onnx's reference evaluator, with this package's operators in it wherever they occur.
+
+Decides how an operator of the evaluator finds its version and attributes, and where an error says it happened. The
+evaluator's own defaults come from the newest version of an operator and it hands new operators to subgraphs but not to
+functions; both are put right here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+
+from extremum import dtypes
+from extremum.backend import node as nodes
+from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError
+from extremum.lower import lower
+from extremum.memory import require_memory
+from extremum.tensors import TensorType
+
+__all__ = ["Executor", "reference_ops"]
+
+
+class _Operator(OpRun):
+    # Without a schema the evaluator fills in no defaults: they depend on the model's opset.
+    op_schema = None
+    place: str | None = None
+
+    def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
+        # Not _run: around it the evaluator turns every TypeError into another one.
+        opsets = self.run_params["opsets"]
+        row = nodes.version(self.onnx_node, opsets)
+        assert row is not None
+        try:
+            for name, x in zip(self.onnx_node.input, inputs, strict=True):
+                if not isinstance(x, np.ndarray):
+                    raise ElementTypeError(f"{row} takes tensors", given=f"{name}: {type(x).__name__}")
+            attributes = nodes.stated(self.onnx_node, linked_attributes or {})
+            values, output = nodes.resolve(row, attributes, self.onnx_node.input, list(map(TensorType.of, inputs)))
+            assert output.element is not None
+            assert output.sizes is not None
+            require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {row}")
+            return (lower(row, values, inputs[0].ndim)(*inputs),)
+        except ExtremumError as error:
+            place = self.place or f"node {self.onnx_node.name!r}"
+            raise error.with_context(where=f"{place}, opset {opsets['']}") from None
+
+    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+        return self.run(*inputs, linked_attributes=attributes)
+
+
+class ArgMax(_Operator):
+    """ONNX ArgMax, every version."""
+
+
+class ArgMin(_Operator):
+    """ONNX ArgMin, every version."""
+
+
+class Hardmax(_Operator):
+    """ONNX Hardmax, every version."""
+
+
+class Max(_Operator):
+    """ONNX Max, every version."""
+
+
+class Min(_Operator):
+    """ONNX Min, every version."""
+
+
+def reference_ops() -> list[type[OpRun]]:
+    """Return this package's operators for ``onnx.reference.ReferenceEvaluator(model, new_ops=...)``.
+
+    They follow the opset of the model. The evaluator itself gives new operators to the graph and its subgraphs, but not
+    to model-local functions; :func:`extremum.backend.prepare` covers those too.
+
+    Returns
+    -------
+    list of type
+        One class per operator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx
+    >>> from extremum import backend
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> model = onnx.parser.parse_model(text)
+    >>> evaluator = onnx.reference.ReferenceEvaluator(model, new_ops=backend.reference_ops())
+    >>> evaluator.run(None, {"x": np.array([1, np.nan, 3], np.float32)})
+    [array([1])]
+    """
+    return [ArgMax, ArgMin, Hardmax, Max, Min]
+
+
+class Executor(ReferenceEvaluator):
+    """The reference evaluator with this package's operators in its graph, subgraphs and functions.
+
+    Parameters
+    ----------
+    proto : onnx.GraphProto or onnx.FunctionProto
+        What is run.
+    **options
+        As the evaluator takes them; ``new_ops`` is not among them.
+    """
+
+    def __init__(self, proto: onnx.GraphProto | onnx.FunctionProto, **options: Any) -> None:
+        super().__init__(proto, **{**options, "new_ops": reference_ops()})
+        # The evaluator would ask every call for all attributes; what a call leaves out has a default or stays out.
+        self.attributes_ = []
+        self._defaults = (
+            {each.name: nodes.value(each) for each in proto.attribute_proto}
+            if isinstance(proto, onnx.FunctionProto)
+            else {}
+        )
+
+    @property
+    def opsets(self) -> dict[str, int]:
+        """The imported versions, under the name by which domains are looked up."""
+        return {nodes.canonical(domain): version for domain, version in self.opsets_.items()}
+
+    def implements(self, node: onnx.NodeProto) -> bool:
+        """Return whether there is an implementation for a node, model-local functions aside."""
+        try:
+            self._load_impl(node)
+        except onnx.reference.op_run.RuntimeContextError:
+            # There is one, chosen by the types of the inputs.
+            return True
+        except (NotImplementedError, RuntimeError, ValueError):
+            return False
+        return True
+
+    def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
+        if node.domain != nodes.canonical(node.domain):
+            renamed = onnx.NodeProto()
+            renamed.CopyFrom(node)
+            renamed.domain = nodes.canonical(node.domain)
+            node = renamed
+        return super()._load_impl(node, input_types)
+
+    def locate(self, prefix: str) -> None:
+        """Tell every node its place, so that its errors can say it.
+
+        Parameters
+        ----------
+        prefix : str
+            The path of what is run, such as ``graph``.
+        """
+        for index, operator in enumerate(self.rt_nodes_):
+            place = nodes.place(prefix, index, operator.onnx_node)
+            if isinstance(operator, _Operator):
+                operator.place = place
+            else:
+                operator.run = _located(operator, place)
+            for name, _ in nodes.subgraphs(operator.onnx_node):
+                getattr(operator, name).locate(f"{prefix}.node[{index}].{name}")
+
+    def function(self, function: onnx.FunctionProto) -> Executor:
+        """Return what runs a model-local function."""
+        executor = self.functions_[function.domain, function.name]
+        assert isinstance(executor, Executor)
+        return executor
+
+    def run(
+        self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named_options: Any
+    ) -> Any:
+        """Run, with the defaults of a function's attributes in place of those that the call leaves out."""
+        return super().run(
+            output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named_options
+        )
+
+
+def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
+    inner: Callable[..., tuple[Any, ...]] = operator.run
+
+    def run(*inputs: Any, **context: Any) -> tuple[Any, ...]:
+        try:
+            return inner(*inputs, **context)
+        except ExtremumError:
+            raise
+        except MemoryError as error:
+            raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=str(error)) from None
+        except Exception as error:
+            # A subgraph's own error comes back wrapped in the evaluator's.
+            if isinstance(error.__cause__, ExtremumError):
+                raise error.__cause__ from None
+            raise ExecutionError(f"{operator.op_type} failed", where=place, given=_first_line(error)) from error
+
+    return run
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0]

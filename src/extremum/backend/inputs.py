@@ -1,0 +1,121 @@
+"""The inputs of a run, held against what the model declares.
+
+Decides which arrays belong to which names, and refuses a missing, unknown or repeated one and any whose element type or
+shape contradicts the declaration. A symbolic dimension has one size in all inputs of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum.arrays import as_array
+from extremum.backend.survey import declared
+from extremum.errors import InputError
+from extremum.tensors import TensorType
+
+__all__ = ["bind"]
+
+
+def bind(graph: onnx.GraphProto, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs by name, checked.
+
+    Parameters
+    ----------
+    graph : onnx.GraphProto
+        The graph of the model.
+    inputs : sequence or mapping
+        One value per input in the model's order, those with an initializer left out or not; or values by name.
+
+    Returns
+    -------
+    dict of str to object
+        Arrays for tensors; other values as they are.
+
+    Raises
+    ------
+    InputError
+        If an input is missing or unknown, or its element type or shape contradicts the declaration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx
+    >>> from extremum.backend.inputs import bind
+    >>> graph = onnx.parser.parse_graph("g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }")
+    >>> bind(graph, [np.zeros((2, 4), np.float32)])
+    Traceback (most recent call last):
+        ...
+    extremum.errors.InputError: input 'x' has 4 elements along axis 1, where the model declares 3
+      given x: float32[2, 4]
+      help  the model declares float32[n, 3]
+    """
+    defaults = {tensor.name for tensor in graph.initializer} | {
+        tensor.values.name for tensor in graph.sparse_initializer
+    }
+    types = {each.name: each.type for each in graph.input}
+    named = _named(inputs, list(types), [name for name in types if name not in defaults])
+    checked, sizes = {}, dict[str, tuple[int, str]]()
+    for name, given in named.items():
+        checked[name] = _tensor(name, given, declared(types[name]), sizes) if _is_tensor(types[name]) else given
+    return checked
+
+
+def _is_tensor(kind: onnx.TypeProto) -> bool:
+    return bool(kind.HasField("tensor_type"))
+
+
+def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:
+    if isinstance(inputs, Mapping):
+        for name in inputs:
+            if name not in names:
+                raise InputError(f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}")
+        for name in required:
+            if name not in inputs:
+                raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
+        return dict(inputs)
+    if not isinstance(inputs, list | tuple):
+        raise InputError(
+            "the inputs are neither a list nor a dict",
+            given=type(inputs).__name__,
+            remedy="put a single array into a list: run([x])",
+        )
+    for expected in (required, names):
+        if len(inputs) == len(expected):
+            return dict(zip(expected, inputs, strict=True))
+    raise InputError(
+        f"the model takes {len(required)} inputs, not {len(inputs)}",
+        remedy=f"in this order: {', '.join(required)}" if required else None,
+    )
+
+
+def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
+    # Text is a legitimate element type here, so an array is taken as it is.
+    array = given if isinstance(given, np.ndarray) else as_array(given)
+    found = TensorType.of(array)
+    context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
+    if expected.element == "string":
+        if array.dtype.kind not in "OSUT":
+            raise InputError(f"input {name!r} has elements of type {found.element}, not text", **context)
+    elif expected.element is not None and found.element != expected.element:
+        if expected.element == "bfloat16" and array.dtype.itemsize == 2 and array.dtype.kind in "uiV":
+            context["remedy"] = f"if these are bit patterns, say so: {name}.view(ml_dtypes.bfloat16)"
+        raise InputError(f"input {name!r} has elements of type {found.element}, not {expected.element}", **context)
+    if expected.shape is None:
+        return array
+    if array.ndim != len(expected.shape):
+        raise InputError(f"input {name!r} has rank {array.ndim}, not {len(expected.shape)}", **context)
+    for axis, (size, wanted) in enumerate(zip(array.shape, expected.shape, strict=True)):
+        if isinstance(wanted, str):
+            first, where = sizes.setdefault(wanted, (size, name))
+            if size != first:
+                raise InputError(f"dimension {wanted!r} is {first} in {where!r} but {size} in {name!r}", **context)
+        elif wanted is not None and size != wanted:
+            raise InputError(
+                f"input {name!r} has {size} elements along axis {axis}, where the model declares {wanted}", **context
+            )
+    return array

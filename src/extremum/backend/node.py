@@ -1,0 +1,118 @@
+"""A node of a model, read: its place, its attributes, its subgraphs, and what it says about its output.
+
+Decides how a place is written (``graph.node[2].then_branch.node[0] 'argmax_0'``) and is the boundary at which an error
+learns of the values that were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import onnx
+
+from extremum import infer, spec, validate
+from extremum.errors import ExtremumError
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
+from extremum.validate import Attributes
+
+__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version"]
+
+
+def canonical(domain: str) -> str:
+    """Return the domain as it is looked up: ONNX's own has two spellings."""
+    return spec.ONNX if domain == "ai.onnx" else domain
+
+
+def opsets(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """Return the version of each domain that a model or function imports."""
+    return {canonical(each.domain): each.version for each in imports}
+
+
+def place(prefix: str, index: int, node: onnx.NodeProto) -> str:
+    """Return where a node is: the path of its list, its index, its name if it has one."""
+    path = f"{prefix}.node[{index}]"
+    return f"{path} {node.name!r}" if node.name else path
+
+
+def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
+    """Return the row in force for a node, or None if its operator is none of this package's."""
+    domain = canonical(node.domain)
+    if domain != spec.ONNX or (domain, node.op_type) not in spec.OPERATORS:
+        return None
+    return spec.find(domain, node.op_type, versions[domain])
+
+
+def value(attribute: onnx.AttributeProto) -> Any:
+    """Return an attribute's value as onnx.reference passes it on: text as str, tensors as arrays."""
+    raw = onnx.helper.get_attribute_value(attribute)
+    if isinstance(raw, bytes):
+        return raw.decode()
+    return onnx.numpy_helper.to_array(raw) if isinstance(raw, onnx.TensorProto) else raw
+
+
+def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes a node states, those that refer to an attribute of its function included.
+
+    A reference to an attribute that the call of the function leaves out is no statement: the default holds.
+    """
+    values = {}
+    for attribute in node.attribute:
+        if not attribute.ref_attr_name:
+            values[attribute.name] = value(attribute)
+        elif attribute.ref_attr_name in of_function:
+            values[attribute.name] = of_function[attribute.ref_attr_name]
+    return values
+
+
+def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
+    """Yield the graphs a node holds, each with the name of its attribute."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.name, attribute.g
+
+
+def resolve(
+    row: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
+) -> tuple[Attributes, TensorType]:
+    """Validate a node and infer its output; an error says what was given.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    attributes : mapping of str to object
+        What the node states.
+    names : sequence of str
+        Names of the inputs.
+    types : sequence of TensorType
+        What is known of the inputs.
+
+    Returns
+    -------
+    tuple
+        The values of all attributes, and the type of the output.
+
+    Raises
+    ------
+    SpecError, AxisError, ElementTypeError
+        Whatever :mod:`extremum.validate` and :mod:`extremum.infer` refuse.
+
+    Examples
+    --------
+    >>> from extremum import spec
+    >>> from extremum.backend.node import resolve
+    >>> from extremum.tensors import TensorType
+    >>> row = spec.find(spec.ONNX, "ArgMin", 13)
+    >>> str(resolve(row, {"keepdims": 0}, ["x"], [TensorType("int8", ("n", 3))])[1])
+    'int64[3]'
+    """
+    try:
+        values = validate.attributes(row, attributes)
+        validate.inputs(row, types)
+        return values, infer.output(row, values, types)
+    except ExtremumError as error:
+        inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
+        given = ", ".join(inputs + [f"{name}={given}" for name, given in attributes.items()])
+        raise error.with_context(given=given) from None
