@@ -35,7 +35,7 @@ def test_a_model_answers_what_scikit_learn_answered(held_out, model, operator, e
 
 
 def test_the_batch_may_have_any_size(held_out):
-    for size in (0, 1, 7):
+    for size in (1, 7, 500):
         assert answer("classifier.onnx", held_out["images"][:size]).shape == (size,)
 
 
