@@ -17,6 +17,7 @@ __all__ = ["COMMANDS", "program"]
 COMMANDS = {
     "run": "Run a model on arrays from files or on random ones.",
     "ops": "List the operators, their versions and element types.",
+    "bench": "Time this package beside every installed peer, in turns, each answer checked first.",
 }
 
 
