@@ -41,9 +41,7 @@ def _processor() -> str:
     path = Path("/proc/cpuinfo")
     if path.exists():
         text = path.read_text(encoding="utf-8", errors="replace")
-        keys: dict[str, str] = dict(
-            re.findall(r"^(vendor_id|model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE)
-        )
+        keys: dict[str, str] = dict(re.findall(r"^(model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE))
         if "model name" in keys:
             # Clouds cut the name down to the brand; family and model still say which generation it is.
             numbers = f" (family {keys['cpu family']}, model {keys['model']})" if "cpu family" in keys else ""
