@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
+BENCH ?= --quick
 
 # cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
@@ -75,9 +76,9 @@ test-python: install tools ## the tests of the installed package
 test-exhaustive: install tools ## every size around every block edge, in minutes
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
 
-bench: install ## measure against every installed peer
+bench: install ## measure against every installed peer; BENCH= measures everything
 	$(BIN)/python -m pip install --quiet '.[cli,bench]'
-	$(BIN)/extremum bench
+	$(BIN)/extremum bench $(BENCH)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

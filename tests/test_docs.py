@@ -2,11 +2,11 @@
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
+import shutil
 import subprocess
-import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -57,10 +57,9 @@ def test_the_python_examples_of_the_readme_run(monkeypatch):
 def test_the_commands_of_the_readme_run():
     commands = [line for block in code_blocks("console") for line in re.findall(r"^\$ (extremum .*)$", block, re.M)]
     assert commands
-    scripts = str(Path(sys.executable).parent)
-    path = os.pathsep.join([scripts, os.environ["PATH"]])
+    script = shutil.which("extremum", path=sysconfig.get_path("scripts"))
     for command in commands:
-        subprocess.run(command.split(), cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, check=True)
+        subprocess.run([script, *command.split()[1:]], cwd=ROOT, capture_output=True, check=True)
 
 
 def test_the_table_of_the_readme_is_what_extremum_ops_prints():

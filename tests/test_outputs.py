@@ -14,7 +14,7 @@ ARRAYS = {"labels": np.arange(3), "scores": np.ones((2, 2), np.float32)}
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
 def test_writes_one_file_per_output_into_a_new_folder(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from extremum.errors import ExtremumError
 
@@ -36,30 +37,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ...     end.code
     2
     """
-    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        import click
-    except ModuleNotFoundError:
-        _fail("the command line needs click; help: pip install 'extremum[cli]'")
-    from extremum.cli.program import program
-
-    try:
-        status = program.main(words, prog_name="extremum", standalone_mode=False)
+        sys.exit(_status(list(sys.argv[1:] if arguments is None else arguments) or ["--help"]))
     except ExtremumError as error:
         _fail(error.one_line())
-    except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
-    except click.Abort:
-        sys.exit(130)
     except ModuleNotFoundError as error:
         _fail(f"this command needs {error.name}; help: pip install 'extremum[cli]'")
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError as error:
         _fail(f"out of memory: {error}" if str(error) else "out of memory")
-    sys.exit(status or 0)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
-def _fail(line: str) -> None:
+def _status(words: list[str]) -> int:
+    import click
+
+    from extremum.cli.program import program
+
+    try:
+        status: int | None = program.main(words, prog_name="extremum", standalone_mode=False)
+    except click.ClickException as error:
+        _fail(" ".join(error.format_message().split()))
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    return status or 0
+
+
+def _fail(line: str) -> NoReturn:
     print(f"extremum: {line}", file=sys.stderr)  # noqa: T201
     sys.exit(2)
