@@ -7,13 +7,21 @@ that wrong ones are found out.
 
 import numpy as np
 
-from extremum import reference
+from extremum import _native, reference
 from strategies import bits_type, is_nan
 
 
 def native(operation, *inputs):
-    """Apply one core operation through the native module."""
-    return operation(*inputs)
+    """Apply one core operation through the native module with each instruction set of this machine: to one result."""
+    before = _native.get_instruction_set()
+    results = {}
+    for name in _native.instruction_sets():
+        _native.set_instruction_set(name)
+        results[name] = operation(*inputs)
+    _native.set_instruction_set(before)
+    for name, result in results.items():
+        assert_identical(result, results[before], f"{operation} with {name} and with {before}")
+    return results[before]
 
 
 def same_bits(actual, expected):
@@ -23,6 +31,13 @@ def same_bits(actual, expected):
         return False
     x, y = (np.ascontiguousarray(a).reshape(a.shape) for a in (actual, expected))
     return bool(np.all((x.view(bits_type(x.dtype)) == y.view(bits_type(y.dtype))) | (is_nan(x) & is_nan(y))))
+
+
+def assert_identical(actual, expected, context=""):
+    """Fail unless type, shape and every bit are equal, those of NaN too."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), context
+    assert actual.tobytes() == expected.tobytes(), f"{context}\n{actual!r}\n{expected!r}"
 
 
 def assert_same_bits(actual, expected, context=""):

@@ -1,10 +1,9 @@
-"""Settings every test shares: reproducible hypothesis runs, threads and instruction sets put back afterwards."""
+"""Settings every test shares: reproducible hypothesis runs, the number of threads put back afterwards."""
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import extremum
-from extremum import _native
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
@@ -14,15 +13,6 @@ settings.load_profile("deterministic")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "exhaustive: every length and many more random cases; takes many minutes")
-
-
-@pytest.fixture(params=_native.instruction_sets())
-def instruction_set(request):
-    """Run the test with each instruction set this machine has in force."""
-    before = _native.get_instruction_set()
-    _native.set_instruction_set(request.param)
-    yield request.param
-    _native.set_instruction_set(before)
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from agreement import assert_agreement
 from cases import column_cases, edge_cases, narrow_row_cases, random_cases
 from strategies import ELEMENT_TYPES, bits_type
 
-pytestmark = pytest.mark.usefixtures("instruction_set")
-
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 class TestEveryType:

@@ -1,0 +1,110 @@
+"""maximum and minimum as functions: operands, broadcasting, refusals. That elements are right is test_kernels.py's."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import extremum
+from agreement import assert_same_bits
+from extremum import reference
+from extremum.errors import ArgumentError, ElementTypeError
+from extremum.operations import Extremum, Order
+from refusal import refusal
+from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
+
+FUNCTIONS = {Order.MAX: extremum.maximum, Order.MIN: extremum.minimum}
+
+
+@pytest.fixture(params=Order, ids=lambda order: f"{order.value}imum")
+def order(request):
+    return request.param
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_one_to_six_operands(order, dtype, count):
+    rng = np.random.default_rng(count)
+    shapes = [(3, 5), (3, 1), (5,), (), (1, 5), (2, 3, 5)]
+    for chosen in itertools.permutations(shapes, count) if count < 3 else [shapes[:count], shapes[-count:]]:
+        operands = [sample(rng, dtype, shape) for shape in chosen]
+        assert_same_bits(FUNCTIONS[order](*operands), reference.run(Extremum(order), *operands))
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_every_pair_of_landmarks_either_way_round(order, dtype):
+    elements = np.concatenate([landmarks(dtype), nans(dtype) if dtype in FLOATS else landmarks(dtype)])
+    column, row = elements[:, None], elements[None, :]
+    expected = reference.run(Extremum(order), column, row)
+    assert_same_bits(FUNCTIONS[order](column, row), expected)
+    assert_same_bits(FUNCTIONS[order](row, column), expected)
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_bits_of_the_selected_operand_survive(order, dtype):
+    x = landmarks(dtype)
+    assert FUNCTIONS[order](x).tobytes() == x.tobytes()
+    assert FUNCTIONS[order](x, x).tobytes() == x.tobytes()
+
+
+def test_one_operand_is_copied(order):
+    x = np.arange(6.0).reshape(2, 3)
+    result = FUNCTIONS[order](x)
+    assert_same_bits(result, x)
+    assert not np.shares_memory(result, x)
+
+
+@pytest.mark.parametrize("count", [33, 65, 1000])
+def test_any_number_of_operands(order, count):
+    rng = np.random.default_rng(count)
+    operands = rng.integers(-(2**31), 2**31, (count, 1, 19), np.int32)
+    expected = operands.max(0) if order is Order.MAX else operands.min(0)
+    assert_same_bits(FUNCTIONS[order](*operands), expected)
+
+
+def test_operands_may_be_one_array(order):
+    x = np.arange(12).reshape(3, 4)
+    assert_same_bits(FUNCTIONS[order](x, x[::-1]), reference.run(Extremum(order), x, x[::-1]))
+    assert_same_bits(FUNCTIONS[order](x, x[:, :1], x[1:2]), reference.run(Extremum(order), x, x[:, :1], x[1:2]))
+
+
+def test_a_result_without_dimensions_is_a_scalar(order):
+    assert type(FUNCTIONS[order](np.float32(1), np.float32(2))) is np.float32
+    assert type(FUNCTIONS[order](np.array(3, np.uint8))) is np.uint8
+
+
+@pytest.mark.parametrize("shapes", [[(0,), (1,)], [(0,), ()], [(3, 0), (1, 1)], [(0, 1), (1, 0)], [(0, 3), (3,)]])
+def test_empty_results(order, shapes):
+    operands = [np.zeros(shape, np.float16) for shape in shapes]
+    assert_same_bits(FUNCTIONS[order](*operands), np.empty(np.broadcast_shapes(*shapes), np.float16))
+
+
+@pytest.mark.parametrize("shapes", [[(3,), (4,)], [(2, 3), (2,)], [(0,), (2,)], [(1, 2), (3, 1), (4,)]])
+def test_shapes_that_do_not_broadcast_are_refused(order, shapes):
+    listed = " ".join(map(str, shapes))
+    assert refusal(ArgumentError, FUNCTIONS[order], *map(np.zeros, shapes)) == (
+        f"{order.value}imum: operands could not be broadcast together with shapes {listed}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("float32", "float64"), ("int32", "uint32"), ("int8", "bool"), ("float16", "int16")]
+)
+def test_operands_of_different_types_are_refused(order, one, other):
+    wanted = f"{order.value}imum: operands differ in element type: {one} and {other}"
+    assert refusal(ElementTypeError, FUNCTIONS[order], np.zeros(2, one), np.zeros(2, other)) == wanted
+    assert refusal(ElementTypeError, FUNCTIONS[order], *[np.zeros(2, one)] * 3, np.zeros(2, other)) == wanted
+
+
+def test_byte_order_is_no_difference_in_type(order):
+    x, y = np.arange(4, dtype="<i4"), np.arange(4, dtype=">i4")[::-1]
+    assert_same_bits(FUNCTIONS[order](x, y), reference.run(Extremum(order), x, y))
+
+
+def test_no_operand_is_refused(order):
+    assert refusal(ArgumentError, FUNCTIONS[order]) == f"{order.value}imum: needs at least one array"
+
+
+def test_an_axis_is_not_among_the_arguments(order):
+    with pytest.raises(TypeError, match="axis"):
+        FUNCTIONS[order](np.zeros(2), axis=0)

@@ -1,0 +1,148 @@
+"""`out=`: any memory of the right shape and type receives the result, and nothing around it changes."""
+
+import numpy as np
+import pytest
+
+import extremum
+from agreement import assert_same_bits
+from cases import arg_reductions, random_shape
+from extremum import reference
+from extremum.errors import ArgumentError, ElementTypeError
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from layouts import broadcast, byte_swapped, contiguous, fortran, mixed, permuted, reversed_axes, strided, unaligned
+from refusal import refusal
+from strategies import ELEMENT_TYPES, INDEX_TYPES, sample
+
+OUT_LAYOUTS = (contiguous, fortran, permuted, reversed_axes, strided, mixed, unaligned, byte_swapped)
+
+
+@pytest.fixture(params=OUT_LAYOUTS, ids=lambda layout: layout.__name__)
+def out_layout(request):
+    return request.param
+
+
+def assert_fills(operation, *inputs, layout, rng):
+    """Run the operation into memory of the given layout; check the result, its identity and the memory around it."""
+    expected = reference.run(operation, *inputs)
+    out = layout(np.zeros(expected.shape, expected.dtype), rng)
+    owner = out if out.base is None else out.base
+    own = np.zeros(owner.shape, bool)
+    if owner.dtype == out.dtype:
+        own = np.lib.stride_tricks.as_strided(own, own.shape, own.strides)
+    before = owner.tobytes()
+    assert operation(*inputs, out=out) is out
+    assert_same_bits(out.astype(expected.dtype), expected, f"{operation} into strides {out.strides}")
+    out[...] = 0
+    assert owner.tobytes() == before
+
+
+@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
+def test_indices(out_layout, index):
+    rng = np.random.default_rng(5)
+    x = sample(rng, np.dtype("int16"), (3, 4, 5, 2))
+    for axes in ((), (0,), (1,), (3,), (0, 2), (1, 3), (0, 1, 2, 3)):
+        for keepdims in (False, True):
+            operation = ArgReduce(Order.MAX, axes, keepdims, Tie.LAST, index)
+            assert_fills(operation, x, layout=out_layout, rng=rng)
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_elements(out_layout, dtype):
+    rng = np.random.default_rng(6)
+    for _ in range(6):
+        shape = random_shape(rng, 300)
+        x, y = sample(rng, dtype, shape), sample(rng, dtype, shape[1:])
+        assert_fills(OneHot(tuple(range(len(shape) // 2, len(shape)))), x, layout=out_layout, rng=rng)
+        assert_fills(OneHot(tuple(range(len(shape) // 2))), x, layout=out_layout, rng=rng)
+        assert_fills(Extremum(Order.MIN), x, y, layout=out_layout, rng=rng)
+
+
+def test_a_result_without_dimensions_stays_an_array():
+    out = np.array(9)
+    assert extremum.argmax(np.array([1, 2]), out=out) is out
+    assert out[()] == 1
+
+
+def test_subclasses_are_filled_and_returned():
+    class Labelled(np.ndarray):
+        pass
+
+    out = np.zeros(2, np.int64).view(Labelled)
+    assert extremum.argmax([[1, 2], [2, 1]], 1, out=out) is out
+    assert out.tolist() == [1, 0]
+
+
+class TestOverlap:
+    """An output that shares memory with an input is filled as if the input had been copied first."""
+
+    @pytest.mark.parametrize("step", [1, -1])
+    @pytest.mark.parametrize("shift", [0, 1, 5])
+    def test_elementwise(self, shift, step):
+        memory = np.random.default_rng(shift).integers(-99, 99, 300)
+        x, y = memory[:280], memory[20:]
+        out = memory[shift : shift + 280][::step]
+        expected = reference.run(Extremum(Order.MAX), x, y)
+        assert_same_bits(extremum.maximum(x, y, out=out), expected)
+
+    def test_hardmax_in_place(self):
+        for axis in (0, 1, (0, 1)):
+            x = np.random.default_rng(7).integers(0, 9, (20, 30)).astype(np.float32)
+            expected = reference.run(OneHot(tuple(np.atleast_1d(axis))), x)
+            assert_same_bits(extremum.hardmax(x, axis, out=x), expected)
+            y = np.random.default_rng(8).integers(0, 9, (30, 30))
+            expected = reference.run(OneHot(tuple(np.atleast_1d(axis))), y)
+            assert_same_bits(extremum.hardmax(y, axis, out=y.T), expected)
+
+    def test_indices_over_elements(self):
+        for operation in arg_reductions((1,)):
+            x = np.random.default_rng(9).integers(0, 9, (20, 20))
+            expected = reference.run(operation, x)
+            assert_same_bits(operation(x, out=x[3]), expected)
+            x = np.random.default_rng(9).integers(0, 9, (20, 20))
+            assert_same_bits(operation(x, out=x[:, 19]), expected)
+
+
+@pytest.mark.parametrize("shape", [(3,), (), (2, 1), (1, 2)])
+def test_another_shape_is_refused(shape):
+    text = refusal(ArgumentError, extremum.argmax, np.zeros((2, 4)), 1, out=np.zeros(shape, np.int64))
+    assert text == f"argmax: out has shape {shape}, the result has shape (2,)"
+    text = refusal(ArgumentError, extremum.maximum, np.zeros(2), out=np.zeros(shape))
+    assert text == f"maximum: out has shape {shape}, the result has shape (2,)"
+    text = refusal(ArgumentError, extremum.hardmax, np.zeros(2), out=np.zeros(shape))
+    assert text == f"hardmax: out has shape {shape}, the result has shape (2,)"
+
+
+def test_another_type_is_refused():
+    for call in (
+        lambda: extremum.argmax(np.zeros(2), out=np.array(0, np.int32)),
+        lambda: extremum.argmin(np.zeros(2), dtype=np.uint32, out=np.array(0, np.int64)),
+        lambda: extremum.maximum(np.zeros(2), out=np.zeros(2, np.float32)),
+        lambda: extremum.hardmax(np.zeros(2), out=np.zeros(2, np.int64)),
+    ):
+        with pytest.raises(ElementTypeError, match="out has"):
+            call()
+
+
+def test_read_only_memory_is_refused():
+    out = np.zeros(2)
+    out.flags.writeable = False
+    for function in (extremum.maximum, extremum.minimum, extremum.hardmax):
+        with pytest.raises(ArgumentError, match="out is read-only"):
+            function(np.ones(2), out=out)
+    with pytest.raises(ArgumentError, match="out is read-only"):
+        extremum.maximum(np.ones(2), out=broadcast(np.zeros(2), np.random.default_rng(0)))
+    assert out.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("out", [[0, 0], 3, "x", memoryview(b"12")], ids=lambda out: type(out).__name__)
+def test_what_is_no_array_is_a_type_error(out):
+    with pytest.raises(TypeError):
+        extremum.maximum(np.zeros(2), out=out)
+
+
+def test_a_refused_call_leaves_out_as_it_was():
+    out = np.full(2, 7.0)
+    for x in (np.zeros(3), np.zeros(2, np.float32), np.zeros(2, complex)):
+        with pytest.raises((ArgumentError, ElementTypeError)):
+            extremum.maximum(x, out=out)
+    assert out.tolist() == [7, 7]

@@ -1,0 +1,107 @@
+"""Threads change the time, never the answer: any number of them, several callers at once, and after a fork."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import extremum
+import twins
+from agreement import assert_identical, assert_same_bits
+from cases import arg_reductions
+from extremum.errors import ArgumentError
+from extremum.operations import Extremum, OneHot, Order
+from strategies import BFLOAT16, FLOATS, nans, spread, ties
+
+SHAPES = [
+    ((3_000_001,), (0,)),
+    ((1000, 3001), (1,)),
+    ((3001, 1000), (0,)),
+    ((8, 21, 128, 128), (1,)),
+    ((5, 600, 1000), (0, 2)),
+]
+
+
+def large(dtype, shape, seed):
+    """Few distinct elements, so that every thread's part holds the extremum, or NaN in a few far places."""
+    rng = np.random.default_rng(seed)
+    x = ties(rng, dtype, shape) if seed % 2 else spread(rng, dtype, shape)
+    if dtype in FLOATS and seed % 2:
+        flat = x.reshape(-1)
+        flat[rng.integers(flat.size, size=3)] = rng.choice(nans(dtype), 3)
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("int8"), BFLOAT16, np.dtype("float32"), np.dtype("uint64")], ids=str)
+@pytest.mark.parametrize(("shape", "axes"), SHAPES, ids=lambda x: "x".join(map(str, x)))
+def test_any_number_of_threads_gives_the_same_bits(set_threads, dtype, shape, axes):
+    for seed in (0, 1):
+        x = large(dtype, shape, seed)
+        for operation, inputs in [
+            *((operation, [x]) for operation in arg_reductions(axes)),
+            (OneHot(axes), [x]),
+            (Extremum(Order.MAX), [x, x[::-1], x[:1]]),
+        ]:
+            set_threads(1)
+            expected = operation(*inputs)
+            assert_same_bits(expected, twins.run(operation, *inputs))
+            for n in (2, 3, 7):
+                set_threads(n)
+                assert_identical(operation(*inputs), expected)
+
+
+def test_many_callers_at_once(set_threads):
+    set_threads(2)
+    inputs = [large(np.dtype("float32"), (300, 2000), seed) for seed in range(8)]
+    expected = [(twins.run(arg_reductions((axis,))[0], x)) for x in inputs for axis in (0, 1)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            found = list(pool.map(lambda case: extremum.argmax(*case), [(x, axis) for x in inputs for axis in (0, 1)]))
+            for actual, wanted in zip(found, expected, strict=True):
+                assert_same_bits(actual, wanted)
+
+
+def test_the_number_is_what_was_set(set_threads):
+    for n in (1, 2, 5):
+        set_threads(n)
+        assert extremum.get_num_threads() == n
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_less_than_one_thread_is_refused(set_threads, n):
+    with pytest.raises(ArgumentError, match=f"set_num_threads: .*{n}"):
+        set_threads(n)
+
+
+def in_a_new_process(program, **environment):
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_environment_sets_the_number():
+    program = "import extremum; print(extremum.get_num_threads())"
+    assert in_a_new_process(program, EXTREMUM_NUM_THREADS="3").stdout == "3\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_forked_child_computes():
+    program = """
+import os, numpy as np, extremum
+extremum.set_num_threads(2)
+x = np.arange(4_000_000, dtype=np.float32)
+assert extremum.argmax(x) == x.size - 1
+child = os.fork()
+if child == 0:
+    os._exit(int(extremum.argmax(x) != x.size - 1))
+print(os.waitpid(child, 0)[1], extremum.argmax(x) == x.size - 1)
+"""
+    assert in_a_new_process(program).stdout == "0 True\n"
