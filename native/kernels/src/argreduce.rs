@@ -1,0 +1,60 @@
+//! `ArgReduce`: the index of the extremum over any set of axes.
+
+use crate::element::IndexType;
+use crate::layout::{Axis, Layout, Position};
+use crate::reduce::{Input, Sink, reduce};
+
+/// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
+///
+/// `axes` yields, in dimension order, the length, the input stride, the output stride (ignored on reduced
+/// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
+///
+/// # Safety
+/// The input is readable and the output writable at every position that the axes lead to; the two do not
+/// overlap; an index fits the index type.
+pub unsafe fn argreduce(
+    input: Input,
+    axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)> + Clone,
+    output: *mut u8,
+    index: IndexType,
+) {
+    if axes.clone().any(|(len, ..)| len == 0) {
+        return;
+    }
+    let axes = axes.map(|(len, stride, out, reduced)| (len, stride, if reduced { 0 } else { out }, reduced));
+    let layout = Layout::new(axes, input.last);
+    let sink = Indices { output: output.wrapping_offset(layout.out_offset), index };
+    // SAFETY: the caller's promise.
+    unsafe { reduce(input, &layout, &sink) }
+}
+
+/// Stores indices in the output's type and layout.
+struct Indices {
+    output: *mut u8,
+    index: IndexType,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Indices {}
+
+impl Sink for Indices {
+    #[inline]
+    fn room(&self, at: Position, axis: &Axis) -> Option<*mut i64> {
+        let plain = self.index.size() == 8 && (axis.out == 8 || axis.len == 1);
+        plain.then(|| self.output.wrapping_offset(at.out).cast())
+    }
+
+    unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]) {
+        let output = self.output.wrapping_offset(at.out);
+        for (position, &index) in index.iter().enumerate() {
+            let to = output.wrapping_offset(axis.out * position as isize);
+            // SAFETY: the caller's promise; alignment is not needed.
+            unsafe {
+                match self.index.size() {
+                    8 => to.cast::<i64>().write_unaligned(index),
+                    _ => to.cast::<i32>().write_unaligned(index as i32),
+                }
+            }
+        }
+    }
+}

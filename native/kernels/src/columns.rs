@@ -1,0 +1,147 @@
+//! Columns: the reduced axis walks through memory while neighbouring columns lie side by side.
+//!
+//! A tile of columns keeps its best values and the narrow row numbers where they stood in the first-level
+//! cache; several rows are folded in one pass, so that the tile is loaded and stored once for all of them.
+
+use crate::isa::Task;
+use crate::order::{Element, Index, Lane, Order};
+use crate::rows::Key;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Bytes of elements that a tile holds side by side.
+pub const TILE: usize = 8192;
+
+/// Finds the extremum of each column of one tile.
+pub struct Columns<E: Element, O> {
+    /// The first element of the first row.
+    pub data: *const u8,
+    /// Bytes from one row to the next.
+    pub stride: isize,
+    /// Number of rows, at least one and at most [`Index::ROWS`].
+    pub rows: usize,
+    /// Number of columns, at most [`TILE`] bytes of elements.
+    pub columns: usize,
+    /// Whether the last of equals wins.
+    pub last: bool,
+    /// Receives the key of each column's extremum; may be null.
+    pub keys: *mut Key<E>,
+    /// Receives its row number.
+    pub index: *mut i64,
+    /// The order.
+    pub order: PhantomData<O>,
+}
+
+impl<E: Element, O: Order> Task for Columns<E, O> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        if !self.fold::<E>() {
+            // NaN among the floats: once more with keys, which know its place.
+            self.fold::<E::Ordered>();
+        }
+    }
+}
+
+impl<E: Element, O: Order> Columns<E, O> {
+    /// Folds all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
+    #[inline(always)]
+    fn fold<F: Element<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
+        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let (best, place) = (best.slice(self.columns), place.slice(self.columns));
+        // The walk starts at the end whose ties win, so that "strictly better" is the only comparison.
+        let (mut data, stride) = match self.last {
+            false => (self.data, self.stride),
+            // SAFETY: the last row.
+            true => (unsafe { self.data.offset(self.stride * (self.rows as isize - 1)) }, -self.stride),
+        };
+        let mut row = 0;
+        let mut nan = false;
+        while row < self.rows {
+            // SAFETY: `pass` reads as many rows as its constant says, and so many are left.
+            let taken = unsafe {
+                match (self.rows - row, row == 0) {
+                    (8.., true) => pass::<F, O, 8, true>(data, stride, row, best, place, &mut nan),
+                    (4.., true) => pass::<F, O, 4, true>(data, stride, row, best, place, &mut nan),
+                    (2.., true) => pass::<F, O, 2, true>(data, stride, row, best, place, &mut nan),
+                    (_, true) => pass::<F, O, 1, true>(data, stride, row, best, place, &mut nan),
+                    (8.., false) => pass::<F, O, 8, false>(data, stride, row, best, place, &mut nan),
+                    (4.., false) => pass::<F, O, 4, false>(data, stride, row, best, place, &mut nan),
+                    (2.., false) => pass::<F, O, 2, false>(data, stride, row, best, place, &mut nan),
+                    (_, false) => pass::<F, O, 1, false>(data, stride, row, best, place, &mut nan),
+                }
+            };
+            row += taken;
+            data = data.wrapping_offset(stride * taken as isize);
+        }
+        if nan {
+            return false;
+        }
+        let (start, step) = if self.last { (self.rows as i64 - 1, -1) } else { (0, 1) };
+        for column in 0..self.columns {
+            // SAFETY: the results have room for every column, and the passes have filled the tile.
+            unsafe { self.index.add(column).write_unaligned(start + step * place[column].assume_init().widen()) };
+        }
+        if !self.keys.is_null() {
+            for column in 0..self.columns {
+                // SAFETY: as above.
+                unsafe { self.keys.add(column).write(best[column].assume_init().key::<O>()) };
+            }
+        }
+        true
+    }
+}
+
+/// Folds `ROWS` rows into the tile; the first pass of a tile (`FRESH`) begins with its own first row.
+/// Returns `ROWS` and raises `nan` where a lane was NaN.
+#[inline(always)]
+unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
+    data: *const u8,
+    stride: isize,
+    row: usize,
+    best: &mut [MaybeUninit<F::Lane>],
+    place: &mut [MaybeUninit<<F::Lane as Lane>::Index>],
+    nan: &mut bool,
+) -> usize {
+    let columns = best.len();
+    let place = &mut place[..columns];
+    let mut flags = <F::Lane as Lane>::Index::ZERO;
+    for column in 0..columns {
+        let (mut champion, mut at) = if FRESH {
+            (F::Lane::LOWEST, Index::ZERO)
+        } else {
+            // SAFETY: the first pass has filled the tile.
+            unsafe { (best[column].assume_init(), place[column].assume_init()) }
+        };
+        for step in 0..ROWS {
+            // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
+            let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
+            let lane = element.lane::<O>();
+            let better = (FRESH && step == 0) || O::better(lane, champion);
+            champion = if better { lane } else { champion };
+            at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
+            flags = flags.or(lane.is_nan());
+        }
+        best[column].write(champion);
+        place[column].write(at);
+    }
+    *nan |= flags.any();
+    ROWS
+}
+
+/// Room in the first-level cache for one value per column.
+struct Tile([MaybeUninit<u64>; TILE / 8]);
+
+impl Tile {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([const { MaybeUninit::uninit() }; TILE / 8])
+    }
+
+    #[inline(always)]
+    fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
+        assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
+        // SAFETY: the room suffices and is aligned; nothing is said about what it holds.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Element types by tag: how a caller that knows types only at run time names them.
+
+/// The type of every element of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementType {
+    /// One byte, false or true.
+    Bool,
+    /// 8-bit signed integer.
+    Int8,
+    /// 16-bit signed integer.
+    Int16,
+    /// 32-bit signed integer.
+    Int32,
+    /// 64-bit signed integer.
+    Int64,
+    /// 8-bit unsigned integer.
+    UInt8,
+    /// 16-bit unsigned integer.
+    UInt16,
+    /// 32-bit unsigned integer.
+    UInt32,
+    /// 64-bit unsigned integer.
+    UInt64,
+    /// IEEE 754 binary16.
+    Float16,
+    /// The upper half of a binary32.
+    BFloat16,
+    /// IEEE 754 binary32.
+    Float32,
+    /// IEEE 754 binary64.
+    Float64,
+}
+
+impl ElementType {
+    /// Bytes of one element.
+    pub fn size(self) -> usize {
+        with_element!(self, E => size_of::<E>())
+    }
+}
+
+/// The type of the indices that a reduction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexType {
+    /// 64-bit signed integer.
+    Int64,
+    /// 32-bit signed integer.
+    Int32,
+    /// 64-bit unsigned integer.
+    UInt64,
+    /// 32-bit unsigned integer.
+    UInt32,
+}
+
+impl IndexType {
+    /// Bytes of one index.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Int64 | Self::UInt64 => 8,
+            Self::Int32 | Self::UInt32 => 4,
+        }
+    }
+
+    /// The largest index that the type can hold.
+    pub fn max(self) -> u64 {
+        match self {
+            Self::Int64 => i64::MAX as u64,
+            Self::Int32 => i32::MAX as u64,
+            Self::UInt64 => u64::MAX,
+            Self::UInt32 => u32::MAX as u64,
+        }
+    }
+}
+
+/// Evaluates an expression with `$E` bound to the Rust type of an [`ElementType`].
+macro_rules! with_element {
+    ($tag:expr, $E:ident => $body:expr) => {
+        match $tag {
+            $crate::ElementType::Bool => { type $E = $crate::order::Bool; $body }
+            $crate::ElementType::Int8 => { type $E = i8; $body }
+            $crate::ElementType::Int16 => { type $E = i16; $body }
+            $crate::ElementType::Int32 => { type $E = i32; $body }
+            $crate::ElementType::Int64 => { type $E = i64; $body }
+            $crate::ElementType::UInt8 => { type $E = u8; $body }
+            $crate::ElementType::UInt16 => { type $E = u16; $body }
+            $crate::ElementType::UInt32 => { type $E = u32; $body }
+            $crate::ElementType::UInt64 => { type $E = u64; $body }
+            $crate::ElementType::Float16 => { type $E = $crate::order::Float16; $body }
+            $crate::ElementType::BFloat16 => { type $E = $crate::order::BFloat16; $body }
+            $crate::ElementType::Float32 => { type $E = f32; $body }
+            $crate::ElementType::Float64 => { type $E = f64; $body }
+        }
+    };
+}
+
+/// Evaluates an expression with `$E` and `$O` bound to an element type and an order.
+macro_rules! with_element_and_order {
+    ($tag:expr, $largest:expr, $E:ident, $O:ident => $body:expr) => {
+        if $largest {
+            type $O = $crate::order::Largest;
+            $crate::element::with_element!($tag, $E => $body)
+        } else {
+            type $O = $crate::order::Smallest;
+            $crate::element::with_element!($tag, $E => $body)
+        }
+    };
+}
+
+pub(crate) use {with_element, with_element_and_order};

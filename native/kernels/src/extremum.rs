@@ -1,0 +1,228 @@
+//! `Extremum`: the elementwise largest or smallest of any number of operands, in one pass.
+//!
+//! The output is walked line by line; along a line each operand is contiguous, stands still (it is broadcast)
+//! or is packed. A line is cut into tiles that stay in the first-level cache while all operands pass over it.
+
+use crate::element::{ElementType, with_element_and_order};
+use crate::isa::{Task, dispatch};
+use crate::order::{Element, Order};
+use crate::pack::{Pack, SCRATCH};
+use crate::threads;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// One operand, broadcast to the output's shape.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// The first element as the caller sees it.
+    pub data: *const u8,
+    /// Bytes from one element to the next, dimension by dimension; 0 where the operand is broadcast.
+    pub strides: Vec<isize>,
+    /// Whether the bytes of each element stand in the order that is foreign to this machine.
+    pub swapped: bool,
+}
+
+// SAFETY: operands are only read.
+unsafe impl Sync for Operand {}
+
+/// Writes the largest (or smallest) of all operands at every position of `shape`.
+///
+/// # Safety
+/// There is at least one operand; every operand is readable and the output writable at every position;
+/// an operand may be the output itself (same first element, same strides) but may not overlap it otherwise.
+pub unsafe fn extremum(
+    operands: &mut [Operand],
+    element: ElementType,
+    largest: bool,
+    shape: &[usize],
+    output: *mut u8,
+    strides: &[isize],
+) {
+    if shape.contains(&0) {
+        return;
+    }
+    let plan = Plan::new(operands, element, largest, shape, output, strides);
+    let bytes = plan.total().saturating_mul(element.size() * (operands.len() + 1));
+    let shares = threads::shares(plan.tiles(), threads::worth(bytes));
+    // SAFETY: the caller's promise; the shares are different parts of the output.
+    threads::map(shares, |tiles| unsafe { plan.run(operands, tiles) });
+}
+
+/// A dimension of the output: its length, the output's stride, and each operand's.
+struct Dimension {
+    len: usize,
+    out: isize,
+    strides: Vec<isize>,
+}
+
+struct Plan {
+    element: ElementType,
+    largest: bool,
+    output: *mut u8,
+    /// Innermost first.
+    dimensions: Vec<Dimension>,
+    tile: usize,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Plan {}
+
+impl Plan {
+    /// Orders the dimensions by the output's distance in memory, turns them upwards and joins neighbours.
+    fn new(
+        operands: &mut [Operand],
+        element: ElementType,
+        largest: bool,
+        shape: &[usize],
+        output: *mut u8,
+        out: &[isize],
+    ) -> Self {
+        let mut output = output;
+        let mut dimensions: Vec<Dimension> = Vec::with_capacity(shape.len());
+        for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
+            let mut dimension =
+                Dimension { len, out: out[axis], strides: operands.iter().map(|operand| operand.strides[axis]).collect() };
+            if dimension.out < 0 {
+                let steps = len as isize - 1;
+                output = output.wrapping_offset(steps * dimension.out);
+                dimension.out = -dimension.out;
+                for (operand, stride) in operands.iter_mut().zip(&mut dimension.strides) {
+                    operand.data = operand.data.wrapping_offset(steps * *stride);
+                    *stride = -*stride;
+                }
+            }
+            dimensions.push(dimension);
+        }
+        dimensions.sort_by_key(|dimension| dimension.out);
+        dimensions.dedup_by(|outer, inner| {
+            let len = inner.len as isize;
+            let joined = outer.out == inner.out * len
+                && outer.strides.iter().zip(&inner.strides).all(|(outer, inner)| *outer == inner * len);
+            if joined {
+                inner.len *= outer.len;
+            }
+            joined
+        });
+        if dimensions.is_empty() {
+            dimensions.push(Dimension { len: 1, out: element.size() as isize, strides: vec![0; operands.len()] });
+        }
+        let tile = (SCRATCH / element.size()).min(dimensions[0].len);
+        Self { element, largest, output, dimensions, tile }
+    }
+
+    fn total(&self) -> usize {
+        self.dimensions.iter().map(|dimension| dimension.len).product()
+    }
+
+    fn tiles(&self) -> usize {
+        let inner = self.dimensions[0].len;
+        self.total() / inner * inner.div_ceil(self.tile)
+    }
+
+    /// Does some of the tiles.
+    unsafe fn run(&self, operands: &[Operand], tiles: Range<usize>) {
+        let inner = &self.dimensions[0];
+        let per_line = inner.len.div_ceil(self.tile);
+        let mut offsets = vec![0isize; operands.len()];
+        for tile in tiles {
+            let start = tile % per_line * self.tile;
+            let len = self.tile.min(inner.len - start);
+            let mut out = inner.out * start as isize;
+            for (offset, stride) in offsets.iter_mut().zip(&inner.strides) {
+                *offset = stride * start as isize;
+            }
+            let mut line = tile / per_line;
+            for dimension in &self.dimensions[1..] {
+                let step = (line % dimension.len) as isize;
+                line /= dimension.len;
+                out += dimension.out * step;
+                for (offset, stride) in offsets.iter_mut().zip(&dimension.strides) {
+                    *offset += stride * step;
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { self.tile(operands, &offsets, self.output.wrapping_offset(out), len) };
+        }
+    }
+
+    unsafe fn tile(&self, operands: &[Operand], offsets: &[isize], output: *mut u8, len: usize) {
+        let size = self.element.size();
+        let inner = &self.dimensions[0];
+        let mut gathered = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
+        let mut folded = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
+        let direct = inner.out == size as isize;
+        let to = if direct { output } else { folded.as_mut_ptr().cast() };
+        for (number, operand) in operands.iter().enumerate() {
+            let data = operand.data.wrapping_offset(offsets[number]);
+            let stride = inner.strides[number];
+            let plain = !operand.swapped && (stride == 0 || stride == size as isize);
+            let (from, step) = if plain {
+                (data, (stride != 0) as usize)
+            } else {
+                let (outer, line, swapped) = ((1, 0), (len, stride), operand.swapped);
+                dispatch(Pack { data, outer, inner: line, size, swapped, to: gathered.as_mut_ptr().cast() });
+                (gathered.as_ptr().cast(), 1)
+            };
+            with_element_and_order!(self.element, self.largest, E, O => dispatch(Fold::<E, O> {
+                from: from.cast(),
+                step,
+                to: to.cast(),
+                len,
+                fresh: number == 0,
+                order: PhantomData,
+            }));
+        }
+        if !direct {
+            for at in 0..len {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let element = to.add(at * size);
+                    element.copy_to_nonoverlapping(output.wrapping_offset(inner.out * at as isize), size);
+                }
+            }
+        }
+    }
+}
+
+/// Folds one operand into a tile.
+struct Fold<E, O> {
+    from: *const E,
+    /// 1 where the operand is contiguous, 0 where it stands still.
+    step: usize,
+    to: *mut E,
+    len: usize,
+    /// Whether the tile holds nothing yet.
+    fresh: bool,
+    order: PhantomData<O>,
+}
+
+impl<E: Element, O: Order> Task for Fold<E, O> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: whoever builds the task vouches for `len` elements on both sides.
+        unsafe {
+            match (self.fresh, self.step) {
+                (true, 0) => self.each::<true, 0>(),
+                (true, _) => self.each::<true, 1>(),
+                (false, 0) => self.each::<false, 0>(),
+                (false, _) => self.each::<false, 1>(),
+            }
+        }
+    }
+}
+
+impl<E: Element, O: Order> Fold<E, O> {
+    #[inline(always)]
+    unsafe fn each<const FRESH: bool, const STEP: usize>(&self) {
+        for at in 0..self.len {
+            // SAFETY: the caller's promise; alignment is not needed.
+            unsafe {
+                let value = self.from.add(at * STEP).read_unaligned();
+                let to = self.to.add(at);
+                to.write_unaligned(if FRESH { value } else { to.read_unaligned().extreme::<O>(value) });
+            }
+        }
+    }
+}

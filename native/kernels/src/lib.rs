@@ -1,0 +1,26 @@
+//! The three core operations on strided memory, for every element type. Nothing here knows Python.
+//!
+//! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, and
+//! [`extremum()`] takes it elementwise over any number of operands. All three normalise the layout of their
+//! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set
+//! ([`isa`]). What NaN, ties and the zeros mean is decided in [`order`] alone.
+
+mod argreduce;
+mod columns;
+mod combine;
+mod element;
+mod extremum;
+pub mod isa;
+pub mod layout;
+mod onehot;
+pub mod order;
+mod pack;
+mod reduce;
+mod rows;
+pub mod threads;
+
+pub use argreduce::argreduce;
+pub use element::{ElementType, IndexType};
+pub use extremum::{Operand, extremum};
+pub use onehot::onehot;
+pub use reduce::Input;

@@ -1,0 +1,97 @@
+//! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
+
+use crate::element::{ElementType, with_element};
+use crate::layout::{Axis, Layout, Odometer, Position, merge, positions};
+use crate::order::Element;
+use crate::reduce::{Input, Sink, reduce};
+
+/// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
+///
+/// `axes` yields, in dimension order, the length, the input stride, the output stride and whether the axis
+/// is reduced. An empty axis means no work.
+///
+/// # Safety
+/// The input is readable and the output writable at every position that the axes lead to; the two do not
+/// overlap.
+pub unsafe fn onehot(
+    data: *const u8,
+    element: ElementType,
+    swapped: bool,
+    axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)> + Clone,
+    output: *mut u8,
+) {
+    if axes.clone().any(|(len, ..)| len == 0) {
+        return;
+    }
+    let layout = Layout::new(axes, false);
+    let input = Input { data, element, swapped, largest: true, last: false };
+    let mut reduced = layout.reduced.clone();
+    reduced.sort_by_key(|axis| -axis.weight.abs());
+    let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced };
+    // SAFETY: the caller's promise.
+    unsafe { reduce(input, &layout, &sink) }
+}
+
+/// Clears a tile's part of the output and sets its ones while it is still in cache.
+struct Hot {
+    output: *mut u8,
+    element: ElementType,
+    /// The reduced axes, heaviest index weight first.
+    reduced: Vec<Axis>,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Hot {}
+
+impl Sink for Hot {
+    #[inline]
+    fn room(&self, _: Position, _: &Axis) -> Option<*mut i64> {
+        None
+    }
+
+    unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]) {
+        let output = self.output.wrapping_offset(at.out);
+        // SAFETY: the caller's promise.
+        unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
+        with_element!(self.element, E => unsafe {
+            for (position, &index) in index.iter().enumerate() {
+                let to = output.wrapping_offset(axis.out * position as isize + self.place(index));
+                to.cast::<E>().write_unaligned(E::ONE);
+            }
+        })
+    }
+}
+
+impl Hot {
+    /// Bytes from the first reduced element in memory to the one with a row-major index.
+    #[inline]
+    fn place(&self, mut index: i64) -> isize {
+        let mut out = 0;
+        // The weights of the axes nest: taken from the heaviest on, each quotient is a place on its axis.
+        for axis in &self.reduced {
+            let weight = axis.weight.abs();
+            let digit = index / weight;
+            index -= digit * weight;
+            let step = if axis.weight < 0 { axis.len as i64 - 1 - digit } else { digit };
+            out += step as isize * axis.out;
+        }
+        out
+    }
+
+    unsafe fn clear(&self, output: *mut u8, tile: Axis) {
+        let size = self.element.size();
+        let mut axes: Vec<Axis> = self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
+        axes.push(Axis { stride: tile.out.abs(), ..tile });
+        let corner: isize = axes.iter().map(|axis| axis.out.min(0) * (axis.len as isize - 1)).sum();
+        axes.iter_mut().for_each(|axis| axis.out = axis.stride);
+        merge(&mut axes);
+        let inner = if axes.first().is_some_and(|axis| axis.out == size as isize) { axes.remove(0).len } else { 1 };
+        let mut walk = Odometer::new(&axes, 0);
+        for _ in 0..positions(&axes) {
+            let line = output.wrapping_offset(corner + walk.at.out);
+            // SAFETY: the caller's promise. Zero is all zero bits in every element type.
+            unsafe { line.write_bytes(0, inner * size) };
+            walk.advance();
+        }
+    }
+}

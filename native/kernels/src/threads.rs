@@ -1,0 +1,94 @@
+//! Threads: how many are worth starting, and sharing work among them.
+//!
+//! Threads live as long as the call that needs them. A call worth sharing takes far longer than starting a
+//! thread does, and in return there is no pool to go stale after `fork`, to deadlock inside other pools, or
+//! to be fought over by callers on many threads.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Bytes that each thread has to be given for its start to pay.
+const SHARE: usize = 2 << 20;
+
+/// 0: not set yet.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of threads that a call may use: what was set, else `EXTREMUM_NUM_THREADS`, else the processors.
+pub fn limit() -> usize {
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => {
+            let asked = std::env::var("EXTREMUM_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
+            let limit = asked.filter(|&n| n > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
+            LIMIT.store(limit, Ordering::Relaxed);
+            limit
+        }
+        limit => limit,
+    }
+}
+
+/// Sets the number of threads that a call may use, at least 1.
+pub fn set_limit(n: usize) {
+    LIMIT.store(n.max(1), Ordering::Relaxed);
+}
+
+/// How many threads a call that moves `bytes` is worth.
+pub fn worth(bytes: usize) -> usize {
+    // The limit is asked for last: small calls never look at it.
+    match bytes / SHARE {
+        0 | 1 => 1,
+        shares => shares.min(limit()),
+    }
+}
+
+/// Cuts `0..total` into at most `parts` ranges of nearly equal length, none of them empty.
+pub fn shares(total: usize, parts: usize) -> Vec<Range<usize>> {
+    let parts = parts.min(total).max(1);
+    (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
+}
+
+/// Runs `work` on every share, each on its own thread, the first on the calling one; results in order.
+pub fn map<R: Send>(shares: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    if let [share] = &shares[..] {
+        return vec![work(share.clone())];
+    }
+    let work = &work;
+    thread::scope(|scope| {
+        let mut shares = shares.into_iter();
+        let own = shares.next();
+        // A thread that cannot be started is no reason to fail: its share is done here.
+        let started: Vec<_> = shares
+            .map(|share| {
+                let again = share.clone();
+                (thread::Builder::new().spawn_scoped(scope, move || work(share)), again)
+            })
+            .collect();
+        let own = own.map(work);
+        let others = started.into_iter().map(|(handle, share)| match handle {
+            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => work(share),
+        });
+        own.into_iter().chain(others).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_everything_once() {
+        for total in 0..40 {
+            for parts in 1..9 {
+                let all: Vec<usize> = shares(total, parts).into_iter().flatten().collect();
+                assert_eq!(all, (0..total).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn results_come_in_order() {
+        assert_eq!(map(shares(10, 3), |share| share.start), [0, 3, 6]);
+    }
+}

@@ -1,0 +1,291 @@
+//! `argmax` and `argmin`.
+
+use crate::array::Array;
+use crate::axes::Axes;
+use crate::errors::{Kind, error};
+use crate::output::{Output, tuple};
+use crate::work::detached;
+use extremum_kernels::{IndexType, Input, argreduce};
+use numpy::npyffi::{PY_ARRAY_API, PyArray_Descr};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ptr;
+
+/// Index of the largest element over any set of axes.
+///
+/// Equal elements: the first wins, or the last on request. NaN is larger than every number; `-0.0` equals
+/// `+0.0`. Over several axes the index counts row-major within the reduced block, in dimension order.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+/// axis : int or tuple of int, optional
+///     The axes to reduce; all of them by default.
+/// keepdims : bool, default False
+///     Keep reduced axes with length 1.
+/// select_last_index : bool, default False
+///     Among equal elements take the last instead of the first.
+/// dtype : data type, default int64
+///     Type of the indices: int64, int32, uint64 or uint32.
+/// out : numpy.ndarray, optional
+///     Receives the result; needs its shape and type, may have any strides.
+///
+/// Returns
+/// -------
+/// numpy.ndarray or numpy.integer
+///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
+///
+/// Raises
+/// ------
+/// AxisError
+///     An axis is out of range or given twice.
+/// ArgumentError
+///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
+/// ElementTypeError
+///     `x` holds elements that have no order here, or `dtype` is no index type.
+///
+/// Notes
+/// -----
+/// The operation behind ONNX ArgMax and DirectML's DML_ARGMAX.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import extremum as ex
+/// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
+/// >>> ex.argmax(x, axis=1)
+/// array([1, 0])
+/// >>> ex.argmax(x, axis=1, select_last_index=True)
+/// array([2, 2])
+/// >>> ex.argmax(x, axis=(0, 1))
+/// np.int64(3)
+#[pyfunction]
+#[pyo3(signature = (x, /, axis=None, *, keepdims=false, select_last_index=false, dtype=None, out=None))]
+pub fn argmax<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
+    select_last_index: bool,
+    dtype: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call { function: "argmax", largest: true, last: select_last_index, keepdims };
+    call.run(x, axis, dtype, out)
+}
+
+/// Index of the smallest element over any set of axes.
+///
+/// Equal elements: the first wins, or the last on request. NaN is smaller than every number; `-0.0` equals
+/// `+0.0`. Over several axes the index counts row-major within the reduced block, in dimension order.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+/// axis : int or tuple of int, optional
+///     The axes to reduce; all of them by default.
+/// keepdims : bool, default False
+///     Keep reduced axes with length 1.
+/// select_last_index : bool, default False
+///     Among equal elements take the last instead of the first.
+/// dtype : data type, default int64
+///     Type of the indices: int64, int32, uint64 or uint32.
+/// out : numpy.ndarray, optional
+///     Receives the result; needs its shape and type, may have any strides.
+///
+/// Returns
+/// -------
+/// numpy.ndarray or numpy.integer
+///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
+///
+/// Raises
+/// ------
+/// AxisError
+///     An axis is out of range or given twice.
+/// ArgumentError
+///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
+/// ElementTypeError
+///     `x` holds elements that have no order here, or `dtype` is no index type.
+///
+/// Notes
+/// -----
+/// The operation behind ONNX ArgMin and DirectML's DML_ARGMIN.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import extremum as ex
+/// >>> ex.argmin(np.array([3.0, np.nan, 1.0]))
+/// np.int64(1)
+/// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
+/// array([1, 0], dtype=uint32)
+#[pyfunction]
+#[pyo3(signature = (x, /, axis=None, *, keepdims=false, select_last_index=false, dtype=None, out=None))]
+pub fn argmin<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
+    select_last_index: bool,
+    dtype: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let call = Call { function: "argmin", largest: false, last: select_last_index, keepdims };
+    call.run(x, axis, dtype, out)
+}
+
+struct Call {
+    function: &'static str,
+    largest: bool,
+    last: bool,
+    keepdims: bool,
+}
+
+impl Call {
+    #[inline]
+    fn run<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = x.py();
+        let x = Array::operand(x, self.function)?;
+        let axes = Axes::new(axis, &x, self.function)?;
+        let (index, descriptor) = self.index_type(py, dtype)?;
+        self.check(&x, axes, index)?;
+        let input =
+            Input { data: x.data(), element: x.element, swapped: x.swapped, largest: self.largest, last: self.last };
+        let scalar = !self.keepdims && out.is_none_or(|out| out.is_none()) && self.reduces_all(&x, axes);
+        if scalar {
+            let mut place = 0i64;
+            let to = (&raw mut place).cast::<u8>();
+            let walk = (0..x.shape().len()).map(|axis| (x.shape()[axis], x.strides()[axis], 0, true));
+            // SAFETY: `x` describes readable memory, and one index is all there is to write.
+            detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index) });
+            // SAFETY: NumPy reads one element of the descriptor's type.
+            return unsafe {
+                let scalar = PY_ARRAY_API.PyArray_Scalar(py, to.cast(), descriptor.get(), ptr::null_mut());
+                Bound::from_owned_ptr_or_err(py, scalar)
+            };
+        }
+        let mut shape = Vec::with_capacity(x.shape().len());
+        for (axis, &len) in x.shape().iter().enumerate() {
+            match axes.contains(axis) {
+                false => shape.push(len),
+                true if self.keepdims => shape.push(1),
+                true => {}
+            }
+        }
+        let operands = [x];
+        let output = Output::new(py, out, self.function, &shape, descriptor.get(), None, &operands)?;
+        let [x] = &operands;
+        // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
+        let mut kept = output.target.strides().iter();
+        let mut stride_of = |axis| match (axes.contains(axis), self.keepdims) {
+            (true, false) => 0,
+            (true, true) => kept.next().map_or(0, |_| 0),
+            (false, _) => kept.next().copied().unwrap_or(0),
+        };
+        let strides: Vec<isize> = (0..x.shape().len()).map(&mut stride_of).collect();
+        let walk =
+            (0..x.shape().len()).map(|axis| (x.shape()[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+        let to = output.target.data();
+        // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
+        // shape, clear of `x`, and of a type that holds every index.
+        detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index) });
+        output.finish()
+    }
+
+    #[inline]
+    fn reduces_all(&self, x: &Array<'_>, axes: Axes) -> bool {
+        (0..x.shape().len()).all(|axis| axes.contains(axis))
+    }
+
+    /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.
+    #[inline]
+    fn check(&self, x: &Array<'_>, axes: Axes, index: IndexType) -> PyResult<()> {
+        let mut block = 1u64;
+        for (axis, &len) in x.shape().iter().enumerate() {
+            if axes.contains(axis) {
+                block = block.saturating_mul(len as u64);
+            }
+        }
+        if block == 0 || block - 1 > index.max() {
+            return Err(self.refuse(x, axes, index, block));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, x: &Array<'_>, axes: Axes, index: IndexType, block: u64) -> PyErr {
+        let py = x.object().py();
+        let function = self.function;
+        let reduced: Vec<usize> = (0..x.shape().len()).filter(|&axis| axes.contains(axis)).collect();
+        let (reason, remedy) = if block == 0 {
+            let reason = format!(
+                "{function}: the reduced axes {} of shape {} hold no element",
+                tuple(&reduced),
+                tuple(x.shape())
+            );
+            (reason, "reduce axes that are not empty".into())
+        } else {
+            let name = format!("{index:?}").to_lowercase();
+            (format!("{function}: an index up to {} does not fit {name}", block - 1), "use dtype=int64".to_string())
+        };
+        error(py, Kind::Argument, reason, Some(x.summary()), Some(remedy))
+    }
+
+    /// The index type that is asked for, and NumPy's descriptor of it.
+    #[inline]
+    fn index_type(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<(IndexType, Descriptor)> {
+        let mut descriptor: *mut PyArray_Descr = ptr::null_mut();
+        let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
+            // SAFETY: the interpreter is attached; NPY_LONGLONG or NPY_LONG, whichever NumPy calls int64.
+            let number = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
+            return Ok((IndexType::Int64, Descriptor(unsafe { PY_ARRAY_API.PyArray_DescrFromType(py, number) })));
+        };
+        // SAFETY: the interpreter is attached; NumPy writes a new reference where it returns 1.
+        if unsafe { PY_ARRAY_API.PyArray_DescrConverter(py, dtype.as_ptr(), &raw mut descriptor) } != 1 {
+            return Err(PyErr::fetch(py));
+        }
+        let descriptor = Descriptor(descriptor);
+        let sample = Array::empty(py, &[0], descriptor.get(), None);
+        let index = sample.ok().filter(|sample| !sample.swapped).and_then(|sample| {
+            use extremum_kernels::ElementType::{Int32, Int64, UInt32, UInt64};
+            match sample.element {
+                Int64 => Some(IndexType::Int64),
+                Int32 => Some(IndexType::Int32),
+                UInt64 => Some(IndexType::UInt64),
+                UInt32 => Some(IndexType::UInt32),
+                _ => None,
+            }
+        });
+        match index {
+            Some(index) => Ok((index, descriptor)),
+            None => {
+                // SAFETY: the descriptor is alive and owned by `descriptor`.
+                let name = unsafe { Bound::from_borrowed_ptr(py, descriptor.get().cast()) };
+                let reason = format!("{}: index type {name} is not one of int64, int32, uint64, uint32", self.function);
+                Err(error(py, Kind::ElementType, reason, None, Some("use dtype=int64, the default".into())))
+            }
+        }
+    }
+}
+
+/// An owned reference to a NumPy descriptor.
+struct Descriptor(*mut PyArray_Descr);
+
+impl Descriptor {
+    fn get(&self) -> *mut PyArray_Descr {
+        self.0
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours, and values of this type do not leave the calls that hold the interpreter.
+        unsafe { ffi::Py_DECREF(self.0.cast()) }
+    }
+}

@@ -1,0 +1,73 @@
+//! `hardmax`.
+
+use crate::array::Array;
+use crate::axes::Axes;
+use crate::output::Output;
+use crate::work::detached;
+use extremum_kernels::onehot;
+use pyo3::prelude::*;
+
+/// One at the first largest element over a set of axes, zero elsewhere.
+///
+/// NaN is larger than every number; `-0.0` equals `+0.0`.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+/// axis : int or tuple of int, default -1
+///     The axes that together hold exactly one 1.
+/// out : numpy.ndarray, optional
+///     Receives the result; needs its shape and type, may have any strides.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     Zeros and ones in the shape and element type of `x`; `out` where it was given.
+///
+/// Raises
+/// ------
+/// AxisError
+///     An axis is out of range or given twice.
+/// ArgumentError
+///     `out` does not fit.
+/// ElementTypeError
+///     `x` holds elements that have no order here.
+///
+/// Notes
+/// -----
+/// The operation behind ONNX Hardmax (one axis from version 13 on, all axes from `axis` on before) and
+/// DirectML's DML_ACTIVATION_HARDMAX1.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import extremum as ex
+/// >>> ex.hardmax(np.array([[3.0, 0.0, 3.0], [1.0, 2.0, 1.0]]))
+/// array([[1., 0., 0.],
+///        [0., 1., 0.]])
+#[pyfunction]
+#[pyo3(signature = (x, /, axis=None, *, out=None), text_signature = "(x, /, axis=-1, *, out=None)")]
+pub fn hardmax<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let x = Array::operand(x, "hardmax")?;
+    let last = (-1i64).into_pyobject(py)?.into_any();
+    let axes = Axes::new(Some(axis.unwrap_or(&last)), &x, "hardmax")?;
+    let operands = [x];
+    let shape = operands[0].shape();
+    let descriptor = operands[0].descriptor();
+    let output = Output::new(py, out, "hardmax", shape, descriptor, None, &operands)?;
+    let [x] = &operands;
+    let (data, element, swapped) = (x.data(), x.element, x.swapped);
+    let (to, strides) = (output.target.data(), output.target.strides());
+    let walk =
+        (0..shape.len()).map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+    // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
+    // and type, and clear of `x`.
+    detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
+    output.finish()
+}

@@ -1,0 +1,36 @@
+//! `extremum._native`: reads the arguments of the array functions, checks them, and calls the kernels.
+//!
+//! One call crosses from Python, whatever the element type. Everything that is not on the way of a call that
+//! succeeds (converting foreign arrays, wording errors) is done by the Python side of the package.
+
+mod arg;
+mod array;
+mod axes;
+mod elementwise;
+mod errors;
+mod hardmax;
+mod output;
+mod settings;
+mod work;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::arg::{argmax, argmin};
+    #[pymodule_export]
+    use crate::elementwise::{maximum, minimum};
+    #[pymodule_export]
+    use crate::hardmax::hardmax;
+    #[pymodule_export]
+    use crate::settings::{
+        get_instruction_set, get_num_threads, instruction_sets, set_instruction_set, set_num_threads,
+    };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
