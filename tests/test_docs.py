@@ -47,11 +47,10 @@ def code_blocks(language: str) -> list[str]:
 
 def test_the_python_examples_of_the_readme_run(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert code_blocks("python")
-    for code in code_blocks("python"):
-        test = doctest.DocTestParser().get_doctest(code, {}, "README.md", "README.md", 0)
-        assert test.examples
-        run_doctest(test)
+    session = "\n".join(code_blocks("python"))
+    test = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
+    assert test.examples
+    run_doctest(test)
 
 
 def test_the_commands_of_the_readme_run():
