@@ -5,15 +5,14 @@ matplotlib draws into memory-only figures, without a display and without touchin
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from typing import Any
 
 from extremum.bench.matrix import CALL, KINDS
 from extremum.bench.record import CaseRecord, Run
-from extremum.bench.summary import ratio, share
+from extremum.bench.summary import judged_ratio, share, speed
 
 __all__ = ["CHARTS", "FORMATS", "draw"]
 
@@ -70,25 +69,28 @@ def draw(run: Run) -> dict[str, bytes]:
 
 
 def _speed(run: Run) -> Any:
-    figure = _strips(run, ratio, [kind for kind in KINDS if kind != CALL])
+    figure = _strips(run, judged_ratio)
     if figure is None:
         return None
     axes = figure.axes[0]
     axes.set_xscale("log")
     axes.axvline(1, color="black", linewidth=0.8)
+    for row, label in enumerate(axes.get_yticklabels()):
+        mean = speed(case for case in run.cases if case.kind == label.get_text()).mean
+        axes.vlines(mean, row - 0.4, row + 0.4, color="black", linewidth=1.2)
+        axes.annotate(f"{mean:.1f}x", (1.01, row), xycoords=("axes fraction", "data"), va="center", weight="bold")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
-    axes.set_title("Speed over the fastest peer of each case (right of 1x: extremum is faster)")
+    axes.set_title("Speed over the fastest peer of each case (bars and figures: geometric mean)")
     return figure
 
 
 def _limit(run: Run) -> Any:
-    figure = _strips(run, share, [kind for kind in KINDS if kind != CALL])
+    figure = _strips(run, share)
     if figure is None:
         return None
     axes = figure.axes[0]
-    kinds = [label.get_text() for label in axes.get_yticklabels()]
-    for row, kind in enumerate(kinds):
-        bound = KINDS[kind]
+    for row, label in enumerate(axes.get_yticklabels()):
+        bound = KINDS[label.get_text()]
         if bound is not None:
             axes.vlines(bound, row - 0.4, row + 0.4, color="black", linewidth=1.2)
     axes.set_xlim(left=0)
@@ -97,11 +99,11 @@ def _limit(run: Run) -> Any:
     return figure
 
 
-def _strips(run: Run, value: Callable[[CaseRecord], float | None], kinds: Iterable[str]) -> Any:
+def _strips(run: Run, value: Callable[[CaseRecord], float | None]) -> Any:
     points: dict[str, dict[str, list[float]]] = {}
     for case in run.cases:
         found = value(case)
-        if case.kind in kinds and found is not None and math.isfinite(found):
+        if case.kind != CALL and found is not None:
             points.setdefault(case.kind, {}).setdefault(_family(case.element_type), []).append(found)
     if not points:
         return None

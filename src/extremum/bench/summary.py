@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from extremum.bench.matrix import CALL, KINDS
 from extremum.bench.record import OURS, CaseRecord, Run
 
-__all__ = ["LARGE", "NOISE", "Promise", "Speed", "fastest_peer", "promises", "ratio", "share", "shares", "speed"]
+__all__ = [
+    "LARGE",
+    "NOISE",
+    "Promise",
+    "Speed",
+    "fastest_peer",
+    "judged_ratio",
+    "promises",
+    "ratio",
+    "share",
+    "shares",
+    "speed",
+]
 
 # Two equal calls differ by this much on a quiet machine: a ratio from here on is not a loss.
 NOISE = 0.95
@@ -108,6 +120,31 @@ def ratio(case: CaseRecord, peer: str | None = None) -> float | None:
     return case.seconds[name] / case.seconds[OURS] if name in case.seconds else None
 
 
+def judged_ratio(case: CaseRecord) -> float | None:
+    """Return the ratio over the fastest peer of a case that is more than overhead.
+
+    Parameters
+    ----------
+    case : CaseRecord
+        Its readings.
+
+    Returns
+    -------
+    float or None
+        None without a peer, and where both calls are shorter than a microsecond. One short call is not enough: a slow
+        one of ours beside it is a loss.
+
+    Examples
+    --------
+    >>> judged_ratio(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1e-7, "numpy": 2e-7})) is None
+    True
+    """
+    peer = fastest_peer(case)
+    if peer is None or max(case.seconds[OURS], case.seconds[peer]) < _SHORT:
+        return None
+    return ratio(case, peer)
+
+
 def share(case: CaseRecord) -> float | None:
     """Return the share of the read limit that a case reaches, its output counted as traffic.
 
@@ -151,12 +188,7 @@ def speed(cases: Iterable[CaseRecord]) -> Speed:
     >>> speed([one, two]).mean
     4.0
     """
-    judged = []
-    for case in cases:
-        times, peer = ratio(case), fastest_peer(case)
-        # Both must be short: a slow call of ours beside a short one of a peer is a loss, not overhead.
-        if times is not None and peer is not None and max(case.seconds[OURS], case.seconds[peer]) >= _SHORT:
-            judged.append((times, case.name))
+    judged = [(times, case.name) for case in cases if (times := judged_ratio(case)) is not None]
     if not judged:
         return Speed(0, 0, math.nan, "", math.nan)
     worst, name = min(judged)

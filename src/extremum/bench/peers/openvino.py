@@ -34,11 +34,13 @@ class OpenVino:
     def prepare(self, case: Case, arrays: Sequence[NDArray[Any]]) -> Prepared:
         """Compile the model."""
         compiled = self._core.compile_model(self._core.read_model(build(case)), "CPU", self._options)
-        return Prepared(partial(compiled, list(arrays)), _first)
+        return Prepared(partial(compiled, list(arrays)), partial(_first, arrays[0].dtype))
 
 
-def _first(outputs: Any) -> NDArray[Any]:
-    return np.asarray(outputs[0])
+def _first(dtype: np.dtype[Any], outputs: Any) -> NDArray[Any]:
+    result = np.asarray(outputs[0])
+    # bfloat16 bits come back labelled float16.
+    return result.view(dtype) if dtype.name == "bfloat16" and result.dtype == np.float16 else result
 
 
 def connect(threads: int) -> OpenVino:
