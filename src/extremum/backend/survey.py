@@ -76,12 +76,10 @@ def declared(value: onnx.TypeProto) -> TensorType:
 
 
 def _element(number: int) -> str | None:
-    if not number:
+    if not number or number not in onnx.TensorProto.DataType.values():
         return None
-    try:
-        return dtypes.from_onnx(number).name
-    except ElementTypeError:
-        return str(onnx.TensorProto.DataType.Name(number)).lower()
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
+    return "string" if dtype.kind == "O" else str(dtype.name)
 
 
 def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterable[tuple[str, TensorType]]:
