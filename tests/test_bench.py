@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,8 +56,8 @@ def prepared_case(case):
     return numbers, answer(case, numbers), [place(typed(n, case.element_type), case.layout) for n in numbers]
 
 
-def run_python(code):
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+def run_python(code, *arguments):
+    return subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 class Wrong:
@@ -214,6 +215,20 @@ def test_a_hopeless_contender_leaves_after_the_first_reading_and_we_stay():
     assert counts["hopeless"] == 1
     assert counts["ours"] > 1
     assert list(times) == ["ours", "quick", "hopeless"]
+
+
+def test_every_installed_peer_answers_rightly_or_refuses():
+    # A process of its own, as peers set their threads in the environment. OpenVINO's Hardmax takes any of equals.
+    code = (
+        "import sys, json; sys.path.insert(0, sys.argv[1]); from test_bench import *\n"
+        "contenders = (*peers.installed(1, ['extremum']), *peers.installed(1))\n"
+        "for case in SMALL:\n"
+        "    numbers, right, _ = prepared_case(case)\n"
+        "    print(json.dumps([case.operator, measure_case(case, numbers, right, contenders, 1e-3).wrong]))"
+    )
+    for line in run_python(code, str(Path(__file__).parent)).splitlines():
+        operator, wrong = json.loads(line)
+        assert wrong == [] or (operator, wrong) == ("hardmax", ["openvino"])
 
 
 def test_a_library_that_is_not_installed_is_left_out(monkeypatch):
@@ -399,6 +414,25 @@ def test_the_command_measures_and_writes_a_report(tmp_path):
     ]
     assert (tmp_path / "out" / "bench.md").exists()
     assert json.loads((tmp_path / "out" / "bench.json").read_text()) == found
+
+
+def test_the_command_says_what_charts_need():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from extremum.cli.bench import bench\n"
+        "from extremum.errors import ArgumentError\n"
+        "try:\n    bench(['-o', 'nowhere'])\nexcept ArgumentError as error:\n    print(error.one_line())"
+    )
+    assert run_python(code) == "--output needs matplotlib; help: pip install 'extremum[bench]'\n"
+
+
+def test_the_command_refuses_a_folder_with_a_report_before_measuring(tmp_path):
+    report.write(recorded(), tmp_path)
+    code = (
+        "import sys\nfrom extremum.cli.bench import bench\nfrom extremum.errors import ArgumentError\n"
+        "try:\n    bench(['-o', sys.argv[1]])\nexcept ArgumentError as error:\n    print(error.one_line())"
+    )
+    assert "bench.json exists and is not overwritten" in run_python(code, str(tmp_path))
 
 
 def test_every_probe_of_memory_names_a_layout():

@@ -96,9 +96,9 @@ def measure(
         for point in sizes.measure(largest, budget):
             run.sizes.append(point)
             progress(f"{point.line}, {point.read >> 20} MB")
-        for line in footprint.measure(threads):
-            run.footprints.append(line)
-            progress(f"memory, {line.layout}")
+        for held in footprint.measure(threads):
+            run.footprints.append(held)
+            progress(f"memory, {held.line}")
     return replace(run, duration=perf_counter() - start)
 
 
