@@ -1,7 +1,7 @@
 """Peak memory of a call, seen from outside: a process of its own for every layout, its high-water mark read twice.
 
 The child fills its input without temporaries, so that the mark before the call is what it holds; what the mark rises
-by, less the output, is what the call took beyond it. Where the system keeps no such mark, nothing is measured.
+by, less the output, is what the call took beyond it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +52,8 @@ def measure(threads: int) -> Iterator[FootprintRecord]:
     Yields
     ------
     FootprintRecord
-        One line; none at all where the system keeps no high-water mark.
+        One line.
     """
-    if find_spec("resource") is None:
-        return
     for name in WORK:
         command = [sys.executable, "-m", __name__, name, str(threads)]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -98,6 +95,10 @@ def _filled(layout: str, shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _high_water() -> int:
+    if sys.platform == "win32":
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
     # Linux hands getrusage's mark on from the parent; this one is the process's own.
     if _STATUS.exists():
         return 1024 * int(_STATUS.read_text().split("VmHWM:")[1].split()[0])

@@ -92,7 +92,7 @@ class Run:
     sizes : list of SizeRecord
         Cost over size.
     footprints : list of FootprintRecord
-        Peak memory; empty where the system cannot tell.
+        Peak memory.
     """
 
     matrix: str
