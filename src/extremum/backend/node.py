@@ -17,7 +17,7 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version"]
+__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
 
 
 def canonical(domain: str) -> str:
@@ -71,6 +71,14 @@ def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.name, attribute.g
+
+
+def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph or function and those of their subgraphs."""
+    for node in body:
+        yield node
+        for _, graph in subgraphs(node):
+            yield from walk(graph.node)
 
 
 def resolve(
