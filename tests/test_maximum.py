@@ -108,3 +108,10 @@ def test_no_operand_is_refused(order):
 def test_an_axis_is_not_among_the_arguments(order):
     with pytest.raises(TypeError, match="axis"):
         FUNCTIONS[order](np.zeros(2), axis=0)
+
+
+@pytest.mark.parametrize("number", [1.5, 2, True], ids=repr)
+def test_a_python_number_has_the_type_numpy_gives_it(order, number):
+    with pytest.raises(ElementTypeError, match="operands differ in element type"):
+        FUNCTIONS[order](np.zeros(2, np.float32), number)
+    assert FUNCTIONS[order](np.zeros(2, np.asarray(number).dtype), number).shape == (2,)
