@@ -181,18 +181,16 @@ def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
     def run(*inputs: Any, **context: Any) -> tuple[Any, ...]:
         try:
             return inner(*inputs, **context)
-        except ExtremumError:
-            raise
-        except MemoryError as error:
-            raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=str(error)) from None
         except Exception as error:
-            # A subgraph's own error comes back wrapped in the evaluator's.
-            if isinstance(error.__cause__, ExtremumError):
-                raise error.__cause__ from None
-            raise ExecutionError(f"{operator.op_type} failed", where=place, given=_first_line(error)) from error
+            # The evaluator wraps what comes out of a computation or a subgraph.
+            cause: BaseException = error
+            while cause.__cause__ is not None and not isinstance(cause, ExtremumError):
+                cause = cause.__cause__
+            if isinstance(cause, ExtremumError):
+                raise cause from None
+            given = f"{type(cause).__name__}: {cause}".partition("\n")[0]
+            if isinstance(cause, MemoryError):
+                raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=given) from None
+            raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
 
     return run
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0]

@@ -96,8 +96,8 @@ class _Scope:
     def graph(self, graph: onnx.GraphProto, prefix: str, outer: Types) -> None:
         constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
         own = dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
-        for name, tensor in own.items():
-            _require_memory(name, tensor)
+        for value in graph.input:
+            _require_memory(value.name, own[value.name])
         self.nodes(graph.node, prefix, {**outer, **own})
 
     def nodes(self, body: Iterable[onnx.NodeProto], prefix: str, types: dict[str, TensorType]) -> None:
@@ -108,6 +108,8 @@ class _Scope:
             try:
                 self._implemented(node, probe)
                 types.update(self._output(node, types))
+                for name in node.output:
+                    _require_memory(name, types.get(name, TensorType()))
             except ExtremumError as error:
                 place = nodes.place(prefix, index, node)
                 opset = self.opsets.get(nodes.canonical(node.domain))
@@ -139,7 +141,6 @@ class _Scope:
         known = types.get(name, TensorType())
         if None not in (known.element, output.element) and known.element != output.element:
             raise ElementTypeError(f"{row} gives {output.element}, but its output {name!r} is declared {known.element}")
-        _require_memory(name, output)
         return {name: output}
 
 
