@@ -44,9 +44,8 @@ def interleave(
 
     Examples
     --------
-    >>> times = interleave({"short": lambda: sum(range(10)), "long": lambda: sum(range(10_000))}, budget=0.01)
-    >>> times["short"] < times["long"]
-    True
+    >>> list(interleave({"short": lambda: sum(range(10)), "long": lambda: sum(range(10_000))}, budget=0.01))
+    ['short', 'long']
     """
     with _no_collection():
         best = {name: _turn(call, _SLOW, _FIRST) for name, call in calls.items()}
