@@ -7,6 +7,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
+from extremum.backend.model import skeleton
 from extremum.errors import ArgumentError
 from models import model
 
@@ -166,3 +167,10 @@ def test_weights_kept_beside_the_model(tmp_path):
     path = with_external_data(tmp_path)
     assert (tmp_path / "weights.bin").exists()
     assert backend.run_model(path, [X]).y.tolist() == [[3], [3]]
+
+
+def test_large_weights_are_kept_out_of_what_protobuf_has_to_serialise():
+    proto = model("(float[n, 300] x) => (y) { s = MatMul(x, w) y = ArgMax <axis=1> (s) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros((300, 400), np.float32), "w"))
+    assert skeleton(proto).ByteSize() < 300
+    assert backend.run_model(proto, [np.zeros((2, 300), np.float32)]).y.tolist() == [[0], [0]]
