@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import extremum
-from extremum import errors
+from extremum import _native, errors
 
 TEXTS = [
     (
@@ -129,3 +129,12 @@ def test_text(call, error, text):
         call()
     assert type(caught.value) is error
     assert str(caught.value) == text
+
+
+def test_an_unknown_instruction_set_is_refused_with_the_known_ones():
+    with pytest.raises(errors.ArgumentError) as caught:
+        _native.set_instruction_set("abacus")
+    assert str(caught.value) == (
+        "set_instruction_set: this processor has no instruction set named abacus\n"
+        f"  help  use one of {_native.instruction_sets()}"
+    )
