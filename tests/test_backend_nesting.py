@@ -106,6 +106,16 @@ def test_functions_in_any_order_and_inside_subgraphs():
     assert backend.run_model(proto, [np.array(False), X]).y.tolist() == [[1, 1, 0]]
 
 
+def test_an_attribute_handed_on_from_function_to_function():
+    proto = model(
+        "(float[2, 3] x) => (y) { y = own.Outer <way = 1> (x) }",
+        functions="""
+        <domain: "own", opset_import: ["own" : 1]> Outer <way> (x) => (y) { y = own.Inner <along: int = @way> (x) }
+        <domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }""",
+    )
+    assert backend.run_model(proto, [X]).y.tolist() == [[2], [0]]
+
+
 def test_functions_in_a_circle():
     proto = model(
         "(float[2] x) => (y) { y = own.A(x) }",
@@ -160,3 +170,27 @@ def test_an_element_type_refused_inside_a_function_and_a_subgraph():
         backend.run_model(proto, [np.array(True), np.ones((2, 2), bool)])
     assert caught.value.reason == "ArgMax-13 does not take bool"
     assert caught.value.where == "functions[1].node[0], opset 13"
+
+
+def test_onnx_evaluator_alone_says_which_node():
+    proto = model("(float[n] x) => (y) { z = Neg(x) y = ArgMax(z) }")
+    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
+    with pytest.raises(SpecError) as caught:
+        evaluator.run(None, {"x": np.zeros(0, np.float32)})
+    assert caught.value.where == "the node that gives 'y', opset 13"
+
+
+@pytest.mark.parametrize("opset", [1, 11])
+def test_onnx_evaluator_alone_refuses_what_the_opset_does_not_have(opset):
+    proto = model("(float[2] x) => (y) { y = ArgMin <select_last_index=0> (x) }", opset)
+    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
+    with pytest.raises(SpecError, match=rf"^ArgMin-{opset} has no attribute 'select_last_index'"):
+        evaluator.run(None, {"x": X[0, :2]})
+
+
+@pytest.mark.parametrize("opset", [1, 13])
+def test_onnx_evaluator_alone_lets_errors_of_element_types_through(opset):
+    proto = model("(float[2] x) => (y) { y = Max(x) }", opset)
+    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
+    with pytest.raises(ElementTypeError, match=rf"^Max-{opset} does not take bool"):
+        evaluator.run(None, {"x": np.ones(2, bool)})

@@ -86,7 +86,7 @@ def refusal(kind, call, *arguments):
             "Max-6 takes inputs of one shape, not [2, 3] and [3]\n"
             "  at    graph.node[0], opset 6\n"
             "  given a: float32[2, 3], b: float32[3]\n"
-            "  help  broadcasting came with opset 8",
+            "  help  use opset 8 or later, which broadcasts",
         ),
         (
             8,
@@ -300,7 +300,7 @@ def test_text_where_numbers_are_declared_and_the_other_way_round():
             "Max-6 takes inputs of one shape, not [1] and [2]\n"
             "  at    graph.node[0] 'widest', opset 6\n"
             "  given a: float32[1], b: float32[2]\n"
-            "  help  broadcasting came with opset 8",
+            "  help  use opset 8 or later, which broadcasts",
         ),
     ],
 )

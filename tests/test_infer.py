@@ -107,7 +107,8 @@ def test_one_shape_before_8(opset, shapes, expected):
 @pytest.mark.parametrize("opset", [1, 6])
 def test_no_broadcasting_before_8(opset, shapes):
     with pytest.raises(
-        SpecError, match=rf"^Max-{opset} takes inputs of one shape, not .*\n  help  broadcasting came with"
+        SpecError,
+        match=rf"^Max-{opset} takes inputs of one shape, not .*\n  help  use opset 8 or later, which broadcasts",
     ):
         output("Max", shapes, opset)
 

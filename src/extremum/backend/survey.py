@@ -63,7 +63,15 @@ def survey(model: onnx.ModelProto) -> None:
 
 
 def declared(value: onnx.TypeProto) -> TensorType:
-    """Return what a declaration says of a tensor; nothing for what is no tensor."""
+    """Return what a declaration says of a tensor; nothing for what is no tensor.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.survey import declared
+    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
+    'float32[n, 3]'
+    """
     if not value.HasField("tensor_type"):
         return TensorType()
     tensor = value.tensor_type

@@ -18,6 +18,7 @@ from extremum.spec.schema import (
     Family,
     OperatorVersion,
     Parameter,
+    requirement,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "OperatorVersion",
     "Parameter",
     "find",
+    "requirement",
 ]
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
@@ -87,5 +89,5 @@ def find(domain: str, name: str, opset: int) -> OperatorVersion:
         raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {known}")
     in_force = [version for version in versions if version.since <= opset]
     if not in_force:
-        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=f"version {opset}")
+        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=requirement(domain, opset))
     return in_force[-1]

@@ -21,6 +21,7 @@ __all__ = [
     "Family",
     "OperatorVersion",
     "Parameter",
+    "requirement",
 ]
 
 ONNX = ""
@@ -31,6 +32,20 @@ DIRECTML = "directml"
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
+
+
+def requirement(domain: str, version: int) -> str:
+    """Return a version of a domain as one asks for it.
+
+    Examples
+    --------
+    >>> from extremum import spec
+    >>> spec.requirement(spec.ONNX, 13), spec.requirement(spec.DIRECTML, 0x4100)
+    ('opset 13', 'feature level 4_1')
+    """
+    if domain == DIRECTML:
+        return f"feature level {version >> 12}_{version >> 8 & 0xF}"
+    return f"opset {version}"
 
 
 class Family(enum.Enum):
@@ -166,9 +181,12 @@ class OperatorVersion:
     @property
     def version(self) -> str:
         """The version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
-        if self.domain == DIRECTML:
-            return f"{self.since >> 12}_{self.since >> 8 & 0xF}"
-        return str(self.since)
+        return self.requirement.rpartition(" ")[2]
+
+    @property
+    def requirement(self) -> str:
+        """What has to be asked for to get this version or a later one: ``opset 13``, ``feature level 4_1``."""
+        return requirement(self.domain, self.since)
 
     def __str__(self) -> str:
         return f"{self.name}-{self.version}"
