@@ -101,7 +101,7 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
     >>> import onnx
     >>> from extremum.backend.node import stated
     >>> node = onnx.helper.make_node("ArgMax", ["x"], ["y"], keepdims=0)
-    >>> node.attribute.append(onnx.AttributeProto(name="axis", ref_attr_name="along"))
+    >>> node.attribute.extend([onnx.AttributeProto(name="axis", ref_attr_name="along")])
     >>> stated(node, {"along": 1}), stated(node, {})
     ({'keepdims': 0, 'axis': 1}, {'keepdims': 0})
     """
