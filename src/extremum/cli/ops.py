@@ -29,8 +29,8 @@ def ops(layout: str | None) -> None:
     else:
         headings, *rows = catalogue.table()
         table = Table(box=SIMPLE_HEAD)
-        for position, heading in enumerate(headings):
-            table.add_column(heading, no_wrap=position < 2)
+        for heading in headings:
+            table.add_column(heading.replace(", ", "\n"), no_wrap=True)
         for row in rows:
             table.add_row(*row)
         Console(markup=False, emoji=False, highlight=False).print(table)
