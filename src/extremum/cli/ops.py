@@ -28,7 +28,7 @@ def ops(layout: str | None) -> None:
         click.echo(catalogue.markdown(), nl=False)
     else:
         headings, *rows = catalogue.table()
-        table = Table(box=SIMPLE_HEAD)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for heading in headings:
             table.add_column(heading.replace(", ", "\n"), no_wrap=True)
         for row in rows:
