@@ -18,6 +18,7 @@ from extremum.spec.schema import (
     Family,
     OperatorVersion,
     Parameter,
+    written,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "OperatorVersion",
     "Parameter",
     "find",
+    "written",
 ]
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
@@ -43,8 +45,7 @@ OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyT
             maximum.VERSIONS,
             minimum.VERSIONS,
             hardmax.VERSIONS,
-            directml.ARGMAX_VERSIONS,
-            directml.ARGMIN_VERSIONS,
+            *directml.OPERATORS,
         )
     }
 )
@@ -87,5 +88,6 @@ def find(domain: str, name: str, opset: int) -> OperatorVersion:
         raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {known}")
     in_force = [version for version in versions if version.since <= opset]
     if not in_force:
-        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=f"version {opset}")
+        given = f"version {written(domain, opset)}"
+        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=given)
     return in_force[-1]

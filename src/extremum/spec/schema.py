@@ -21,6 +21,7 @@ __all__ = [
     "Family",
     "OperatorVersion",
     "Parameter",
+    "written",
 ]
 
 ONNX = ""
@@ -33,6 +34,11 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 FLOATS = ("float16", "float32", "float64")
 
 
+def written(domain: str, version: int) -> str:
+    """Return a version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
+    return f"{version >> 12}_{version >> 8 & 0xF}" if domain == DIRECTML else str(version)
+
+
 class Family(enum.Enum):
     """What an operator computes, whatever its version."""
 
@@ -41,6 +47,8 @@ class Family(enum.Enum):
     HARDMAX = "1 at the largest"
     MAXIMUM = "elementwise largest"
     MINIMUM = "elementwise smallest"
+    LARGEST = "the largest"
+    SMALLEST = "the smallest"
 
 
 class AttributeType(enum.Enum):
@@ -166,9 +174,7 @@ class OperatorVersion:
     @property
     def version(self) -> str:
         """The version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
-        if self.domain == DIRECTML:
-            return f"{self.since >> 12}_{self.since >> 8 & 0xF}"
-        return str(self.since)
+        return written(self.domain, self.since)
 
     def __str__(self) -> str:
         return f"{self.name}-{self.version}"
