@@ -133,9 +133,9 @@ def _shrunk(lengths, max_elements):
 
 @st.composite
 def arrays(draw, dtype=None, shape=None, **limits):
-    """An array of any element type, shape and texture, in C order."""
+    """An array in C order of any texture, of the element type and of a shape from the strategy given, or of any."""
     dtype = draw(element_types()) if dtype is None else dtype
-    shape = draw(shapes(**limits)) if shape is None else shape
+    shape = draw(shapes(**limits) if shape is None else shape)
     return sample(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), dtype, shape)
 
 

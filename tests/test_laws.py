@@ -1,7 +1,6 @@
 """Laws: what must not change a result, whatever the array."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +8,7 @@ import extremum
 import twins
 from agreement import assert_identical, assert_same_bits, native
 from cases import arg_reductions
-from extremum.operations import Extremum, OneHot, Order, Tie
+from extremum.operations import Extremum, OneHot, Order
 from layouts import LAYOUTS
 from strategies import arrays, axes_sets, is_nan
 
@@ -30,7 +29,7 @@ def test_native_equals_twin(case):
 
 @given(arrays(), st.sampled_from(Order), st.data())
 def test_operands_in_any_sequence(x, order, data):
-    others = [data.draw(arrays(dtype=x.dtype, shape=x.shape[k:])) for k in range(min(x.ndim, 2))]
+    others = [data.draw(arrays(dtype=x.dtype, shape=st.just(x.shape[k:]))) for k in range(min(x.ndim, 2))]
     operands = [x, *others]
     expected = Extremum(order)(*operands)
     assert_same_bits(Extremum(order)(*data.draw(st.permutations(operands))), expected)
@@ -68,49 +67,35 @@ def test_axes_in_any_sequence(case):
         assert_same_bits(here(x), there(x))
 
 
-@given(arrays_and_axes())
-def test_axes_merged_by_reshaping(case):
-    """Reducing everything is reducing the flattened array."""
-    x, _ = case
+@given(arrays(min_side=1))
+def test_reducing_everything_is_reducing_the_flattened_array(x):
     for whole, flat in zip(arg_reductions(tuple(range(x.ndim))), arg_reductions((0,)), strict=True):
         assert whole(x) == flat(x.reshape(-1))
 
 
-@given(arrays_and_axes(max_rank=4), st.data())
-def test_splitting_and_merging_by_value_and_index(case, data):
-    """The extremum of a whole is that of its two parts: the better value, or the tie's side."""
-    x, _ = case
-    axis = data.draw(st.integers(0, x.ndim - 1)) if x.ndim else None
-    if axis is None or x.shape[axis] < 2:
-        return
-    cut = data.draw(st.integers(1, x.shape[axis] - 1))
-    low, high = np.split(x, [cut], axis)
-    for operation in arg_reductions((axis,), keepdims=True):
+@given(arrays(shape=st.tuples(st.integers(1, 9), st.integers(2, 40), st.integers(1, 9))), st.data())
+def test_splitting_and_merging_by_value_and_index(x, data):
+    """The extremum of a whole is the better of its two parts', on the tie's side if they are equal."""
+    cut = data.draw(st.integers(1, x.shape[1] - 1))
+    low, high = np.split(x, [cut], 1)
+    for operation in arg_reductions((1,), keepdims=True):
         i, j = operation(low), operation(high)
-        u, v = np.take_along_axis(low, i, axis), np.take_along_axis(high, j, axis)
-        pair = np.concatenate([u, v], axis)
-        merged = np.where(operation(pair) == 0, i, j + cut)
-        assert_same_bits(operation(x), merged)
+        bests = np.concatenate([np.take_along_axis(low, i, 1), np.take_along_axis(high, j, 1)], 1)
+        assert_same_bits(operation(x), np.where(operation(bests) == 0, i, j + cut))
 
 
-@given(arrays_and_axes())
-def test_reversing_mirrors_the_tie(case):
-    """The first extremum of a reversed block is the last of the block."""
-    x, _ = case
-    flat = x.reshape(-1)
-    for operation, mirror in ((0, 1), (2, 3)):
-        first, last = arg_reductions((0,))[operation], arg_reductions((0,))[mirror]
-        assert first(flat[::-1]) == flat.size - 1 - last(flat)
+@given(arrays(shape=st.tuples(st.integers(1, 300))))
+def test_the_first_extremum_of_a_reversed_row_is_the_last_of_the_row(x):
+    for find in (extremum.argmax, extremum.argmin):
+        assert find(x[::-1]) == x.size - 1 - find(x, select_last_index=True)
 
 
-@given(arrays_and_axes())
-def test_the_index_finds_the_extremum_of_its_block(case):
-    x, _ = case
-    flat = x.reshape(-1)
-    for order, find in ((Order.MAX, extremum.argmax), (Order.MIN, extremum.argmin)):
-        best = Extremum(order)(*flat)
-        found = flat[find(flat)]
-        assert (is_nan(flat).any() and is_nan(np.asarray(found))) or found == best
+@given(arrays(shape=st.tuples(st.integers(1, 60))), st.sampled_from(Order))
+def test_the_index_finds_the_extremum_of_all_elements(x, order):
+    find = extremum.argmax if order is Order.MAX else extremum.argmin
+    best, found = np.asarray(Extremum(order)(*x)), np.asarray(x[find(x)])
+    assert is_nan(best) == is_nan(found)
+    assert is_nan(best) or best == found
 
 
 @given(arrays_and_axes())
@@ -119,12 +104,3 @@ def test_hardmax_is_one_at_argmax_only(case):
     ones = extremum.hardmax(x, axes)
     assert_same_bits(extremum.argmax(ones, axes), extremum.argmax(x, axes))
     assert np.count_nonzero(ones) == extremum.argmax(x, axes).size
-
-
-@pytest.mark.parametrize("tie", Tie)
-def test_arguments_are_not_modified(tie):
-    axes, operands = [0, 1], (np.ones(3), np.zeros(3))
-    extremum.argmax(np.ones((2, 2)), tuple(axes), select_last_index=tie is Tie.LAST)
-    extremum.maximum(*operands)
-    assert axes == [0, 1]
-    assert operands[0].tolist() == [1, 1, 1]

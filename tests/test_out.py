@@ -26,9 +26,6 @@ def assert_fills(operation, *inputs, layout, rng):
     expected = reference.run(operation, *inputs)
     out = layout(np.zeros(expected.shape, expected.dtype), rng)
     owner = out if out.base is None else out.base
-    own = np.zeros(owner.shape, bool)
-    if owner.dtype == out.dtype:
-        own = np.lib.stride_tricks.as_strided(own, own.shape, own.strides)
     before = owner.tobytes()
     assert operation(*inputs, out=out) is out
     assert_same_bits(out.astype(expected.dtype), expected, f"{operation} into strides {out.strides}")
@@ -127,9 +124,9 @@ def test_read_only_memory_is_refused():
     out = np.zeros(2)
     out.flags.writeable = False
     for function in (extremum.maximum, extremum.minimum, extremum.hardmax):
-        with pytest.raises(ArgumentError, match="out is read-only"):
+        with pytest.raises(ArgumentError, match="out cannot be written to"):
             function(np.ones(2), out=out)
-    with pytest.raises(ArgumentError, match="out is read-only"):
+    with pytest.raises(ArgumentError, match="out cannot be written to"):
         extremum.maximum(np.ones(2), out=broadcast(np.zeros(2), np.random.default_rng(0)))
     assert out.tolist() == [0, 0]
 

@@ -32,15 +32,13 @@ def arg_reduce(x, order, axes, keepdims, tie, index):
 
 
 def one_hot(x, axes):
-    result = np.zeros(x.shape, x.dtype.newbyteorder("="))
-    if x.size:
-        first = arg_reduce(x, Order.MAX, axes, True, Tie.FIRST, np.int64)
-        lengths = [x.shape[axis] for axis in sorted(axes)]
-        places = list(np.indices(first.shape, sparse=True))
-        for axis, index in zip(sorted(axes), np.unravel_index(first, lengths) if lengths else (), strict=True):
-            places[axis] = index
-        result[tuple(places)] = 1
-    return result
+    if not x.size:
+        return np.zeros(x.shape, x.dtype.newbyteorder("="))
+    first = arg_reduce(x, Order.MAX, axes, False, Tie.FIRST, np.int64)
+    kept_then_reduced = [axis for axis in range(x.ndim) if axis not in axes] + sorted(axes)
+    ones = first[..., None] == np.arange(x.size // first.size)
+    ones = ones.reshape([x.shape[axis] for axis in kept_then_reduced]).transpose(np.argsort(kept_then_reduced))
+    return ones.astype(x.dtype.newbyteorder("="))
 
 
 def extremum(order, *operands):

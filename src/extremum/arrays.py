@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ElementTypeError
+from extremum.errors import ArgumentError, ElementTypeError
 
-__all__ = ["as_array"]
+__all__ = ["as_array", "as_element"]
 
 
 def as_array(x: object) -> NDArray[Any]:
@@ -50,6 +50,48 @@ def as_array(x: object) -> NDArray[Any]:
             remedy="pass numbers of one element type, in rows of equal length",
         )
     return array
+
+
+def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a Python number as an array without dimensions, in the element type of the arrays beside it.
+
+    A number takes that type where it is of its kind or a simpler one: an int beside float arrays, not a float beside
+    int arrays, which is left as NumPy reads it.
+
+    Parameters
+    ----------
+    number : bool, int or float
+        The number.
+    dtype : numpy.dtype
+        The element type beside it.
+
+    Returns
+    -------
+    numpy.ndarray
+        An array without dimensions.
+
+    Raises
+    ------
+    ArgumentError
+        If an integer lies outside the range of an integer type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.arrays import as_element
+    >>> as_element(0, np.dtype(np.float32)).dtype
+    dtype('float32')
+    """
+    floating = dtype.kind == "f" or dtype.name == "bfloat16"
+    fits = floating or isinstance(number, bool) or (isinstance(number, int) and dtype.kind in "iu")
+    try:
+        return np.asarray(number, dtype=dtype if fits else None)
+    except OverflowError:
+        raise ArgumentError(
+            f"the number {number} does not fit {dtype}",
+            given=f"{number} beside arrays of {dtype}",
+            remedy="convert the arrays to a wider type, or pass a number within its range",
+        ) from None
 
 
 def _through_protocols(x: Any) -> NDArray[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 
 __all__ = [
     "ArgumentError",
+    "ArgumentTypeError",
     "AxisError",
     "ElementTypeError",
     "ExecutionError",
@@ -118,6 +119,10 @@ class SpecError(ExtremumError, ValueError):
 
 class ArgumentError(ExtremumError, ValueError):
     """An argument of a function has a value that cannot be meant."""
+
+
+class ArgumentTypeError(ExtremumError, TypeError):
+    """An argument of a function is of a type that cannot be meant."""
 
 
 class AxisError(ArgumentError, np.exceptions.AxisError):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from extremum import validate
 from extremum.errors import SpecError
-from extremum.spec import Broadcasting, Family, OperatorVersion
+from extremum.spec import OPERATORS, Broadcasting, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType
 from extremum.validate import Attributes
 
@@ -94,9 +94,14 @@ def _same(row: OperatorVersion, first: Shape, second: Shape) -> Shape:
     ):
         raise SpecError(
             f"{row} takes inputs of one shape, not {_text(first)} and {_text(second)}",
-            remedy="broadcasting came with opset 8" if row.domain == "" else None,
+            remedy=_broadcasting_version(row),
         )
     return tuple(_better_known(a, b) for a, b in zip(first, second, strict=True))
+
+
+def _broadcasting_version(row: OperatorVersion) -> str | None:
+    versions = (each for each in OPERATORS[row.domain, row.name] if each.broadcasting is not Broadcasting.NONE)
+    return next((f"use {each.requirement} or later, which broadcasts" for each in versions), None)
 
 
 def _better_known(first: Dimension, second: Dimension) -> Dimension:

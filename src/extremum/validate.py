@@ -63,7 +63,7 @@ def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
     if having[0].since > row.since:
         return SpecError(
             f"{reason} (it came with {having[0]})",
-            remedy=f"use opset {having[0].version} or later, or drop the attribute if its value is 0",
+            remedy=f"use {having[0].requirement} or later, or drop the attribute if its value is 0",
         )
     return SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
 

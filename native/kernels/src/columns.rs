@@ -77,10 +77,13 @@ impl<E: Element, O: Order> Columns<E, O> {
         if nan {
             return false;
         }
-        let (start, step) = if self.last { (self.rows as i64 - 1, -1) } else { (0, 1) };
+        let turn = self.rows as i64 - 1;
         for column in 0..self.columns {
             // SAFETY: the results have room for every column, and the passes have filled the tile.
-            unsafe { self.index.add(column).write_unaligned(start + step * place[column].assume_init().widen()) };
+            unsafe {
+                let place = place[column].assume_init().widen();
+                self.index.add(column).write_unaligned(if self.last { turn - place } else { place });
+            }
         }
         if !self.keys.is_null() {
             for column in 0..self.columns {
@@ -113,6 +116,7 @@ unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
             // SAFETY: the first pass has filled the tile.
             unsafe { (best[column].assume_init(), place[column].assume_init()) }
         };
+        let mut any = false;
         for step in 0..ROWS {
             // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
             let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
@@ -120,8 +124,9 @@ unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
             let better = (FRESH && step == 0) || O::better(lane, champion);
             champion = if better { lane } else { champion };
             at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
-            flags = flags.or(lane.is_nan());
+            any |= lane.is_nan();
         }
+        flags = flags.or(any);
         best[column].write(champion);
         place[column].write(at);
     }

@@ -18,6 +18,7 @@ mod pack;
 mod reduce;
 mod rows;
 pub mod threads;
+mod transpose;
 
 pub use argreduce::argreduce;
 pub use element::{ElementType, IndexType};

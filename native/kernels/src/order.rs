@@ -99,7 +99,7 @@ pub fn worst<O: Order, L: Lane>() -> L {
 macro_rules! index {
     ($($type:ty)*) => {$(
         impl Index for $type {
-            const ROWS: usize = if (<$type>::MAX as u64) < u32::MAX as u64 { <$type>::MAX as usize } else { u32::MAX as usize };
+            const ROWS: usize = if <$type>::BITS < 32 { 1 << <$type>::BITS } else { u32::MAX as usize };
             const ZERO: Self = 0;
             #[inline(always)]
             fn new(row: usize) -> Self {

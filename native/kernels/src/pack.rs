@@ -4,11 +4,12 @@
 //! that the other kernels read. A block is a few KiB; the whole input is never copied.
 
 use crate::isa::Task;
+use crate::transpose::Square;
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 16384;
 
-/// Gathers a two-dimensional block so that `inner` lies contiguous and `outer` follows without a gap.
+/// Gathers a two-dimensional block so that `inner` lies contiguous.
 pub struct Pack {
     /// The first element.
     pub data: *const u8,
@@ -20,8 +21,13 @@ pub struct Pack {
     pub size: usize,
     /// Whether the bytes of each element stand in the other order.
     pub swapped: bool,
-    /// Receives the block.
+    /// Receives the block, [`pitch`] elements from one `outer` position to the next.
     pub to: *mut u8,
+}
+
+/// Elements from one outer position of a packed block to the next: the inner length in whole vectors.
+pub fn pitch(inner: usize, size: usize) -> usize {
+    inner.next_multiple_of(16 / size)
 }
 
 impl Task for Pack {
@@ -31,10 +37,10 @@ impl Task for Pack {
         // SAFETY: whoever builds the task vouches for the block and for the room in `to`.
         unsafe {
             match (self.size, self.swapped) {
-                (1, _) => self.gather(|value: u8| value),
-                (2, false) => self.gather(|value: u16| value),
-                (4, false) => self.gather(|value: u32| value),
-                (_, false) => self.gather(|value: u64| value),
+                (1, _) => self.copy::<u8>(),
+                (2, false) => self.copy::<u16>(),
+                (4, false) => self.copy::<u32>(),
+                (_, false) => self.copy::<u64>(),
                 (2, true) => self.gather(u16::swap_bytes),
                 (4, true) => self.gather(u32::swap_bytes),
                 (_, true) => self.gather(u64::swap_bytes),
@@ -45,34 +51,36 @@ impl Task for Pack {
 
 impl Pack {
     #[inline(always)]
+    unsafe fn copy<T: Square>(&self) {
+        let (outer, outer_stride) = self.outer;
+        let (inner, inner_stride) = self.inner;
+        if outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES {
+            // SAFETY: inside the block, and the pitch leaves room for whole vectors.
+            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to.cast(), pitch(inner, self.size)) }
+        } else {
+            // SAFETY: the caller's.
+            unsafe { self.gather(|value: T| value) }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
-        let to = self.to.cast::<T>();
-        if inner_stride == size_of::<T>() as isize {
-            for row in 0..outer {
-                let from = self.data.wrapping_offset(outer_stride * row as isize).cast::<T>();
+        let pitch = pitch(inner, self.size);
+        for row in 0..outer {
+            let from = self.data.wrapping_offset(outer_stride * row as isize);
+            let to = self.to.cast::<T>().wrapping_add(row * pitch);
+            if inner_stride == size_of::<T>() as isize {
                 for at in 0..inner {
                     // SAFETY: inside the block.
-                    unsafe { to.add(row * inner + at).write(mend(from.add(at).read_unaligned())) };
+                    unsafe { to.add(at).write(mend(from.cast::<T>().add(at).read_unaligned())) };
                 }
-            }
-        } else if outer_stride < inner_stride {
-            for at in 0..inner {
-                let from = self.data.wrapping_offset(inner_stride * at as isize);
-                for row in 0..outer {
-                    let element = from.wrapping_offset(outer_stride * row as isize).cast::<T>();
-                    // SAFETY: inside the block.
-                    unsafe { to.add(row * inner + at).write(mend(element.read_unaligned())) };
-                }
-            }
-        } else {
-            for row in 0..outer {
-                let from = self.data.wrapping_offset(outer_stride * row as isize);
+            } else {
                 for at in 0..inner {
                     let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
                     // SAFETY: inside the block.
-                    unsafe { to.add(row * inner + at).write(mend(element.read_unaligned())) };
+                    unsafe { to.add(at).write(mend(element.read_unaligned())) };
                 }
             }
         }

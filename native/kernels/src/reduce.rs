@@ -11,7 +11,7 @@ use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
 use crate::order::Index;
-use crate::pack::{Pack, SCRATCH};
+use crate::pack::{Pack, SCRATCH, pitch};
 use crate::rows::{Key, Rows};
 use crate::threads;
 use std::marker::PhantomData;
@@ -82,11 +82,11 @@ struct Walk<'a> {
     /// The kept axis along which tiles lie, and the positions of a tile.
     kept: Axis,
     tile: usize,
-    outer_kept: Vec<Axis>,
+    outer_kept: &'a [Axis],
     /// The reduced axis that blocks cover, and the elements of a block along it.
     reduced: Axis,
     chunk: usize,
-    outer_reduced: Vec<Axis>,
+    outer_reduced: &'a [Axis],
     form: Form,
     layout: &'a Layout,
 }
@@ -104,10 +104,8 @@ impl<'a> Walk<'a> {
     /// Plans the walk over `layout`, with work for `parts` threads where there is that much.
     pub fn new(input: Input, layout: &'a Layout, parts: usize) -> Self {
         let size = input.element.size();
-        let mut outer_kept = layout.kept.clone();
-        let mut outer_reduced = layout.reduced.clone();
-        let kept = if outer_kept.is_empty() { Axis::POINT } else { outer_kept.remove(0) };
-        let reduced = if outer_reduced.is_empty() { Axis::POINT } else { outer_reduced.remove(0) };
+        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
+        let (&reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&Axis::POINT, &[]));
         let contiguous = |axis: &Axis| axis.stride == size as isize && !input.swapped;
         let short = reduced.len * size < SHORT && kept.len > 1;
         let form = if contiguous(&kept) {
@@ -119,30 +117,30 @@ impl<'a> Walk<'a> {
         };
         let (tile, chunk) = match form {
             Form::Columns { packed: false } => (TILE / size, rows_of_a_block(size)),
-            Form::Columns { packed: true } => (SCRATCH / size / reduced.len, reduced.len),
+            Form::Columns { packed: true } => (whole_vectors(SCRATCH / size / reduced.len, size), reduced.len),
             Form::Rows { packed: false } => (POSITIONS, usize::MAX),
             Form::Rows { packed: true } => {
                 let chunk = reduced.len.min(SCRATCH / size);
-                (SCRATCH / size / chunk, chunk)
+                (SCRATCH / size / pitch(chunk, size), chunk)
             }
         };
         // Threads share the tiles of the kept positions, or else the blocks of each tile.
-        let lines = positions(&outer_kept);
+        let lines = positions(outer_kept);
         let tile = tile.min(POSITIONS).min(TILE / size).min(kept.len.div_ceil(parts.div_ceil(lines))).max(1);
         let tiles = lines * kept.len.div_ceil(tile);
-        let lines = tiles * positions(&outer_reduced);
+        let lines = tiles * positions(outer_reduced);
         let chunk = chunk.min(reduced.len.div_ceil(parts.div_ceil(lines))).max(1);
         Self { input, kept, tile, outer_kept, reduced, chunk, outer_reduced, form, layout }
     }
 
     /// The number of tiles.
     pub fn tiles(&self) -> usize {
-        positions(&self.outer_kept) * self.kept.len.div_ceil(self.tile)
+        positions(self.outer_kept) * self.kept.len.div_ceil(self.tile)
     }
 
     /// The number of blocks that each tile is folded from.
     pub fn blocks(&self) -> usize {
-        positions(&self.outer_reduced) * self.reduced.len.div_ceil(self.chunk)
+        positions(self.outer_reduced) * self.reduced.len.div_ceil(self.chunk)
     }
 
     /// Reduces the given tiles and hands each to the sink.
@@ -151,7 +149,7 @@ impl<'a> Walk<'a> {
     /// The input's memory is readable wherever the layout leads, and the sink was made for the layout.
     pub unsafe fn run(&self, tiles: Range<usize>, sink: &impl Sink) {
         let per_line = self.kept.len.div_ceil(self.tile);
-        let mut line = Odometer::new(&self.outer_kept, tiles.start / per_line);
+        let mut line = Odometer::new(self.outer_kept, tiles.start / per_line);
         let mut state = Results::new();
         for tile in tiles {
             let start = tile % per_line * self.tile;
@@ -160,7 +158,7 @@ impl<'a> Walk<'a> {
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
                 match sink.room(at, &self.kept).filter(|_| self.is_plain()) {
-                    Some(room) => self.read(at, len, 0..self.reduced.len, state.keys(), room),
+                    Some(room) => self.read(at, len, 0..self.reduced.len, std::ptr::null_mut(), room),
                     None => {
                         self.fold(at, len, 0..self.blocks(), &mut state);
                         sink.take(at, &self.kept, state.index(len));
@@ -203,7 +201,7 @@ impl<'a> Walk<'a> {
     /// Folds some of the blocks of one tile into `state`.
     unsafe fn fold(&self, at: Position, len: usize, blocks: Range<usize>, state: &mut Results) {
         let per_line = self.reduced.len.div_ceil(self.chunk);
-        let mut line = Odometer::new(&self.outer_reduced, blocks.start / per_line);
+        let mut line = Odometer::new(self.outer_reduced, blocks.start / per_line);
         let mut block = Results::new();
         let first = blocks.start;
         for number in blocks {
@@ -256,11 +254,11 @@ impl<'a> Walk<'a> {
             Form::Columns { packed: false } => (data, reduced.1),
             Form::Rows { packed: true } => {
                 pack(kept, reduced);
-                (to.cast_const(), (reduced.0 * size) as isize)
+                (to.cast_const(), (pitch(reduced.0, size) * size) as isize)
             }
             Form::Columns { packed: true } => {
                 pack(reduced, kept);
-                (to.cast_const(), (kept.0 * size) as isize)
+                (to.cast_const(), (pitch(kept.0, size) * size) as isize)
             }
         };
         with_element_and_order!(self.input.element, self.input.largest, E, O => match self.form {
@@ -272,6 +270,11 @@ impl<'a> Walk<'a> {
             }),
         })
     }
+}
+
+/// The largest number of elements up to `len` that fills whole vectors.
+fn whole_vectors(len: usize, size: usize) -> usize {
+    len - len % (16 / size)
 }
 
 /// How many rows the narrow indices of an element of `size` bytes tell apart.

@@ -61,16 +61,16 @@ use std::ptr;
 /// >>> ex.argmax(x, axis=(0, 1))
 /// np.int64(3)
 #[pyfunction]
-#[pyo3(signature = (x, /, axis=None, *, keepdims=false, select_last_index=false, dtype=None, out=None))]
+#[pyo3(signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None), text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)")]
 pub fn argmax<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    keepdims: bool,
-    select_last_index: bool,
+    keepdims: Truth,
+    select_last_index: Truth,
     dtype: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call { function: "argmax", largest: true, last: select_last_index, keepdims };
+    let call = Call { function: "argmax", largest: true, last: select_last_index.0, keepdims: keepdims.0 };
     call.run(x, axis, dtype, out)
 }
 
@@ -121,17 +121,28 @@ pub fn argmax<'py>(
 /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
 /// array([1, 0], dtype=uint32)
 #[pyfunction]
-#[pyo3(signature = (x, /, axis=None, *, keepdims=false, select_last_index=false, dtype=None, out=None))]
+#[pyo3(signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None), text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)")]
 pub fn argmin<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    keepdims: bool,
-    select_last_index: bool,
+    keepdims: Truth,
+    select_last_index: Truth,
     dtype: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call { function: "argmin", largest: false, last: select_last_index, keepdims };
+    let call = Call { function: "argmin", largest: false, last: select_last_index.0, keepdims: keepdims.0 };
     call.run(x, axis, dtype, out)
+}
+
+/// A flag: whatever Python takes for true or false.
+pub struct Truth(bool);
+
+impl FromPyObject<'_, '_> for Truth {
+    type Error = PyErr;
+    #[inline]
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        object.is_truthy().map(Self)
+    }
 }
 
 struct Call {

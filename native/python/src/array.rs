@@ -1,7 +1,7 @@
 //! NumPy arrays as the kernels see them: address, shape, strides, element type. No copies, no reference counts
 //! beyond the one that keeps the array alive.
 
-use crate::errors::{Kind, error};
+use crate::errors::{Kind, error, within};
 use extremum_kernels::ElementType;
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, NPY_TYPES, PY_ARRAY_API, PyArray_Check,
@@ -9,6 +9,7 @@ use numpy::npyffi::{
 };
 use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt};
 use std::ffi::{c_char, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -36,7 +37,16 @@ impl<'py> Array<'py> {
             return Self::new(object.clone(), function);
         }
         let convert = py.import("extremum.arrays")?.getattr("as_array")?;
-        Self::new(convert.call1((object,))?, function)
+        let array = convert.call1((object,)).map_err(|error| within(py, error, function))?;
+        Self::new(array, function)
+    }
+
+    /// Takes a Python number as an element of the type that `like` has, where it can be one.
+    pub fn number(object: &Bound<'py, PyAny>, like: &Self, function: &str) -> PyResult<Self> {
+        let py = object.py();
+        let convert = py.import("extremum.arrays")?.getattr("as_element")?;
+        let array = convert.call1((object, like.object.getattr("dtype")?)).map_err(|error| within(py, error, function))?;
+        Self::new(array, function)
     }
 
     /// Takes an object that is known to be an array.
@@ -56,11 +66,23 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// A new array in C order, or with the axes in the order of memory that `like` has.
-    pub fn empty(py: Python<'py>, shape: &[usize], descriptor: *mut PyArray_Descr, strides: Option<&[isize]>) -> PyResult<Self> {
-        // SAFETY: the interpreter is attached; NumPy reads the shape and strides and takes one reference to the descriptor.
+    /// A new array in this machine's byte order, in C order or with the given strides.
+    pub fn empty(
+        py: Python<'py>,
+        shape: &[usize],
+        descriptor: *mut PyArray_Descr,
+        strides: Option<&[isize]>,
+    ) -> PyResult<Self> {
+        // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, and takes over one
+        // reference to the descriptor.
         unsafe {
-            ffi::Py_INCREF(descriptor.cast());
+            let descriptor = match describe(py, descriptor) {
+                Some((_, true)) => PY_ARRAY_API.PyArray_DescrNewByteorder(py, descriptor, b'=' as c_char),
+                _ => {
+                    ffi::Py_INCREF(descriptor.cast());
+                    descriptor
+                }
+            };
             let array = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
                 numpy::npyffi::get_type_object(py, numpy::npyffi::NpyTypes::PyArray_Type),
@@ -140,6 +162,13 @@ impl<'py> Array<'py> {
     #[inline]
     pub fn bytes(&self) -> usize {
         self.shape().iter().product::<usize>().saturating_mul(self.element.size())
+    }
+
+    /// Whether an object is a number of Python's own: a bool, an int or a float.
+    pub fn is_number(object: &Bound<'_, PyAny>) -> bool {
+        object.is_exact_instance_of::<PyBool>()
+            || object.is_exact_instance_of::<PyInt>()
+            || object.is_exact_instance_of::<PyFloat>()
     }
 
     /// The addresses from the lowest byte of any element to the highest; equal where there is none.

@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::errors::{Kind, error};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -10,7 +11,7 @@ use pyo3::types::{PyList, PyTuple};
 pub struct Axes(u64);
 
 impl Axes {
-    /// Reads an axis argument; None, where it is allowed at all, means all axes.
+    /// Reads an axis argument; None means all axes.
     #[inline]
     pub fn new(axis: Option<&Bound<'_, PyAny>>, array: &Array<'_>, function: &str) -> PyResult<Self> {
         let rank = array.shape().len();
@@ -37,15 +38,20 @@ impl Axes {
         let py = axis.py();
         let rank = array.shape().len();
         let given = || Some(format!("{}, axis={given}", array.summary()));
-        let Ok(number) = axis.extract::<i64>() else {
-            let reason = format!("{function}: axis {} is not an integer", axis.repr()?);
-            let remedy = "pass an int, a tuple of ints, or None where all axes are meant";
-            return Err(error(py, Kind::ElementType, reason, given(), Some(remedy.into())));
+        let number = match axis.extract::<i64>() {
+            Ok(number) => number,
+            // An integer, only too large for 64 bits.
+            Err(error) if error.is_instance_of::<PyOverflowError>(py) => i64::MAX,
+            Err(_) => {
+                let reason = format!("{function}: axis {} is not an integer", axis.repr()?);
+                let remedy = "pass an int or a tuple of ints";
+                return Err(error(py, Kind::ArgumentType, reason, given(), Some(remedy.into())));
+            }
         };
         let from_front = if number < 0 { number + rank as i64 } else { number };
         if !(0..rank as i64).contains(&from_front) {
             let plural = if rank == 1 { "" } else { "s" };
-            let reason = format!("{function}: axis {number} is out of range for an array with {rank} dimension{plural}");
+            let reason = format!("{function}: axis {axis} is out of range for an array with {rank} dimension{plural}");
             let remedy = match rank {
                 0 => "pass an array with at least one dimension".into(),
                 _ => format!("use an axis in [-{rank}, {}]", rank - 1),

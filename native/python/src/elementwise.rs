@@ -106,7 +106,7 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let arrays = arrays.iter().map(|array| Array::operand(&array, function)).collect::<PyResult<Vec<_>>>()?;
+    let arrays = operands(arrays, function)?;
     let Some(first) = arrays.first() else {
         let remedy = Some(format!("call {function}(x) or {function}(x, y, ...)"));
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
@@ -118,13 +118,8 @@ fn run<'py>(
     }
     let shape = broadcast(py, function, &arrays)?;
     let strides = order_of_memory(&arrays, &shape);
-    // An operand may be the output itself: every element is read before it is written.
-    let is_out = |array: &Array<'_>, target: &Array<'_>| {
-        array.data() == target.data() && array.shape() == target.shape() && array.strides() == target.strides()
-    };
-    let _ = is_out;
     let output = Output::new(py, out, function, &shape, first.descriptor(), strides.as_deref(), &arrays)?;
-    let mut operands: Vec<Operand> = arrays
+    let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
             let missing = shape.len() - array.shape().len();
@@ -137,8 +132,19 @@ fn run<'py>(
     let target = &output.target;
     let (element, to, strides) = (first.element, target.data(), target.strides());
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
-    detached(py, target.bytes(), || unsafe { extremum(&mut operands, element, largest, &shape, to, strides) });
+    detached(py, target.bytes(), || unsafe { extremum(&mut kernels, element, largest, &shape, to, strides) });
     output.finish()
+}
+
+/// The operands as arrays; Python's own numbers take the element type of the first that is not one.
+fn operands<'py>(objects: &Bound<'py, PyTuple>, function: &str) -> PyResult<Vec<Array<'py>>> {
+    let like = objects.iter().find(|object| !Array::is_number(object));
+    let like = like.map(|object| Array::operand(&object, function)).transpose()?;
+    let convert = |object: Bound<'py, PyAny>| match &like {
+        Some(like) if Array::is_number(&object) => Array::number(&object, like, function),
+        _ => Array::operand(&object, function),
+    };
+    objects.iter().map(convert).collect()
 }
 
 /// The shape that all operands broadcast to, by NumPy's rule.

@@ -12,6 +12,8 @@ pub enum Kind {
     Axis,
     /// An element type is not accepted.
     ElementType,
+    /// An argument is of a type that cannot be meant.
+    ArgumentType,
 }
 
 /// Makes an error; where the class itself cannot be had, that failure is the error.
@@ -21,6 +23,7 @@ pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, 
         Kind::Argument => "ArgumentError",
         Kind::Axis => "AxisError",
         Kind::ElementType => "ElementTypeError",
+        Kind::ArgumentType => "ArgumentTypeError",
     };
     let instance = || {
         let keywords = PyDict::new(py);
@@ -29,4 +32,14 @@ pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, 
         py.import("extremum.errors")?.getattr(class)?.call((PyString::new(py, &reason),), Some(&keywords))
     };
     instance().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// Adds the function in which an error arose, where the error is one of this package's.
+#[cold]
+pub fn within(py: Python<'_>, error: PyErr, function: &str) -> PyErr {
+    let keywords = PyDict::new(py);
+    let named = keywords
+        .set_item("where", function)
+        .and_then(|()| error.value(py).call_method("with_context", (), Some(&keywords)));
+    named.map_or(error, PyErr::from_value)
 }

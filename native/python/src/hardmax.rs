@@ -47,16 +47,16 @@ use pyo3::prelude::*;
 /// array([[1., 0., 0.],
 ///        [0., 1., 0.]])
 #[pyfunction]
-#[pyo3(signature = (x, /, axis=None, *, out=None), text_signature = "(x, /, axis=-1, *, out=None)")]
+#[pyo3(signature = (x, /, axis=Given(None), *, out=None), text_signature = "(x, /, axis=-1, *, out=None)")]
 pub fn hardmax<'py>(
     x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
+    axis: Given<'py>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let x = Array::operand(x, "hardmax")?;
-    let last = (-1i64).into_pyobject(py)?.into_any();
-    let axes = Axes::new(Some(axis.unwrap_or(&last)), &x, "hardmax")?;
+    let axis = axis.0.map_or_else(|| Ok((-1i64).into_pyobject(py)?.into_any()), PyResult::Ok)?;
+    let axes = Axes::new(Some(&axis), &x, "hardmax")?;
     let operands = [x];
     let shape = operands[0].shape();
     let descriptor = operands[0].descriptor();
@@ -70,4 +70,14 @@ pub fn hardmax<'py>(
     // and type, and clear of `x`.
     detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
     output.finish()
+}
+
+/// An argument that may be left out, but not given as None.
+pub struct Given<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = PyErr;
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(Some(object.to_owned())))
+    }
 }

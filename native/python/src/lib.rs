@@ -25,7 +25,7 @@ mod _native {
     use crate::hardmax::hardmax;
     #[pymodule_export]
     use crate::settings::{
-        get_instruction_set, get_num_threads, instruction_sets, set_instruction_set, set_num_threads,
+        get_instruction_set, get_num_threads, instruction_sets, set_instruction_set, set_num_threads, sweep,
     };
     use pyo3::prelude::*;
 

@@ -35,7 +35,7 @@ impl<'py> Output<'py> {
         // SAFETY: the interpreter is attached and the object is alive.
         if unsafe { numpy::npyffi::PyArray_Check(py, out.as_ptr()) } == 0 {
             let reason = format!("{function}: out is {}, not an array", out.get_type().name()?);
-            return Err(error(py, Kind::ElementType, reason, None, Some("pass a numpy.ndarray".into())));
+            return Err(error(py, Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into())));
         }
         let out = Array::operand(out, function)?;
         let fresh = || Array::empty(py, shape, descriptor, None);
@@ -74,7 +74,7 @@ fn check(out: &Array<'_>, function: &str, shape: &[usize], like: &Array<'_>) -> 
         let remedy = format!("pass an array of shape {}", tuple(shape));
         return Err(error(py, Kind::Argument, reason, given, Some(remedy)));
     }
-    let repeats = out.shape().iter().zip(out.strides()).any(|(&len, &stride)| len > 1 && stride == 0);
+    let repeats = out.bytes() > 0 && out.shape().iter().zip(out.strides()).any(|(&len, &stride)| len > 1 && stride == 0);
     if !out.is_writable() || repeats {
         let reason = format!("{function}: out cannot be written to");
         let remedy = "pass an array that is writable and whose elements do not share memory";

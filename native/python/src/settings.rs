@@ -1,10 +1,13 @@
 //! Threads and instruction sets.
 
+use crate::array::Array;
 use crate::errors::{Kind, error};
+use crate::work::detached;
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::threads;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::hint::black_box;
 
 /// Set how many threads one call may use.
 ///
@@ -60,6 +63,19 @@ pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
 #[pyfunction]
 pub fn get_num_threads() -> usize {
     threads::limit()
+}
+
+/// Read a C-contiguous array once, as fast as this machine can: the yardstick of the benchmark.
+#[pyfunction]
+#[pyo3(signature = (array, /))]
+pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let array = Array::operand(array, "sweep")?;
+    let (data, len) = (array.data().cast_const().cast::<i32>(), array.bytes() / 4);
+    // SAFETY: the array holds `len` times four bytes one after the other; what they mean does not matter.
+    detached(array.object().py(), array.bytes(), || unsafe {
+        black_box(threads::sweep(data, len));
+    });
+    Ok(())
 }
 
 /// The instruction sets that this processor has, simplest first.

@@ -16,6 +16,7 @@ from onnx.backend.base import Backend as _OnnxBackend
 from onnx.backend.base import BackendRep, namedtupledict
 
 from extremum.backend import node as nodes
+from extremum.backend.check import check
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.functions import callees_first
 from extremum.backend.inputs import bind
@@ -158,14 +159,12 @@ class Backend(_OnnxBackend):
         loaded = load(model)
         bare = skeleton(loaded)
         survey(_inferred(bare))
+        functions = callees_first(loaded.functions)
+        check(bare)
         try:
-            onnx.checker.check_model(bare)
-            functions = callees_first(loaded.functions)
             executor = Executor(loaded.graph, opsets=nodes.opsets(loaded.opset_import), functions=functions)
-        except ExtremumError:
-            raise
         except Exception as error:
-            raise ModelError("the model is not valid", given=str(error).strip().partition("\n")[0]) from error
+            raise ModelError("the model cannot be loaded", given=str(error).strip().partition("\n")[0]) from error
         executor.locate("graph")
         for index, function in enumerate(loaded.functions):
             executor.function(function).locate(f"functions[{index}]")

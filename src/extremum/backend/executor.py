@@ -31,7 +31,10 @@ class _Operator(OpRun):
     place: str | None = None
 
     def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
-        # Not _run: around it the evaluator turns every TypeError into another one.
+        # The evaluator's own would turn every TypeError, and ours about element types is one, into another.
+        return self._run(*inputs, **nodes.stated(self.onnx_node, linked_attributes or {}))
+
+    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
         opsets = self.run_params["opsets"]
         row = nodes.version(self.onnx_node, opsets)
         assert row is not None
@@ -39,18 +42,14 @@ class _Operator(OpRun):
             for name, x in zip(self.onnx_node.input, inputs, strict=True):
                 if not isinstance(x, np.ndarray):
                     raise ElementTypeError(f"{row} takes tensors", given=f"{name}: {type(x).__name__}")
-            attributes = nodes.stated(self.onnx_node, linked_attributes or {})
             values, output = nodes.resolve(row, attributes, self.onnx_node.input, list(map(TensorType.of, inputs)))
             assert output.element is not None
             assert output.sizes is not None
             require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {row}")
             return (lower(row, values, inputs[0].ndim)(*inputs),)
         except ExtremumError as error:
-            place = self.place or f"node {self.onnx_node.name!r}"
+            place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {opsets['']}") from None
-
-    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        return self.run(*inputs, linked_attributes=attributes)
 
 
 class ArgMax(_Operator):
@@ -181,18 +180,16 @@ def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
     def run(*inputs: Any, **context: Any) -> tuple[Any, ...]:
         try:
             return inner(*inputs, **context)
-        except ExtremumError:
-            raise
-        except MemoryError as error:
-            raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=str(error)) from None
         except Exception as error:
-            # A subgraph's own error comes back wrapped in the evaluator's.
-            if isinstance(error.__cause__, ExtremumError):
-                raise error.__cause__ from None
-            raise ExecutionError(f"{operator.op_type} failed", where=place, given=_first_line(error)) from error
+            # The evaluator wraps what comes out of a computation or a subgraph.
+            cause: BaseException = error
+            while cause.__cause__ is not None and not isinstance(cause, ExtremumError):
+                cause = cause.__cause__
+            if isinstance(cause, ExtremumError):
+                raise cause from None
+            given = f"{type(cause).__name__}: {cause}".partition("\n")[0]
+            if isinstance(cause, MemoryError):
+                raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=given) from None
+            raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
 
     return run
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import onnx
 
@@ -45,16 +45,12 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     ['Inner', 'Outer']
     """
     named = {(each.domain, each.name): each for each in functions}
-    calls = {key: {call for call in _calls(each.node) if call in named} for key, each in named.items()}
+    calls = {
+        key: {(node.domain, node.op_type) for node in nodes.walk(each.node)} & named.keys()
+        for key, each in named.items()
+    }
     try:
         return [named[key] for key in graphlib.TopologicalSorter(calls).static_order()]
     except graphlib.CycleError as error:
         circle = " -> ".join(name for _, name in error.args[1])
         raise ModelError("functions of the model call each other in a circle", given=circle) from None
-
-
-def _calls(body: Iterable[onnx.NodeProto]) -> Iterator[tuple[str, str]]:
-    for node in body:
-        yield node.domain, node.op_type
-        for _, graph in nodes.subgraphs(node):
-            yield from _calls(graph.node)

@@ -6,6 +6,7 @@ Decides what counts as an ONNX model and how weights kept beside it are found. W
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from extremum.errors import ModelError
 
 __all__ = ["load", "skeleton"]
 
-# Shape inference reads small constants (a shape, an axis) and needs no others.
-_LARGEST_CONSTANT = 1024
+# In elements. Shape inference reads small constants (a shape, an axis) and needs no others.
+_LARGEST_CONSTANT = 256
 
 
 def load(model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> onnx.ModelProto:
@@ -130,7 +131,8 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     graph.sparse_initializer.extend(source.sparse_initializer)
     inputs = {each.name for each in source.input}
     for tensor in source.initializer:
-        if tensor.ByteSize() <= _LARGEST_CONSTANT:
+        # Not the bytes: protobuf cannot even count those of a tensor above 2 GB.
+        if math.prod(tensor.dims) <= _LARGEST_CONSTANT:
             graph.initializer.append(tensor)
         elif tensor.name not in inputs:
             graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))

@@ -17,27 +17,58 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version"]
+__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
 
 
 def canonical(domain: str) -> str:
-    """Return the domain as it is looked up: ONNX's own has two spellings."""
+    """Return the domain as it is looked up: ONNX's own has two spellings.
+
+    Examples
+    --------
+    >>> from extremum.backend.node import canonical
+    >>> canonical("ai.onnx"), canonical("ai.onnx.ml")
+    ('', 'ai.onnx.ml')
+    """
     return spec.ONNX if domain == "ai.onnx" else domain
 
 
 def opsets(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    """Return the version of each domain that a model or function imports."""
+    """Return the version of each domain that a model or function imports.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import opsets
+    >>> opsets([onnx.helper.make_opsetid("ai.onnx", 13)])
+    {'': 13}
+    """
     return {canonical(each.domain): each.version for each in imports}
 
 
 def place(prefix: str, index: int, node: onnx.NodeProto) -> str:
-    """Return where a node is: the path of its list, its index, its name if it has one."""
+    """Return where a node is: the path of its list, its index, its name if it has one.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import place
+    >>> place("graph", 7, onnx.NodeProto(name="argmax_0"))
+    "graph.node[7] 'argmax_0'"
+    """
     path = f"{prefix}.node[{index}]"
     return f"{path} {node.name!r}" if node.name else path
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
-    """Return the row in force for a node, or None if its operator is none of this package's."""
+    """Return the row in force for a node, or None if its operator is none of this package's.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import version
+    >>> str(version(onnx.helper.make_node("Max", ["a", "b"], ["c"]), {"": 11}))
+    'Max-8'
+    """
     domain = canonical(node.domain)
     if domain != spec.ONNX or (domain, node.op_type) not in spec.OPERATORS:
         return None
@@ -45,7 +76,15 @@ def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersio
 
 
 def value(attribute: onnx.AttributeProto) -> Any:
-    """Return an attribute's value as onnx.reference passes it on: text as str, tensors as arrays."""
+    """Return an attribute's value as onnx.reference passes it on: text as str, tensors as arrays.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import value
+    >>> value(onnx.helper.make_attribute("axes", [0, 2]))
+    [0, 2]
+    """
     raw = onnx.helper.get_attribute_value(attribute)
     if isinstance(raw, bytes):
         return raw.decode()
@@ -56,6 +95,15 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
     """Return the attributes a node states, those that refer to an attribute of its function included.
 
     A reference to an attribute that the call of the function leaves out is no statement: the default holds.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import stated
+    >>> node = onnx.helper.make_node("ArgMax", ["x"], ["y"], keepdims=0)
+    >>> node.attribute.extend([onnx.AttributeProto(name="axis", ref_attr_name="along")])
+    >>> stated(node, {"along": 1}), stated(node, {})
+    ({'keepdims': 0, 'axis': 1}, {'keepdims': 0})
     """
     values = {}
     for attribute in node.attribute:
@@ -67,10 +115,36 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
 
 
 def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
-    """Yield the graphs a node holds, each with the name of its attribute."""
+    """Yield the graphs a node holds, each with the name of its attribute.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import subgraphs
+    >>> body = onnx.helper.make_graph([], "step", [], [])
+    >>> [name for name, _ in subgraphs(onnx.helper.make_node("Loop", [], [], body=body))]
+    ['body']
+    """
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.name, attribute.g
+
+
+def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph or function and those of their subgraphs.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import walk
+    >>> body = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "step", [], [])
+    >>> [node.op_type for node in walk([onnx.helper.make_node("Loop", [], [], body=body)])]
+    ['Loop', 'Neg']
+    """
+    for node in body:
+        yield node
+        for _, graph in subgraphs(node):
+            yield from walk(graph.node)
 
 
 def resolve(

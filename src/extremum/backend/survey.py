@@ -63,7 +63,15 @@ def survey(model: onnx.ModelProto) -> None:
 
 
 def declared(value: onnx.TypeProto) -> TensorType:
-    """Return what a declaration says of a tensor; nothing for what is no tensor."""
+    """Return what a declaration says of a tensor; nothing for what is no tensor.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.survey import declared
+    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
+    'float32[n, 3]'
+    """
     if not value.HasField("tensor_type"):
         return TensorType()
     tensor = value.tensor_type
@@ -76,12 +84,10 @@ def declared(value: onnx.TypeProto) -> TensorType:
 
 
 def _element(number: int) -> str | None:
-    if not number:
+    if not number or number not in onnx.TensorProto.DataType.values():
         return None
-    try:
-        return dtypes.from_onnx(number).name
-    except ElementTypeError:
-        return str(onnx.TensorProto.DataType.Name(number)).lower()
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
+    return "string" if dtype.kind == "O" else str(dtype.name)
 
 
 def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterable[tuple[str, TensorType]]:
@@ -98,8 +104,8 @@ class _Scope:
     def graph(self, graph: onnx.GraphProto, prefix: str, outer: Types) -> None:
         constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
         own = dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
-        for name, tensor in own.items():
-            _require_memory(name, tensor)
+        for value in graph.input:
+            _require_memory(value.name, own[value.name])
         self.nodes(graph.node, prefix, {**outer, **own})
 
     def nodes(self, body: Iterable[onnx.NodeProto], prefix: str, types: dict[str, TensorType]) -> None:
@@ -110,6 +116,8 @@ class _Scope:
             try:
                 self._implemented(node, probe)
                 types.update(self._output(node, types))
+                for name in node.output:
+                    _require_memory(name, types.get(name, TensorType()))
             except ExtremumError as error:
                 place = nodes.place(prefix, index, node)
                 opset = self.opsets.get(nodes.canonical(node.domain))
@@ -141,7 +149,6 @@ class _Scope:
         known = types.get(name, TensorType())
         if None not in (known.element, output.element) and known.element != output.element:
             raise ElementTypeError(f"{row} gives {output.element}, but its output {name!r} is declared {known.element}")
-        _require_memory(name, output)
         return {name: output}
 
 

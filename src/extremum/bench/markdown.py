@@ -133,14 +133,15 @@ def _sizes(run: Run) -> str:
 def _memory(run: Run) -> str:
     mib = 2**20
     rows = (
-        [line.layout, f"{line.read / mib:.1f}", f"{line.written / mib:.1f}", f"{line.extra / mib:.2f}"]
-        for line in run.footprints
+        [held.line, f"{held.read / mib:.1f}", f"{held.written / mib:.1f}", f"{held.extra / mib:.2f}"]
+        for held in run.footprints
     )
     return _table(["layout and work", "input MiB", "output MiB", "beyond both MiB"], rows)
 
 
 def _cases(run: Run) -> str:
-    peers = [name for name in run.versions if name != OURS]
+    seen = {name for case in run.cases for name in (*case.seconds, *case.wrong)}
+    peers = [name for name in run.versions if name in seen - {OURS}]
     rows = (_case(case, peers) for case in run.cases)
     return _table(["case", OURS, *peers, "over the fastest", "share of limit"], rows)
 

@@ -162,7 +162,7 @@ _HARDMAX: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
 
 
 def full() -> tuple[Case, ...]:
-    """Return the whole matrix; cases of one shape stand together, so that their inputs are drawn once.
+    """Return the whole matrix; the element types of one question stand together, so that it is answered once.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class SizeRecord:
 class FootprintRecord:
     """Memory that a whole process needed for one call: bytes of input and output, and the peak beyond both."""
 
-    layout: str
+    line: str
     read: int
     written: int
     extra: int
@@ -92,7 +92,7 @@ class Run:
     sizes : list of SizeRecord
         Cost over size.
     footprints : list of FootprintRecord
-        Peak memory; empty where the system cannot tell.
+        Peak memory.
     """
 
     matrix: str

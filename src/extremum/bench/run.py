@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -49,7 +50,7 @@ def measure(
     matrix : str
         What the record calls this choice of cases.
     cases : sequence of Case
-        Neighbours of one shape share their drawn inputs.
+        Neighbours that differ in nothing but the element type share their drawn numbers and the answer.
     contenders : sequence of Contender
         This package first, then its peers.
     threads : int
@@ -81,25 +82,25 @@ def measure(
         versions={contender.name: contender.version for contender in contenders},
         cases=[],
     )
-    numbers: tuple[NDArray[np.int8], ...] = ()
-    drawn: tuple[object, ...] = ()
-    right: NDArray[Any] = np.empty(0)
-    asked: tuple[object, ...] = ()
-    for case in cases:
-        if drawn != (wanted := (case.operand_shapes, case.layout == "broadcast")):
-            numbers, drawn = draw(case), wanted
-        if asked != (question := (drawn, case.operator, case.axes, case.last)):
-            right, asked = answer(case, numbers), question
-        run.cases.append(measure_case(case, numbers, right, contenders, budget))
-        progress(case.name)
+    for _, alike in groupby(cases, _question):
+        group = list(alike)
+        numbers = draw(group[0])
+        right = answer(group[0], numbers)
+        for case in group:
+            run.cases.append(measure_case(case, numbers, right, contenders, budget))
+            progress(case.name)
     if largest:
         for point in sizes.measure(largest, budget):
             run.sizes.append(point)
             progress(f"{point.line}, {point.read >> 20} MB")
-        for line in footprint.measure(threads):
-            run.footprints.append(line)
-            progress(f"memory, {line.layout}")
+        for held in footprint.measure(threads):
+            run.footprints.append(held)
+            progress(f"memory, {held.line}")
     return replace(run, duration=perf_counter() - start)
+
+
+def _question(case: Case) -> tuple[object, ...]:
+    return case.operator, case.operand_shapes, case.axes, case.last, case.layout
 
 
 def measure_case(

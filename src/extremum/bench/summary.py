@@ -262,6 +262,6 @@ def promises(run: Run) -> list[Promise]:
         if bound is not None and kind != CALL:
             least = [reached for case in shares(run.cases, kind).values() if (reached := share(case)) is not None]
             found.append(Promise(f"share of the read limit, {kind}, worst", min(least, default=None), bound))
-    extra = max((line.extra for line in run.footprints), default=None)
+    extra = max((held.extra for held in run.footprints), default=None)
     found.append(Promise("peak memory beyond the output, MiB", None if extra is None else extra / 2**20, 1, upper=True))
     return found

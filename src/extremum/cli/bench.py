@@ -58,8 +58,10 @@ def bench(
     from extremum.bench import markdown, peers, record, run
 
     if folder is not None:
-        from extremum.bench import report
-
+        try:
+            from extremum.bench import report
+        except ModuleNotFoundError as error:
+            raise ArgumentError(f"--output needs {error.name}", remedy="pip install 'extremum[bench]'") from None
         report.require_free(folder)
     contenders = (*peers.installed(threads, ["extremum"]), *peers.installed(threads))
     name = f"filter {pattern}" if pattern else "quick" if quick else "full"
@@ -86,7 +88,8 @@ def bench(
         for section in ("conditions", "promised figures", "speed over the fastest peer"):
             console.print(Markdown(markdown.SECTIONS[section](result)))
         if pattern:
-            console.print(Markdown(markdown.SECTIONS["every case"](result)))
+            # As text: a terminal's table would cut the names.
+            click.echo(markdown.SECTIONS["every case"](result))
     if folder is not None:
         for path in report.write(result, folder):
             click.echo(f"wrote {path}", err=as_json)

@@ -28,9 +28,9 @@ def ops(layout: str | None) -> None:
         click.echo(catalogue.markdown(), nl=False)
     else:
         headings, *rows = catalogue.table()
-        table = Table(box=SIMPLE_HEAD)
-        for position, heading in enumerate(headings):
-            table.add_column(heading, no_wrap=position < 2)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for heading in headings:
+            table.add_column(heading.replace(", ", "\n"), no_wrap=True)
         for row in rows:
             table.add_row(*row)
         Console(markup=False, emoji=False, highlight=False).print(table)

@@ -18,7 +18,7 @@ from extremum.spec.schema import (
     Family,
     OperatorVersion,
     Parameter,
-    written,
+    requirement,
 )
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "OperatorVersion",
     "Parameter",
     "find",
-    "written",
+    "requirement",
 ]
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
@@ -88,6 +88,5 @@ def find(domain: str, name: str, opset: int) -> OperatorVersion:
         raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {known}")
     in_force = [version for version in versions if version.since <= opset]
     if not in_force:
-        given = f"version {written(domain, opset)}"
-        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=given)
+        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=requirement(domain, opset))
     return in_force[-1]

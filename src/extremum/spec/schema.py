@@ -21,7 +21,7 @@ __all__ = [
     "Family",
     "OperatorVersion",
     "Parameter",
-    "written",
+    "requirement",
 ]
 
 ONNX = ""
@@ -34,9 +34,18 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 FLOATS = ("float16", "float32", "float64")
 
 
-def written(domain: str, version: int) -> str:
-    """Return a version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
-    return f"{version >> 12}_{version >> 8 & 0xF}" if domain == DIRECTML else str(version)
+def requirement(domain: str, version: int) -> str:
+    """Return a version of a domain as one asks for it.
+
+    Examples
+    --------
+    >>> from extremum import spec
+    >>> spec.requirement(spec.ONNX, 13), spec.requirement(spec.DIRECTML, 0x4100)
+    ('opset 13', 'feature level 4_1')
+    """
+    if domain == DIRECTML:
+        return f"feature level {version >> 12}_{version >> 8 & 0xF}"
+    return f"opset {version}"
 
 
 class Family(enum.Enum):
@@ -174,7 +183,12 @@ class OperatorVersion:
     @property
     def version(self) -> str:
         """The version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
-        return written(self.domain, self.since)
+        return self.requirement.rpartition(" ")[2]
+
+    @property
+    def requirement(self) -> str:
+        """What has to be asked for to get this version or a later one: ``opset 13``, ``feature level 4_1``."""
+        return requirement(self.domain, self.since)
 
     def __str__(self) -> str:
         return f"{self.name}-{self.version}"

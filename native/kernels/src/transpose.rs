@@ -1,0 +1,194 @@
+//! Transposition: short rows become columns.
+//!
+//! Squares of 16-byte vectors are turned by zipping: each of log2(lanes) rounds interleaves the first half of
+//! the vectors with the second. Zips of 16 bytes belong to the baseline of every architecture named here and
+//! need no wider registers.
+
+use std::array::from_fn;
+
+/// A square that can be turned in registers.
+pub trait Square: Copy {
+    /// Elements in a vector, and vectors in a square.
+    const LANES: usize;
+
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `pitch` elements apart.
+    ///
+    /// # Safety
+    /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares.
+    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize);
+}
+
+/// Bytes of a vector.
+const VECTOR: usize = 16;
+
+/// Transposes with squares of `N` lanes.
+///
+/// # Safety
+/// As for [`Square::transpose`].
+#[inline(always)]
+unsafe fn by_squares<T: Zip, const N: usize>(
+    from: *const u8,
+    stride: isize,
+    rows: usize,
+    len: usize,
+    to: *mut T,
+    pitch: usize,
+) {
+    // What lies behind the last row may not be read, so the squares that would reach there are read from a copy.
+    let reach = (len.next_multiple_of(N) - len) * size_of::<T>();
+    let spill = if stride > 0 { reach.div_ceil(stride as usize) } else { reach };
+    let safe = if reach == 0 { rows } else { rows.saturating_sub(spill) };
+    let mut row = 0;
+    while row < rows {
+        let whole = row + N <= safe;
+        let mut column = 0;
+        while column < len {
+            let width = N.min(len - column);
+            // SAFETY: `whole` squares end inside the rows; others are copied element by element.
+            unsafe {
+                let corner = from.offset(stride * row as isize).cast::<T>().add(column);
+                let mut copy = [[0u8; VECTOR]; N];
+                let (corner, stride) = if whole {
+                    (corner.cast::<u8>(), stride)
+                } else {
+                    for (at, line) in copy.iter_mut().enumerate().take(rows - row) {
+                        let source = corner.cast::<u8>().offset(stride * at as isize);
+                        source.copy_to_nonoverlapping(line.as_mut_ptr(), width * size_of::<T>());
+                    }
+                    (copy.as_ptr().cast(), VECTOR as isize)
+                };
+                let to = to.add(column * pitch + row);
+                // Columns that nobody asked for are not even computed.
+                match width {
+                    ..=2 => turn::<T, N, 2>(corner, stride, to, pitch, width),
+                    ..=4 => turn::<T, N, 4>(corner, stride, to, pitch, width),
+                    ..=8 => turn::<T, N, 8>(corner, stride, to, pitch, width),
+                    _ => turn::<T, N, 16>(corner, stride, to, pitch, width),
+                }
+            }
+            column += N;
+        }
+        row += N;
+    }
+}
+
+/// Turns one square and stores its first `width <= W` columns.
+#[inline(always)]
+unsafe fn turn<T: Zip, const N: usize, const W: usize>(
+    corner: *const u8,
+    stride: isize,
+    to: *mut T,
+    pitch: usize,
+    width: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut vectors: [T::Vector; N] = from_fn(|row| T::load(corner.offset(stride * row as isize)));
+        let mut rounds = N;
+        while rounds > 1 {
+            let previous = vectors;
+            for pair in 0..N / 2 {
+                vectors[2 * pair] = T::zip_low(previous[pair], previous[pair + N / 2]);
+                vectors[2 * pair + 1] = T::zip_high(previous[pair], previous[pair + N / 2]);
+            }
+            rounds /= 2;
+        }
+        for column in 0..W.min(N) {
+            if column < width {
+                T::store(to.add(column * pitch), vectors[column]);
+            }
+        }
+    }
+}
+
+/// Interleaving two vectors of 16 bytes.
+trait Zip: Copy {
+    type Vector: Copy;
+    unsafe fn load(from: *const u8) -> Self::Vector;
+    unsafe fn store(to: *mut Self, vector: Self::Vector);
+    unsafe fn zip_low(a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    unsafe fn zip_high(a: Self::Vector, b: Self::Vector) -> Self::Vector;
+}
+
+macro_rules! squares {
+    ($($type:ty, $lanes:literal, $vector:ty, $load:expr, $store:expr, $low:path, $high:path;)*) => {$(
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        impl Zip for $type {
+            type Vector = $vector;
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> $vector {
+                // SAFETY: the caller's.
+                unsafe { $load(from.cast()) }
+            }
+            #[inline(always)]
+            unsafe fn store(to: *mut $type, vector: $vector) {
+                // SAFETY: the caller's.
+                unsafe { $store(to.cast(), vector) }
+            }
+            #[inline(always)]
+            unsafe fn zip_low(a: $vector, b: $vector) -> $vector {
+                // SAFETY: part of the architecture's baseline.
+                #[allow(unused_unsafe)]
+                unsafe { $low(a, b) }
+            }
+            #[inline(always)]
+            unsafe fn zip_high(a: $vector, b: $vector) -> $vector {
+                // SAFETY: part of the architecture's baseline.
+                #[allow(unused_unsafe)]
+                unsafe { $high(a, b) }
+            }
+        }
+
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        impl Square for $type {
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize) {
+                // SAFETY: the caller's.
+                unsafe { by_squares::<$type, $lanes>(from, stride, rows, len, to, pitch) }
+            }
+        }
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::{Square, Zip, by_squares};
+    use std::arch::x86_64::*;
+    squares! {
+        u8, 16, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi8, _mm_unpackhi_epi8;
+        u16, 8, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi16, _mm_unpackhi_epi16;
+        u32, 4, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi32, _mm_unpackhi_epi32;
+        u64, 2, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi64, _mm_unpackhi_epi64;
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod vectors {
+    use super::{Square, Zip, by_squares};
+    use std::arch::aarch64::*;
+    squares! {
+        u8, 16, uint8x16_t, vld1q_u8, vst1q_u8, vzip1q_u8, vzip2q_u8;
+        u16, 8, uint16x8_t, vld1q_u16, vst1q_u16, vzip1q_u16, vzip2q_u16;
+        u32, 4, uint32x4_t, vld1q_u32, vst1q_u32, vzip1q_u32, vzip2q_u32;
+        u64, 2, uint64x2_t, vld1q_u64, vst1q_u64, vzip1q_u64, vzip2q_u64;
+    }
+}
+
+/// Other architectures copy element by element.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+impl<T: Copy> Square for T {
+    const LANES: usize = 1;
+    #[inline(always)]
+    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize) {
+        for row in 0..rows {
+            for column in 0..len {
+                // SAFETY: the caller's.
+                unsafe {
+                    let element = from.offset(stride * row as isize).cast::<T>().add(column).read_unaligned();
+                    to.add(column * pitch + row).write(element);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+"""Whether a model is well formed, as onnx's checker sees it."""
+
+from __future__ import annotations
+
+import onnx
+
+from extremum.backend import node as nodes
+from extremum.errors import ModelError
+
+__all__ = ["check"]
+
+
+def check(model: onnx.ModelProto) -> None:
+    """Refuse a model that onnx's checker refuses, save for an input or output without a stated type or rank.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Small enough to be serialised; left as it is.
+
+    Raises
+    ------
+    ModelError
+        If it is not well formed.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.check import check
+    >>> check(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (y) { y = Neg(z) }'))
+    Traceback (most recent call last):
+        ...
+    extremum.errors.ModelError: the model is not valid
+      given Nodes in a graph must be topologically sorted, however input 'z' of node:
+    """
+    typed = onnx.ModelProto()
+    typed.CopyFrom(model)
+    for value in (*typed.graph.input, *typed.graph.output):
+        # Runtimes take a value of open rank and infer outputs; the checker wants something there, and looks no further.
+        if value.type.WhichOneof("value") is None:
+            value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.shape.SetInParent()
+    for body in (typed.graph.node, *(function.node for function in typed.functions)):
+        for node in nodes.walk(body):
+            node.domain = nodes.canonical(node.domain)
+    try:
+        # A function may import another version than its model: it is run with its own.
+        onnx.checker.check_model(typed, skip_opset_compatibility_check=True)
+    except (onnx.checker.ValidationError, ValueError) as error:
+        raise ModelError("the model is not valid", given=str(error).strip().partition("\n")[0].strip()) from None

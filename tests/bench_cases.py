@@ -1,0 +1,34 @@
+"""Small cases for the tests of the benchmark, one of each kind, and a Python of its own to run code in."""
+
+import subprocess
+import sys
+
+from extremum.bench.expected import answer
+from extremum.bench.inputs import LAYOUTS, draw, place, typed
+from extremum.bench.matrix import Case
+
+SMALL = (
+    Case("full", "argmax", "float32", (257,)),
+    Case("full", "argmin", "uint8", (257,)),
+    Case("long rows", "argmax", "int16", (9, 70), (1,), last=True),
+    Case("non-last axis", "argmax", "bfloat16", (9, 70), (0,)),
+    Case("several axes", "argmax", "float16", (6, 5, 4), (0, 2)),
+    Case("several axes", "argmax", "float64", (6, 5, 4), (0, 2), last=True),
+    Case("full", "argmax", "float32", (6, 5, 4), last=True),
+    *(Case("views", "argmax", "int32", (6, 5, 4), (2,), layout=layout) for layout in LAYOUTS),
+    Case("elementwise", "max", "int64", (40,), operands=2),
+    Case("elementwise", "max", "float16", (6, 5), operands=3, broadcast="row"),
+    Case("elementwise", "max", "uint64", (6, 5), operands=4, broadcast="column"),
+    Case("elementwise", "min", "float32", (6, 5), operands=8, broadcast="scalar"),
+    Case("hardmax", "hardmax", "float32", (6, 5), (0,)),
+    Case("hardmax", "hardmax", "bfloat16", (6, 5, 4), (1, 2), opset=11),
+)
+
+
+def run_python(code, *arguments):
+    return subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def prepared_case(case):
+    numbers = draw(case)
+    return numbers, answer(case, numbers), [place(typed(n, case.element_type), case.layout) for n in numbers]

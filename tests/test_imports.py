@@ -1,0 +1,43 @@
+"""`import extremum` is light: no frontend's library is loaded, and it takes little longer than NumPy."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["onnx", "onnxruntime", "dask", "ml_dtypes", "psutil", "click", "rich"]
+
+
+def loaded_after(statement):
+    code = f"import sys; {statement}; print(*(name for name in {HEAVY} if name in sys.modules))"
+    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
+
+
+@pytest.mark.parametrize("module", ["extremum", "extremum.spec, extremum.validate, extremum.infer, extremum.lower"])
+def test_no_heavy_import(module):
+    assert loaded_after(f"import {module}") == set()
+
+
+def test_the_check_can_fail():
+    assert "onnx" in loaded_after("import extremum.backend")
+
+
+def test_ml_dtypes_comes_with_bfloat16():
+    assert loaded_after("from extremum import dtypes; dtypes.from_name('bfloat16').dtype") == {"ml_dtypes"}
+
+
+def test_import_time_over_numpy():
+    code = (
+        "import time, numpy, numpy.typing; start = time.perf_counter(); import extremum; "
+        "print(time.perf_counter() - start)"
+    )
+    runs = (subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True) for _ in range(5))
+    assert min(float(run.stdout) for run in runs) < 0.030
+
+
+def test_public_names():
+    import extremum
+
+    public = {name for name in vars(extremum) if not name.startswith("_")}
+    functions = {name for name in public if callable(getattr(extremum, name))}
+    assert functions | {"__version__"} == set(extremum.__all__)

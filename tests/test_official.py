@@ -1,0 +1,91 @@
+"""onnx's own backend node tests of the five operators: all of them, none excluded, skipped or swallowed."""
+
+import re
+import unittest
+import warnings
+
+import pytest
+from onnx.backend.base import BackendRep
+from onnx.backend.test import BackendTest
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
+
+from extremum.backend import Backend
+
+PATTERN = re.compile(r"^test_(argmax|argmin|hardmax|max|min)_(?!pool|unpool).*_cpu$")
+
+
+class Witness(Backend):
+    """The backend, with the one exception turned into a failure that onnx's runner counts as a pass."""
+
+    runs = 0
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **options):
+        try:
+            prepared = super().prepare(model, device, **options)
+        except BackendIsNotSupposedToImplementIt as error:
+            raise AssertionError("swallowed by onnx's runner") from error
+        return WitnessRep(prepared, cls)
+
+
+class WitnessRep(BackendRep):
+    def __init__(self, prepared, counter):
+        self.prepared, self.counter = prepared, counter
+
+    def run(self, inputs, **options):
+        outputs = self.prepared.run(inputs, **options)
+        self.counter.runs += 1
+        return outputs
+
+
+def official(backend):
+    """The unittest class of onnx's node tests, and the names of those that concern us."""
+    with warnings.catch_warnings():
+        # Generating the data of other operators overflows here and there.
+        warnings.simplefilter("ignore")
+        cases = BackendTest(backend, __name__).test_cases["OnnxBackendNodeModelTest"]
+    return cases, sorted(name for name in dir(cases) if PATTERN.match(name))
+
+
+# In a tuple, because pytest would collect a class.
+OFFICIAL = official(Witness)
+NAMES = OFFICIAL[1]
+
+
+def result_of(name):
+    result = unittest.TestResult()
+    OFFICIAL[0](name).run(result)
+    return result
+
+
+def test_all_67_are_here():
+    operators = [PATTERN.match(name).group(1) for name in NAMES]
+    count = {operator: operators.count(operator) for operator in operators}
+    assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14}
+    assert len(NAMES) == 67
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_official(name):
+    before = Witness.runs
+    result = result_of(name)
+    assert result.errors == result.failures == result.skipped == []
+    assert result.testsRun == 1
+    assert Witness.runs == before + 1
+
+
+def test_a_backend_that_declines_is_found_out(monkeypatch):
+    def decline(*_, **__):
+        raise BackendIsNotSupposedToImplementIt("not me")
+
+    monkeypatch.setattr(Backend, "prepare", decline)
+    assert len(result_of(NAMES[0]).failures) == 1
+
+
+def test_a_wrong_answer_is_found_out(monkeypatch):
+    class Wrong:
+        def run(self, inputs):
+            return (inputs[0],)
+
+    monkeypatch.setattr(Backend, "prepare", lambda *_, **__: Wrong())
+    assert all(not result_of(name).wasSuccessful() for name in NAMES if "argmax" in name)
