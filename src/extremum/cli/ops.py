@@ -29,7 +29,7 @@ def ops(layout: str | None) -> None:
     else:
         console = Console(markup=False, emoji=False, highlight=False)
         for headings, *rows in catalogue.tables():
-            table = Table(box=SIMPLE_HEAD, pad_edge=False)
+            table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
             for heading in headings:
                 table.add_column(heading.replace(", ", "\n"), no_wrap=True)
             for row in rows:
