@@ -16,6 +16,8 @@ from extremum.directml.descriptions import (
     ReduceOperatorDesc,
 )
 from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorFlags
+from extremum.directml.lowered import LoweredModel, LoweredNode, Step
+from extremum.directml.lowering import lower
 from extremum.directml.operator import Operator, create_operator
 from extremum.directml.tensor import TensorDesc
 
@@ -28,13 +30,17 @@ __all__ = [
     "ElementWiseMaxOperatorDesc",
     "ElementWiseMinOperatorDesc",
     "FeatureLevel",
+    "LoweredModel",
+    "LoweredNode",
     "Operator",
     "OperatorDesc",
     "ReduceFunction",
     "ReduceOperatorDesc",
+    "Step",
     "TensorDataType",
     "TensorDesc",
     "TensorFlags",
     "create_operator",
     "feature_level_required",
+    "lower",
 ]
