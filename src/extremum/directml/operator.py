@@ -93,7 +93,8 @@ class Operator:
             raise InputError(
                 f"the output of {self.desc.row} shares memory with its input", remedy="give it a buffer of its own"
             )
-        if source.ctypes.data != target.ctypes.data or source.strides != target.strides:
+        starts = (source.__array_interface__["data"], target.__array_interface__["data"])
+        if starts[0][0] != starts[1][0] or source.strides != target.strides:
             raise InputError(
                 "the output lies partly on an input",
                 remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",

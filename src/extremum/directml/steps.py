@@ -154,9 +154,7 @@ def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_leve
     try:
         accept(desc, feature_level)
     except ExtremumError as error:
-        try:
-            required = feature_level_required(desc)
-        except ExtremumError:
-            raise error from None
+        # Where no level takes it, this raises what stands in the way at any level.
+        required = feature_level_required(desc)
         raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
     return Step(desc, inputs, output, feature_level_required(desc))
