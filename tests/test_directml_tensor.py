@@ -86,6 +86,12 @@ def test_lists_become_tuples_and_descriptions_compare_by_value():
             "a tensor has 1 to 8 dimensions, not 9\n  at    TensorDesc.sizes\n"
             "  given sizes=(1, 1, 1, 1, 1, 1, 1, 1, 1)",
         ),
+        ({"sizes": 3}, "sizes is not a sequence of integers\n  at    TensorDesc.sizes\n  given sizes=3"),
+        ({"sizes": [2.0]}, "sizes is not a sequence of integers\n  at    TensorDesc.sizes\n  given sizes=[2.0]"),
+        (
+            {"sizes": (2,), "flags": 2},
+            "flags has no value 2\n  at    TensorDesc.flags\n  given flags=2\n  help  use NONE or OWNED_BY_DML",
+        ),
         (
             {"sizes": (2, 0)},
             "dimension 1 has size 0, and DirectML has no tensors without elements\n  at    TensorDesc.sizes\n"
