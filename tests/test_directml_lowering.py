@@ -231,7 +231,13 @@ REFUSED = {
         "(float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }",
         SpecError,
         "the sizes of 'x' are not known before the model runs, and a description states them\n  at    graph.node[0]\n"
-        "  given x: float32[n, 3]\n  help  say how large each symbolic dimension is",
+        "  given x: float32[n, 3]\n  help  give a size to n",
+    ),
+    "an unknown rank": (
+        "(float[] s, int64[2] k) => (float y) { x = Reshape(s, k) y = Max(x) }",
+        SpecError,
+        "the sizes of 'x' are not known before the model runs, and a description states them\n  at    graph.node[1]\n"
+        "  given x: float32[...]\n  help  declare the sizes of the model's inputs",
     ),
     "no elements": (
         "(float[0, 3] x) => (float[0, 3] y) { y = Max(x) }",

@@ -112,10 +112,11 @@ def steps(
 
 def _require_known(name: str, tensor: TensorType) -> None:
     if tensor.element is None or tensor.sizes is None:
+        symbols = [size for size in tensor.shape or () if isinstance(size, str)]
         raise SpecError(
             f"the sizes of {name!r} are not known before the model runs, and a description states them",
             given=f"{name}: {tensor}",
-            remedy="say how large each symbolic dimension is",
+            remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
         )
 
 

@@ -180,7 +180,7 @@ def _data_type(given: object) -> TensorDataType:
 
 
 def _flags(given: int) -> TensorFlags:
-    if given not in list(TensorFlags) and given != TensorFlags.NONE:
+    if given not in (TensorFlags.NONE, TensorFlags.OWNED_BY_DML):
         raise _broken("flags", f"flags has no value {given!r}", f"flags={given!r}", "use NONE or OWNED_BY_DML")
     return TensorFlags(given)
 
