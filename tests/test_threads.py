@@ -78,7 +78,7 @@ def test_less_than_one_thread_is_refused(set_threads, n):
 
 def in_a_new_process(program, **environment):
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
+        [sys.executable, "-c", program],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -90,6 +90,13 @@ def in_a_new_process(program, **environment):
 def test_the_environment_sets_the_number():
     program = "import extremum; print(extremum.get_num_threads())"
     assert in_a_new_process(program, EXTREMUM_NUM_THREADS="3").stdout == "3\n"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", ""])
+def test_an_environment_that_names_no_number_is_warned_about(text):
+    done = in_a_new_process("import extremum; print(extremum.get_num_threads() >= 1)", EXTREMUM_NUM_THREADS=text)
+    assert done.stdout == "True\n"
+    assert f'EXTREMUM_NUM_THREADS="{text}" is not a number of threads' in done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")

@@ -17,13 +17,21 @@ const SHARE: usize = 2 << 20;
 /// 0: not set yet.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of threads that a call may use: what was set, else `EXTREMUM_NUM_THREADS`, else the processors.
+/// The environment variable that counts until a limit is set.
+pub const VARIABLE: &str = "EXTREMUM_NUM_THREADS";
+
+/// What the environment asks for: nothing, a number of threads, or a text that is none.
+pub fn asked() -> Option<Result<usize, String>> {
+    let text = std::env::var_os(VARIABLE)?.to_string_lossy().into_owned();
+    Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
+}
+
+/// The number of threads that a call may use: what was set, else what the environment asks for, else the processors.
 pub fn limit() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
-            let asked = std::env::var("EXTREMUM_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
-            let limit =
-                asked.filter(|&n| n > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
+            let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+            let limit = asked().and_then(Result::ok).unwrap_or_else(processors);
             LIMIT.store(limit, Ordering::Relaxed);
             limit
         }

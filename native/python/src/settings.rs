@@ -5,8 +5,10 @@ use crate::errors::{Kind, error};
 use crate::work::detached;
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::threads;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::ffi::CString;
 use std::hint::black_box;
 
 /// Set how many threads one call may use.
@@ -46,6 +48,17 @@ pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
             Err(error(py, Kind::Argument, reason, None, Some("pass an integer of at least 1".into())))
         }
     }
+}
+
+/// Warns of a number of threads in the environment that is none; it would otherwise be passed over in silence.
+pub fn check_environment(py: Python<'_>) -> PyResult<()> {
+    let Some(Err(text)) = threads::asked() else { return Ok(()) };
+    let message = format!(
+        "{}={text:?} is not a number of threads: using {}; set it to an integer of at least 1",
+        threads::VARIABLE,
+        threads::limit()
+    );
+    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &CString::new(message)?, 1)
 }
 
 /// How many threads one call may use.
