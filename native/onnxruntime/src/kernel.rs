@@ -91,12 +91,9 @@ fn shape(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<Vec<i64>> {
 /// Tells what the shapes of the inputs say about the shape of the output.
 ///
 /// Whatever is wrong with the node is left to its kernel, which can say so: here nobody listens.
-pub fn infer<O: Operator>(
-    api: Api,
-    context: *mut OrtShapeInferContext,
-    output: ONNXTensorElementDataType,
-) -> Result<()> {
+pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Result<()> {
     let operator = O::new(&OfInference(api, context))?;
+    let mut element = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;
     call!(api, ShapeInferContext_GetInputCount(context, &raw mut count));
@@ -104,6 +101,9 @@ pub fn infer<O: Operator>(
     for index in 0..count {
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
+        if !O::INDICES {
+            call!(api, GetTensorElementType(info, &raw mut element));
+        }
         let mut shape = shape(api, info)?;
         // A tensor of unknown rank looks the same here as one of rank 0.
         if shape.is_empty() {
@@ -128,7 +128,7 @@ pub fn infer<O: Operator>(
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
     let mut tell = || -> Result<()> {
         // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
-        call!(api, SetTensorElementType(info, output));
+        call!(api, SetTensorElementType(info, element));
         call!(api, SetDimensions(info, shape.as_ptr(), shape.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         call!(api, ShapeInferContext_SetOutputTypeShape(context, 0, info));
