@@ -6,9 +6,8 @@ use crate::element::name;
 use crate::operator::{Input, Operator, UNKNOWN};
 use crate::pool::SessionPool;
 use extremum_kernels::{ElementType, pool};
-use ort_sys::{
-    ONNXTensorElementDataType, OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtTensorTypeAndShapeInfo,
-};
+use ort_sys::ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtTensorTypeAndShapeInfo};
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
