@@ -34,7 +34,10 @@ use std::sync::{Mutex, PoisonError};
 /// Sessions keep pointers to a domain and may outlive everything here, so one is made once and never released.
 static DOMAINS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// Adds the operators of the domain `ai.extremum` to the options of a session.
+/// Marks the options of a session that have the domain: ONNX Runtime refuses options that have it twice.
+const REGISTERED: &CStr = c"extremum.registered";
+
+/// Adds the operators of the domain `ai.extremum` to the options of a session, unless they are there.
 ///
 /// ONNX Runtime calls this function by its name when the library is registered.
 ///
@@ -63,7 +66,12 @@ pub unsafe extern "system" fn RegisterCustomOps(
     // SAFETY: the table is of the version that was asked for.
     let api = unsafe { Api::new(table) };
     api.status(|| {
-        call!(api, AddCustomOpDomain(options, domain(api)?));
+        let mut registered = 0;
+        call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));
+        if registered == 0 {
+            call!(api, AddCustomOpDomain(options, domain(api)?));
+            call!(api, AddSessionConfigEntry(options, REGISTERED.as_ptr(), c"1".as_ptr()));
+        }
         Ok(())
     })
 }

@@ -18,7 +18,7 @@ from extremum.errors import ElementTypeError, ExtremumError, ModelError, SpecErr
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
 
-__all__ = ["declared", "survey"]
+__all__ = ["declared", "known", "survey"]
 
 Types = Mapping[str, TensorType]
 
@@ -90,6 +90,20 @@ def _element(number: int) -> str | None:
     return "string" if dtype.kind == "O" else str(dtype.name)
 
 
+def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
+    """Return what a graph says of its tensors, by name.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.survey import known
+    >>> str(known(onnx.parser.parse_graph("g (float[n, 3] x) => (float[n, 3] y) { y = Hardmax(x) }"))["y"])
+    'float32[n, 3]'
+    """
+    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
+    return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+
+
 def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterable[tuple[str, TensorType]]:
     return ((value.name, declared(value.type)) for value in values)
 
@@ -102,8 +116,7 @@ class _Scope:
     functions: frozenset[tuple[str, str]]
 
     def graph(self, graph: onnx.GraphProto, prefix: str, outer: Types) -> None:
-        constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
-        own = dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+        own = known(graph)
         for value in graph.input:
             _require_memory(value.name, own[value.name])
         self.nodes(graph.node, prefix, {**outer, **own})
