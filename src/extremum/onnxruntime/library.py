@@ -38,7 +38,8 @@ def library_path() -> Path:
     >>> options = onnxruntime.SessionOptions()
     >>> options.register_custom_ops_library(str(library_path()))
     """
-    path = Path(__file__).with_name(_NAMES.get(sys.platform, "libextremum_onnxruntime.so"))
+    # In a folder that is no package: Python takes a shared library in a package for one of its modules.
+    path = Path(__file__).parent / "lib" / _NAMES.get(sys.platform, "libextremum_onnxruntime.so")
     if not path.is_file():
         raise DependencyError(
             "the library for ONNX Runtime is not there", given=str(path), remedy="install extremum again: pip install ."
