@@ -4,11 +4,11 @@ import unittest
 
 import numpy as np
 import pytest
+from onnx import helper
 from onnx.backend.base import Backend, BackendRep
 
 from agreement import assert_same_bits
 from extremum import backend, spec
-from onnx import helper
 from sessions import run_model, run_node
 from test_conformance import ACCEPTED, MEANING, label
 from test_official import official

@@ -123,12 +123,13 @@ pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Resul
     }
     let mut symbols: Vec<*const c_char> =
         shape.iter().map(|&size| if size < 0 { names[(-1 - size) as usize] } else { c"".as_ptr() }).collect();
+    let sizes: Vec<i64> = shape.iter().map(|&size| size.max(-1)).collect();
     let mut info = ptr::null_mut();
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
     let mut tell = || -> Result<()> {
         // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
         call!(api, SetTensorElementType(info, element));
-        call!(api, SetDimensions(info, shape.as_ptr(), shape.len()));
+        call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         call!(api, ShapeInferContext_SetOutputTypeShape(context, 0, info));
         Ok(())
