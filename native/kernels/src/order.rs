@@ -34,6 +34,8 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     fn is_nan(self) -> bool;
     /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
     fn key<O: Order>(self) -> Self::Key;
+    /// A lane that compares equal to every lane with this key, which is not NaN's.
+    fn from_key(key: Self::Key) -> Self;
 }
 
 /// A narrow index: a row number inside one block.
@@ -147,6 +149,10 @@ macro_rules! integer {
             fn key<O: Order>(self) -> $type {
                 self
             }
+            #[inline(always)]
+            fn from_key(key: $type) -> $type {
+                key
+            }
         }
 
         impl Element for $type {
@@ -208,6 +214,11 @@ macro_rules! float {
                 let key = (magnitude ^ sign) - sign;
                 let extreme = if O::LARGEST { <$key>::MAX } else { <$key>::MIN };
                 if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }
+            }
+            #[inline(always)]
+            fn from_key(key: $key) -> $type {
+                let magnitude = <$type>::from_bits(key.unsigned_abs());
+                if key < 0 { -magnitude } else { magnitude }
             }
         }
 

@@ -230,31 +230,44 @@ unsafe fn stretch<E: Element, O: Order, const STRETCHES: usize, const FRESH: boo
 #[inline(always)]
 unsafe fn seek<E: Element, O: Order, const LAST: bool>(data: *const E, len: usize, key: Key<E>) -> usize {
     // SAFETY: every place asked for lies in `0..len`.
-    let hit = |at| unsafe { load::<E, O>(data, at) }.key::<O>() == key;
+    let lane = |at| unsafe { load::<E, O>(data, at) };
     if len < LANES {
-        let mut places = (0..len).filter(|&at| hit(at));
+        let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
     }
+    // To compare values is cheaper than to compare keys, but does not find NaN.
+    let value = E::Lane::from_key(key);
+    let at = if key == utmost::<O, _>() {
+        stretch_with::<LAST>(len, |at| lane(at).key::<O>() == key)
+    } else {
+        stretch_with::<LAST>(len, |at| lane(at) == value)
+    };
+    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
+    let mut nearest = <E::Lane as Lane>::Index::MAX;
+    for step in 0..LANES {
+        let distance = if LAST { LANES - 1 - step } else { step };
+        let hit = lane(at + step).key::<O>() == key;
+        nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
+    }
+    let distance = nearest.widen() as usize;
+    at + if LAST { LANES - 1 - distance } else { distance }
+}
+
+/// Where the first (or last) stretch of [`LANES`] places with a hit begins; there is one.
+#[inline(always)]
+fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
     let mut at = if LAST { len - LANES } else { 0 };
     loop {
-        let mut any = <E::Lane as Lane>::Index::ZERO;
-        for lane in 0..LANES {
-            any = any.or(hit(at + lane));
+        let mut any = false;
+        for step in 0..LANES {
+            any |= hit(at + step);
         }
-        if any.any() {
-            break;
+        if any {
+            return at;
         }
         // A stretch at the edge overlaps one without a hit, which does no harm.
         at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(len - LANES) };
     }
-    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
-    let mut nearest = <E::Lane as Lane>::Index::MAX;
-    for lane in 0..LANES {
-        let distance = if LAST { LANES - 1 - lane } else { lane };
-        nearest = nearest.min(if hit(at + lane) { Index::new(distance) } else { Index::MAX });
-    }
-    let distance = nearest.widen() as usize;
-    at + if LAST { LANES - 1 - distance } else { distance }
 }
 
 /// The lane of the element at `at`.
