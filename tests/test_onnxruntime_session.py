@@ -300,10 +300,10 @@ def test_onnxruntime_is_missing(monkeypatch):
 
 
 def test_onnxruntime_is_too_old(monkeypatch):
-    monkeypatch.setattr(onnxruntime, "__version__", "1.17.3")
+    monkeypatch.setattr(onnxruntime, "__version__", "1.20.1")
     with pytest.raises(DependencyError) as caught:
         importlib.reload(installed)
     assert caught.value.one_line() == (
-        "onnxruntime is too old: 1.18 is the first to run the operators of this package; "
-        "given: onnxruntime 1.17.3; help: pip install 'extremum[onnxruntime]'"
+        "onnxruntime is too old: 1.21 is the first to run converted models with weights in files; "
+        "given: onnxruntime 1.20.1; help: pip install 'extremum[onnxruntime]'"
     )

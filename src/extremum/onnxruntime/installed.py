@@ -12,8 +12,8 @@ from extremum.errors import DependencyError
 
 __all__ = ["OLDEST", "onnxruntime"]
 
-OLDEST = (1, 18)
-"""The first release that infers the type of a custom operator with any number of inputs."""
+OLDEST = (1, 21)
+"""The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
 
 _REMEDY = "pip install 'extremum[onnxruntime]'"
 
@@ -25,7 +25,7 @@ except ImportError as error:
 _version = tuple(int(number) for number in re.findall(r"\d+", onnxruntime.__version__)[:2])
 if _version < OLDEST:
     raise DependencyError(
-        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run the operators of this package",
+        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run converted models with weights in files",
         given=f"onnxruntime {onnxruntime.__version__}",
         remedy=_REMEDY,
     )
