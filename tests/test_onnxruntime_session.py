@@ -304,6 +304,6 @@ def test_onnxruntime_is_too_old(monkeypatch):
     with pytest.raises(DependencyError) as caught:
         importlib.reload(installed)
     assert caught.value.one_line() == (
-        "onnxruntime is too old: 1.21 is the first to run converted models with weights in files; "
+        "onnxruntime is too old: 1.21 is the first to run what is converted here; "
         "given: onnxruntime 1.20.1; help: pip install 'extremum[onnxruntime]'"
     )

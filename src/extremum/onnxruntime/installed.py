@@ -25,7 +25,7 @@ except ImportError as error:
 _version = tuple(int(number) for number in re.findall(r"\d+", onnxruntime.__version__)[:2])
 if _version < OLDEST:
     raise DependencyError(
-        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run converted models with weights in files",
+        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run what is converted here",
         given=f"onnxruntime {onnxruntime.__version__}",
         remedy=_REMEDY,
     )
