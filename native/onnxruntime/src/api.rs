@@ -1,7 +1,7 @@
 //! The C API as a host hands it over: its calls as results, and a failure as a status.
 
-use ort_sys::{OrtApi, OrtErrorCode, OrtStatusPtr};
-use std::ffi::CString;
+use ort_sys::{OrtApi, OrtApiBase, OrtErrorCode, OrtStatusPtr};
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -53,9 +53,20 @@ impl From<Refusal> for Failure {
     }
 }
 
+/// The oldest version of the C API that serves: the first whose ONNX Runtime, 1.18, infers the type of an operator with
+/// any number of inputs.
+pub const OLDEST: u32 = 18;
+
+/// The first ONNX Runtime, 1.24, that gives the shape of a tensor without making an object for it.
+const REFERS_TO_SHAPES: u32 = 24;
+
 /// The table of functions of the ONNX Runtime that called us.
 #[derive(Clone, Copy)]
-pub struct Api(&'static OrtApi);
+pub struct Api {
+    // Not a reference: an older ONNX Runtime has a shorter table than is declared.
+    table: *const OrtApi,
+    refers_to_shapes: bool,
+}
 
 // SAFETY: the table is constant and its functions may be called from any thread.
 unsafe impl Send for Api {}
@@ -63,19 +74,34 @@ unsafe impl Send for Api {}
 unsafe impl Sync for Api {}
 
 impl Api {
-    /// Takes the table over.
+    /// Takes over the table of an ONNX Runtime, or refuses one that is too old.
     ///
     /// # Safety
-    /// `table` comes from ONNX Runtime for `ORT_API_VERSION` or an earlier version of which only the functions of
-    /// that version are called, and lives as long as the process.
-    pub unsafe fn new(table: *const OrtApi) -> Self {
+    /// `base` comes from an ONNX Runtime that stays loaded.
+    pub unsafe fn new(base: *const OrtApiBase) -> std::result::Result<Self, OrtStatusPtr> {
+        // SAFETY: the caller's promise; the version is a constant text.
+        let version = unsafe { CStr::from_ptr(((*base).GetVersionString)()) }.to_string_lossy();
+        let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
+        let old = version.starts_with("0.") || version.starts_with("1.") && minor < OLDEST;
+        // Every ONNX Runtime knows version 1, and of its table only the making of a status is called.
         // SAFETY: the caller's promise.
-        Self(unsafe { &*table })
+        let table = unsafe { ((*base).GetApi)(if old { 1 } else { OLDEST }) };
+        let api = Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES };
+        if old {
+            let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
+            return Err(api.status(|| Err(Refusal::new(reason, "upgrade onnxruntime").into())));
+        }
+        Ok(api)
     }
 
-    /// The functions.
-    pub fn table(self) -> &'static OrtApi {
-        self.0
+    /// The functions. Of those declared, the table has the ones of [`OLDEST`].
+    pub fn table(self) -> *const OrtApi {
+        self.table
+    }
+
+    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
+    pub fn refers_to_shapes(self) -> bool {
+        self.refers_to_shapes
     }
 
     /// A status as a result.
@@ -89,7 +115,7 @@ impl Api {
             return true;
         }
         // SAFETY: the status is ours, and this is its only release.
-        unsafe { (self.0.ReleaseStatus)(status.0) };
+        unsafe { ((*self.table).ReleaseStatus)(status.0) };
         false
     }
 
@@ -108,7 +134,7 @@ impl Api {
         };
         let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         // SAFETY: the text ends with a zero and is copied.
-        unsafe { (self.0.CreateStatus)(code, text.as_ptr()) }
+        unsafe { ((*self.table).CreateStatus)(code, text.as_ptr()) }
     }
 }
 
@@ -117,7 +143,7 @@ macro_rules! call {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: $crate::api::Api = $api;
         // SAFETY: the function is called as the C API documents it, with pointers that are valid for the call.
-        let status = unsafe { (api.table().$function)($($argument),*) };
+        let status = unsafe { ((*api.table()).$function)($($argument),*) };
         api.check(status)?
     }};
 }

@@ -3,9 +3,10 @@
 use crate::api::{Refusal, Result};
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, strides};
+use crate::operator::{Input, Operator, PerAxis, strides};
 use crate::order::largest;
 use extremum_kernels::{ElementType, IndexType, argreduce};
+use smallvec::smallvec;
 use std::ffi::CStr;
 
 /// The index, row-major within the reduced axes, of the largest or smallest.
@@ -31,7 +32,7 @@ impl Operator for ArgReduce {
         })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<Vec<i64>> {
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
         let shape = &inputs[0].shape;
         let reduced = self.axes.of(shape.len())?;
         let sizes = || shape.iter().copied().zip(reduced.iter().copied());
@@ -51,7 +52,7 @@ impl Operator for ArgReduce {
         let reduced = self.axes.of(whole.len())?;
         let from = strides(whole, element.size());
         let mut kept = strides(shape, IndexType::Int64.size()).into_iter();
-        let mut to = vec![0; whole.len()];
+        let mut to: PerAxis<isize> = smallvec![0; whole.len()];
         for (stride, &reduced) in to.iter_mut().zip(&reduced) {
             if !reduced || self.keepdims {
                 *stride = kept.next().unwrap_or(0);

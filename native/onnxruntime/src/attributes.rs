@@ -35,12 +35,13 @@ impl OfKernel {
     fn read_int(&self, name: &CStr) -> Option<i64> {
         let mut value = 0;
         // SAFETY: the name ends with a zero, the value is written on success only.
-        let status = unsafe { (self.0.table().KernelInfoGetAttribute_int64)(self.1, name.as_ptr(), &raw mut value) };
+        let status = unsafe { ((*self.0.table()).KernelInfoGetAttribute_int64)(self.1, name.as_ptr(), &raw mut value) };
         self.0.succeeded(status).then_some(value)
     }
 
     fn read_ints(&self, name: &CStr) -> Option<Vec<i64>> {
-        let read = self.0.table().KernelInfoGetAttributeArray_int64;
+        // SAFETY: the table has the function.
+        let read = unsafe { (*self.0.table()).KernelInfoGetAttributeArray_int64 };
         let mut size = 0;
         // SAFETY: without room the call says how much is needed.
         let status = unsafe { read(self.1, name.as_ptr(), ptr::null_mut(), &raw mut size) };
@@ -54,7 +55,8 @@ impl OfKernel {
     }
 
     fn read_text(&self, name: &CStr) -> Option<String> {
-        let read = self.0.table().KernelInfoGetAttribute_string;
+        // SAFETY: the table has the function.
+        let read = unsafe { (*self.0.table()).KernelInfoGetAttribute_string };
         let mut size = 0;
         // SAFETY: without room the call says how much is needed.
         let status = unsafe { read(self.1, name.as_ptr(), ptr::null_mut(), &raw mut size) };
@@ -71,7 +73,7 @@ impl OfKernel {
     fn read_float(&self, name: &CStr) -> Option<f32> {
         let mut value = 0.0;
         // SAFETY: as for an integer.
-        let status = unsafe { (self.0.table().KernelInfoGetAttribute_float)(self.1, name.as_ptr(), &raw mut value) };
+        let status = unsafe { ((*self.0.table()).KernelInfoGetAttribute_float)(self.1, name.as_ptr(), &raw mut value) };
         self.0.succeeded(status).then_some(value)
     }
 
@@ -114,7 +116,7 @@ impl OfInference {
         let mut attribute: *const OrtOpAttr = ptr::null();
         let table = self.0.table();
         // SAFETY: the name ends with a zero; the attribute belongs to the node.
-        let status = unsafe { (table.ShapeInferContext_GetAttribute)(self.1, name.as_ptr(), &raw mut attribute) };
+        let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(self.1, name.as_ptr(), &raw mut attribute) };
         if !self.0.succeeded(status) {
             return None;
         }
@@ -124,7 +126,7 @@ impl OfInference {
             let mut needed = 0;
             // SAFETY: the buffer has the room that is stated.
             let status = unsafe {
-                (table.ReadOpAttr)(attribute, kind, words.as_mut_ptr().cast::<c_void>(), room, &raw mut needed)
+                ((*table).ReadOpAttr)(attribute, kind, words.as_mut_ptr().cast::<c_void>(), room, &raw mut needed)
             };
             let read = self.0.succeeded(status);
             if read || needed <= room {

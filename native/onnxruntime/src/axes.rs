@@ -2,6 +2,8 @@
 
 use crate::api::{Refusal, Result};
 use crate::attributes::Attributes;
+use crate::operator::PerAxis;
+use smallvec::smallvec;
 
 /// The axes that a node looks along.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,8 +33,8 @@ impl Axes {
     }
 
     /// Whether each axis of an input of some rank is meant.
-    pub fn of(&self, rank: usize) -> Result<Vec<bool>> {
-        let mut chosen = vec![false; rank];
+    pub fn of(&self, rank: usize) -> Result<PerAxis<bool>> {
+        let mut chosen: PerAxis<bool> = smallvec![false; rank];
         match self {
             Self::Listed(axes) => {
                 for &axis in axes {
@@ -68,7 +70,7 @@ mod tests {
     use crate::api::Failure;
 
     fn chosen(axes: &Axes, rank: usize) -> std::result::Result<Vec<bool>, String> {
-        axes.of(rank).map_err(|failure| match failure {
+        axes.of(rank).map(|chosen| chosen.to_vec()).map_err(|failure| match failure {
             Failure::Refusal(refusal) => refusal.reason,
             Failure::Status(_) => unreachable!("no call was made"),
         })

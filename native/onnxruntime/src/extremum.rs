@@ -2,9 +2,10 @@
 
 use crate::api::{Failure, Refusal, Result};
 use crate::attributes::Attributes;
-use crate::operator::{Input, Operator, UNKNOWN, strides};
+use crate::operator::{Input, Operator, PerAxis, UNKNOWN, strides};
 use crate::order::largest;
 use extremum_kernels::{ElementType, Operand, extremum};
+use smallvec::smallvec;
 use std::ffi::CStr;
 
 /// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
@@ -22,7 +23,7 @@ impl Operator for Extremum {
         Ok(Self { largest: largest(attributes)?, broadcast: attributes.flag(c"broadcast", true)? })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<Vec<i64>> {
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
         if !self.broadcast && inputs.iter().any(|input| differ(&input.shape, &inputs[0].shape)) {
             return Err(refusal(
                 "the operands differ in shape",
@@ -31,7 +32,7 @@ impl Operator for Extremum {
             ));
         }
         let rank = inputs.iter().map(|input| input.shape.len()).max().unwrap_or(0);
-        let mut joint = vec![1; rank];
+        let mut joint: PerAxis<i64> = smallvec![1; rank];
         for input in inputs {
             for (size, &own) in joint.iter_mut().rev().zip(input.shape.iter().rev()) {
                 *size = join(*size, own).ok_or_else(|| {
@@ -44,7 +45,7 @@ impl Operator for Extremum {
     }
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
-        let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
+        let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
         let mut operands: Vec<Operand> = inputs
             .iter()
             .map(|input| {

@@ -5,9 +5,11 @@ use crate::attributes::{OfInference, OfKernel};
 use crate::element::name;
 use crate::operator::{Input, Operator, UNKNOWN};
 use crate::pool::SessionPool;
+use crate::shape;
 use extremum_kernels::{ElementType, pool};
 use ort_sys::ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtShapeInferContext, OrtTensorTypeAndShapeInfo};
+use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtShapeInferContext};
+use smallvec::SmallVec;
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
@@ -35,7 +37,7 @@ impl<O: Operator> Kernel<O> {
         let api = self.api;
         let mut count = 0;
         call!(api, KernelContext_GetInputCount(context, &raw mut count));
-        let inputs = (0..count).map(|index| self.input(context, index)).collect::<Result<Vec<Input>>>()?;
+        let inputs = (0..count).map(|index| self.input(context, index)).collect::<Result<SmallVec<[Input; 2]>>>()?;
         let shape = worded::<O, _>(self.operator.shape(&inputs), || {
             let given = inputs.iter().map(|input| format!("{}{:?}", name(self.element), input.shape));
             Some(given.collect::<Vec<_>>().join(", "))
@@ -57,14 +59,9 @@ impl<O: Operator> Kernel<O> {
             let refusal = Refusal::new(format!("input {index} is left out"), "give every input");
             return worded::<O, _>(Err(refusal.into()), || None);
         }
-        let mut info = ptr::null_mut();
-        call!(api, GetTensorTypeAndShape(value, &raw mut info));
-        let shape = shape(api, info);
-        // SAFETY: the information is ours, and this is its only release.
-        unsafe { (api.table().ReleaseTensorTypeAndShapeInfo)(info) };
         let mut data = ptr::null_mut();
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
-        Ok(Input { data: data.cast(), shape: shape? })
+        Ok(Input { data: data.cast(), shape: shape::of_tensor(api, value)? })
     }
 }
 
@@ -77,14 +74,6 @@ fn worded<O: Operator, T>(result: Result<T>, given: impl FnOnce() -> Option<Stri
         }
         status => status,
     })
-}
-
-fn shape(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Result<Vec<i64>> {
-    let mut rank = 0;
-    call!(api, GetDimensionsCount(info, &raw mut rank));
-    let mut shape = vec![0; rank];
-    call!(api, GetDimensions(info, shape.as_mut_ptr(), rank));
-    Ok(shape)
 }
 
 /// Tells what the shapes of the inputs say about the shape of the output.
@@ -103,7 +92,7 @@ pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Resul
         if !O::INDICES {
             call!(api, GetTensorElementType(info, &raw mut element));
         }
-        let mut shape = shape(api, info)?;
+        let mut shape = shape::described(api, info)?;
         // A tensor of unknown rank looks the same here as one of rank 0.
         if shape.is_empty() {
             return Ok(());
@@ -136,7 +125,7 @@ pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Resul
     };
     let told = tell();
     // SAFETY: the information is ours, and this is its only release.
-    unsafe { (api.table().ReleaseTensorTypeAndShapeInfo)(info) };
+    unsafe { ((*api.table()).ReleaseTensorTypeAndShapeInfo)(info) };
     told
 }
 

@@ -17,13 +17,14 @@ mod operator;
 mod order;
 mod pool;
 mod registration;
+mod shape;
 
 use crate::arg_reduce::ArgReduce;
 use crate::element::ELEMENT_TYPES;
 use crate::extremum::Extremum;
 use crate::one_hot::OneHot;
-use api::{Api, Refusal, Result, call};
-use ort_sys::{ORT_API_VERSION, OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
+use api::{Api, Result, call};
+use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;
 use std::ffi::CStr;
 use std::ptr;
@@ -50,21 +51,10 @@ pub unsafe extern "system" fn RegisterCustomOps(
     base: *const OrtApiBase,
 ) -> OrtStatusPtr {
     // SAFETY: the caller's promise.
-    let base = unsafe { &*base };
-    // SAFETY: an ONNX Runtime that does not know a version gives no table, and reports that on its standard error.
-    let table = unsafe { (base.GetApi)(ORT_API_VERSION) };
-    if table.is_null() {
-        // SAFETY: every ONNX Runtime knows version 1, and of its table only the making of a status is called.
-        let oldest = unsafe { Api::new((base.GetApi)(1)) };
-        // SAFETY: the version is a constant text.
-        let version = unsafe { CStr::from_ptr((base.GetVersionString)()) }.to_string_lossy();
-        return oldest.status(|| {
-            let reason = format!("extremum needs ONNX Runtime 1.{ORT_API_VERSION} or later, this is {version}");
-            Err(Refusal::new(reason, "upgrade onnxruntime").into())
-        });
-    }
-    // SAFETY: the table is of the version that was asked for.
-    let api = unsafe { Api::new(table) };
+    let api = match unsafe { Api::new(base) } {
+        Ok(api) => api,
+        Err(status) => return status,
+    };
     api.status(|| {
         let mut registered = 0;
         call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));
@@ -78,7 +68,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
 
 fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = (&raw const *api.table()).addr();
+    let table = api.table().addr();
     if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
         return Ok(ptr::with_exposed_provenance_mut(domain));
     }

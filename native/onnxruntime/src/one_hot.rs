@@ -3,7 +3,7 @@
 use crate::api::Result;
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, strides};
+use crate::operator::{Input, Operator, PerAxis, strides};
 use extremum_kernels::{ElementType, onehot};
 use std::ffi::CStr;
 
@@ -22,7 +22,7 @@ impl Operator for OneHot {
         Ok(Self { axes: Axes::read(attributes, -1, 1)? })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<Vec<i64>> {
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
         self.axes.of(inputs[0].shape.len())?;
         Ok(inputs[0].shape.clone())
     }

@@ -29,7 +29,7 @@ impl Pool for SessionPool {
         }
         let data = (&raw const task).cast_mut().cast();
         // SAFETY: the context is the running call's; every task is done when the function returns.
-        let status = unsafe { (self.api.table().KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
+        let status = unsafe { ((*self.api.table()).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
         if !self.api.succeeded(status) {
             (0..tasks).for_each(task);
         }

@@ -1,15 +1,12 @@
 //! An operator as ONNX Runtime sees it: a table of functions, made from an [`Operator`].
 
-use crate::api::Api;
+use crate::api::{Api, OLDEST};
 use crate::kernel::{Kernel, infer};
 use crate::operator::Operator;
 use extremum_kernels::ElementType;
 use ort_sys::ONNXTensorElementDataType::{self, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64};
 use ort_sys::OrtCustomOpInputOutputCharacteristic::{self, INPUT_OUTPUT_REQUIRED, INPUT_OUTPUT_VARIADIC};
-use ort_sys::{
-    ORT_API_VERSION, OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext,
-    OrtStatusPtr,
-};
+use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
@@ -49,7 +46,7 @@ impl Registration {
 
 const fn table<O: Operator>() -> OrtCustomOp {
     OrtCustomOp {
-        version: ORT_API_VERSION,
+        version: OLDEST,
         CreateKernel: None,
         GetName: Some(name::<O>),
         GetExecutionProviderType: Some(processor),
