@@ -129,8 +129,10 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, external_data=False)
     inferred = _inferred(original)
-    converted = onnx.ModelProto()
-    converted.CopyFrom(original)
+    converted = original
+    if original is model:
+        converted = onnx.ModelProto()
+        converted.CopyFrom(original)
     functions = frozenset((nodes_of.canonical(each.domain), each.name) for each in original.functions)
     walk = _Walk(nodes_of.opsets(original.opset_import), functions, nodes)
     walk.graph(converted.graph, inferred.graph, "graph", {})
