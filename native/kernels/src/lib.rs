@@ -15,6 +15,7 @@ pub mod layout;
 mod onehot;
 pub mod order;
 mod pack;
+mod plan;
 pub mod pool;
 mod reduce;
 mod rows;

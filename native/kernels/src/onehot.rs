@@ -29,7 +29,7 @@ pub unsafe fn onehot(
     reduced.sort_by_key(|axis| -axis.weight.abs());
     let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced };
     // SAFETY: the caller's promise.
-    unsafe { reduce(input, &layout, &sink) }
+    unsafe { reduce(input, layout, &sink) }
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.
@@ -53,11 +53,10 @@ impl Sink for Hot {
         let output = self.output.wrapping_offset(at.out);
         // SAFETY: the caller's promise.
         unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
-        with_element!(self.element, E => unsafe {
-            for (position, &index) in index.iter().enumerate() {
-                let to = output.wrapping_offset(axis.out * position as isize + self.place(index));
-                to.cast::<E>().write_unaligned(E::ONE);
-            }
+        with_element!(self.element, E => for (position, &index) in index.iter().enumerate() {
+            let to = output.wrapping_offset(axis.out * position as isize + self.place(index));
+            // SAFETY: as above; alignment is not needed.
+            unsafe { to.cast::<E>().write_unaligned(E::ONE) };
         })
     }
 }
@@ -70,7 +69,8 @@ impl Hot {
         // The weights of the axes nest: taken from the heaviest on, each quotient is a place on its axis.
         for axis in &self.reduced {
             let weight = axis.weight.abs();
-            let digit = index / weight;
+            // Most layouts have one axis, of weight 1: no division for each element then.
+            let digit = if weight == 1 { index } else { index / weight };
             index -= digit * weight;
             let step = if axis.weight < 0 { axis.len as i64 - 1 - digit } else { digit };
             out += step as isize * axis.out;
@@ -80,7 +80,8 @@ impl Hot {
 
     unsafe fn clear(&self, output: *mut u8, tile: Axis) {
         let size = self.element.size();
-        let mut axes: Vec<Axis> = self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
+        let mut axes: Vec<Axis> =
+            self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
         axes.push(Axis { stride: tile.out.abs(), ..tile });
         let corner: isize = axes.iter().map(|axis| axis.out.min(0) * (axis.len as isize - 1)).sum();
         axes.iter_mut().for_each(|axis| axis.out = axis.stride);

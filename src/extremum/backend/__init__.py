@@ -20,7 +20,7 @@ from extremum.backend.check import check
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.functions import callees_first
 from extremum.backend.inputs import bind
-from extremum.backend.model import load, skeleton
+from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError
@@ -159,15 +159,15 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         loaded = load(model)
         bare = skeleton(loaded)
-        inferred = _inferred(bare)
+        typed = inferred(bare)
         served = serves(loaded)
-        survey(inferred, others_too=served)
+        survey(typed, others_too=served)
         callees_first(loaded.functions)
         session = open_session(model, lambda: _reference(loaded)) if served else None
         if session is not None:
             return PreparedModel(loaded, session)
         if served:
-            survey(inferred)
+            survey(typed)
         check(bare)
         return PreparedModel(loaded, _reference(loaded))
 
@@ -265,14 +265,6 @@ def _reference(model: onnx.ModelProto) -> Executor:
     for index, function in enumerate(model.functions):
         executor.function(function).locate(f"functions[{index}]")
     return executor
-
-
-def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
-    try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:
-        # What is wrong is said better by the survey and the checker; both come next.
-        return model
 
 
 is_compatible = Backend.is_compatible

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import onnx
 
 from extremum.backend import node as nodes_of
-from extremum.backend.model import load, skeleton
+from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.survey import declared, known
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.spec import Broadcasting, Family, OperatorVersion
@@ -128,19 +128,19 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, external_data=False)
-    inferred = _inferred(original)
+    typed = inferred(skeleton(original))
     converted = original
     if original is model:
         converted = onnx.ModelProto()
         converted.CopyFrom(original)
     functions = frozenset((nodes_of.canonical(each.domain), each.name) for each in original.functions)
     walk = _Walk(nodes_of.opsets(original.opset_import), functions, nodes)
-    walk.graph(converted.graph, inferred.graph, "graph", {})
+    walk.graph(converted.graph, typed.graph, "graph", {})
     changes = walk.changes
     for index, function in enumerate(converted.functions):
         walk = _Walk(nodes_of.opsets(function.opset_import), functions, nodes)
         types = {value.name: declared(value.type) for value in function.value_info}
-        walk.nodes(function.node, inferred.functions[index].node, f"functions[{index}]", types)
+        walk.nodes(function.node, typed.functions[index].node, f"functions[{index}]", types)
         if walk.changes:
             _import(function)
         changes += walk.changes
@@ -148,15 +148,6 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
         return Conversion(original, ())
     _import(converted)
     return Conversion(converted, tuple(changes))
-
-
-def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
-    bare = skeleton(model)
-    try:
-        return onnx.shape_inference.infer_shapes(bare)
-    except Exception:
-        # Whoever runs the model says what is wrong with it; what is declared serves here.
-        return bare
 
 
 def _import(importer: onnx.ModelProto | onnx.FunctionProto) -> None:
@@ -174,21 +165,21 @@ class _Walk:
     changes: list[Change] = field(default_factory=list)
 
     def graph(
-        self, graph: onnx.GraphProto, inferred: onnx.GraphProto, prefix: str, outer: Mapping[str, TensorType]
+        self, graph: onnx.GraphProto, typed: onnx.GraphProto, prefix: str, outer: Mapping[str, TensorType]
     ) -> None:
-        self.nodes(graph.node, inferred.node, prefix, {**outer, **known(inferred)})
+        self.nodes(graph.node, typed.node, prefix, {**outer, **known(typed)})
 
     def nodes(
         self,
         body: Sequence[onnx.NodeProto],
-        inferred: Sequence[onnx.NodeProto],
+        typed: Sequence[onnx.NodeProto],
         prefix: str,
         types: Mapping[str, TensorType],
     ) -> None:
-        for index, (node, twin) in enumerate(zip(body, inferred, strict=True)):
+        for index, (node, twin) in enumerate(zip(body, typed, strict=True)):
             pairs = zip(nodes_of.subgraphs(node), nodes_of.subgraphs(twin), strict=True)
-            for (name, graph), (_, inferred_graph) in pairs:
-                self.graph(graph, inferred_graph, f"{prefix}.node[{index}].{name}", types)
+            for (name, graph), (_, typed_graph) in pairs:
+                self.graph(graph, typed_graph, f"{prefix}.node[{index}].{name}", types)
             if (nodes_of.canonical(node.domain), node.op_type) not in self.functions:
                 self._node(node, nodes_of.place(prefix, index, node), types)
 

@@ -1,0 +1,163 @@
+"""From one ONNX node to the operators that onnxruntime's DirectML provider would run for it.
+
+Decides which operator stands for which, how the axes are written, and how broadcasting becomes strides. Whether a
+feature level takes the operators is :mod:`extremum.directml.acceptance`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
+
+from extremum import dtypes, spec, validate
+from extremum.directml.acceptance import accept, feature_level_required
+from extremum.directml.descriptions import (
+    ActivationHardmax1OperatorDesc,
+    ArgMaxOperatorDesc,
+    ArgMinOperatorDesc,
+    ElementWiseMaxOperatorDesc,
+    ElementWiseMinOperatorDesc,
+    OperatorDesc,
+)
+from extremum.directml.enumerations import AxisDirection, FeatureLevel, TensorDataType
+from extremum.directml.lowered import Step
+from extremum.directml.tensor import TensorDesc, packed_strides
+from extremum.errors import ElementTypeError, ExtremumError, SpecError
+from extremum.spec import Family, OperatorVersion
+from extremum.tensors import TensorType
+from extremum.validate import Attributes
+
+__all__ = ["steps"]
+
+_ARG: Mapping[Family, type[ArgMaxOperatorDesc] | type[ArgMinOperatorDesc]] = {
+    Family.ARGMAX: ArgMaxOperatorDesc,
+    Family.ARGMIN: ArgMinOperatorDesc,
+}
+_ELEMENT_WISE: Mapping[Family, type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc]] = {
+    Family.MAXIMUM: ElementWiseMaxOperatorDesc,
+    Family.MINIMUM: ElementWiseMinOperatorDesc,
+}
+
+
+def steps(
+    row: OperatorVersion,
+    values: Attributes,
+    inputs: Sequence[tuple[str, TensorType]],
+    output: tuple[str, TensorType],
+    feature_level: FeatureLevel,
+) -> tuple[Step, ...]:
+    """Return the operators that compute one node of the family.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version of the ONNX operator in force.
+    values : mapping of str to (int, tuple of int or None)
+        What :func:`extremum.validate.attributes` returned.
+    inputs : sequence of (str, TensorType)
+        Name and type of each input.
+    output : (str, TensorType)
+        Name and type of the output.
+    feature_level : FeatureLevel
+        What the operators have to get by with.
+
+    Returns
+    -------
+    tuple of Step
+        In the order of their dispatch.
+
+    Raises
+    ------
+    ExtremumError
+        If a size is unknown, DirectML has no such tensor, or the feature level does not take an operator.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml, spec
+    >>> from extremum.directml.steps import steps
+    >>> from extremum.tensors import TensorType
+    >>> row = spec.find(spec.ONNX, "Hardmax", 11)
+    >>> x = TensorType("float32", (2, 3, 4))
+    >>> (step,) = steps(row, {"axis": 1}, [("x", x)], ("y", x), dml.FeatureLevel.FL_5_1)
+    >>> step.desc.axes
+    (1, 2)
+    """
+    for name, tensor in inputs:
+        _require_known(name, tensor)
+    name, result = output
+    if row.family in _ELEMENT_WISE:
+        # One input is the maximum of it and itself.
+        operands = list(inputs) if len(inputs) > 1 else [*inputs, *inputs]
+        descs = _chain(row.family, [tensor for _, tensor in operands], result, feature_level)
+        # From the second step on, the output takes in one operand each.
+        first, *others = (operand for operand, _ in operands)
+        bound = zip(chain([first], repeat(name)), others, strict=False)
+        return tuple(_step(desc, names, name, feature_level) for desc, names in zip(descs, bound, strict=True))
+    ((source, tensor),) = inputs
+    axes = validate.axes(row, values, len(tensor.sizes or ()))
+    desc = _hardmax(tensor, axes) if row.family is Family.HARDMAX else _arg(row.family, values, tensor, axes)
+    return (_step(desc, (source,), name, feature_level),)
+
+
+def _hardmax(tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
+    packed = TensorDesc(_data_type(tensor), tensor.sizes or ())
+    return ActivationHardmax1OperatorDesc(packed, packed, axes)
+
+
+def _arg(family: Family, values: Attributes, tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
+    sizes = tensor.sizes or ()
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+    direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING
+    index = TensorDesc(TensorDataType.INT64, kept)
+    return _ARG[family](TensorDesc(_data_type(tensor), sizes), index, axes, direction)
+
+
+def _require_known(name: str, tensor: TensorType) -> None:
+    if tensor.element is None or tensor.sizes is None:
+        symbols = [size for size in tensor.shape or () if isinstance(size, str)]
+        raise SpecError(
+            f"the sizes of {name!r} are not known before the model runs, and a description states them",
+            given=f"{name}: {tensor}",
+            remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
+        )
+
+
+def _data_type(tensor: TensorType) -> TensorDataType:
+    element = dtypes.from_name(str(tensor.element))
+    if element.directml is None:
+        raise ElementTypeError(f"DirectML has no tensors of {element.name}", remedy="put a Cast to float before it")
+    return TensorDataType[element.directml]
+
+
+def _chain(
+    family: Family, operands: Sequence[TensorType], output: TensorType, feature_level: FeatureLevel
+) -> list[OperatorDesc]:
+    element_wise = _ELEMENT_WISE[family]
+    least, _ = spec.find(spec.DIRECTML, element_wise.operator, feature_level).ranks
+    sizes = output.sizes or ()
+    sizes = (1,) * (least - len(sizes)) + sizes
+    packed = TensorDesc(_data_type(output), sizes)
+    first, *others = (_broadcast(operand, sizes) for operand in operands)
+    return [
+        element_wise(left, right, packed) for left, right in zip(chain([first], repeat(packed)), others, strict=False)
+    ]
+
+
+def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
+    """Describe an operand with the sizes of the result: a dimension that is repeated has stride 0."""
+    own = operand.sizes or ()
+    own = (1,) * (len(sizes) - len(own)) + own
+    if own == sizes:
+        return TensorDesc(_data_type(operand), sizes)
+    strides = (0 if size == 1 else stride for size, stride in zip(own, packed_strides(own), strict=True))
+    return TensorDesc(_data_type(operand), sizes, tuple(strides))
+
+
+def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_level: FeatureLevel) -> Step:
+    try:
+        accept(desc, feature_level)
+    except ExtremumError as error:
+        # Where no level takes it, this raises what stands in the way at any level.
+        required = feature_level_required(desc)
+        raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
+    return Step(desc, inputs, output, feature_level_required(desc))
