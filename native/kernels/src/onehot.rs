@@ -53,10 +53,19 @@ impl Sink for Hot {
         let output = self.output.wrapping_offset(at.out);
         // SAFETY: the caller's promise.
         unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
-        with_element!(self.element, E => for (position, &index) in index.iter().enumerate() {
-            let to = output.wrapping_offset(axis.out * position as isize + self.place(index));
-            // SAFETY: as above; alignment is not needed.
-            unsafe { to.cast::<E>().write_unaligned(E::ONE) };
+        with_element!(self.element, E => {
+            let mark = |position: usize, place: isize| {
+                let to = output.wrapping_offset(axis.out * position as isize + place);
+                // SAFETY: as above; alignment is not needed.
+                unsafe { to.cast::<E>().write_unaligned(E::ONE) };
+            };
+            match self.reduced[..] {
+                // Nearly every layout: the index is the place. Short rows are twice as fast for knowing it.
+                [Axis { weight: 1, out, .. }] => {
+                    index.iter().enumerate().for_each(|(position, &index)| mark(position, out * index as isize))
+                }
+                _ => index.iter().enumerate().for_each(|(position, &index)| mark(position, self.place(index))),
+            }
         })
     }
 }
@@ -69,8 +78,7 @@ impl Hot {
         // The weights of the axes nest: taken from the heaviest on, each quotient is a place on its axis.
         for axis in &self.reduced {
             let weight = axis.weight.abs();
-            // Most layouts have one axis, of weight 1: no division for each element then.
-            let digit = if weight == 1 { index } else { index / weight };
+            let digit = index / weight;
             index -= digit * weight;
             let step = if axis.weight < 0 { axis.len as i64 - 1 - digit } else { digit };
             out += step as isize * axis.out;
