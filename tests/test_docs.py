@@ -41,14 +41,15 @@ def test_a_public_function_has_an_example_and_it_runs(name):
     run_doctest(test)
 
 
-def code_blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def code_blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_the_python_examples_of_the_readme_run(monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/onnxruntime.md"])
+def test_the_python_examples_of_a_page_run(page, monkeypatch):
     monkeypatch.chdir(ROOT)
-    session = "\n".join(code_blocks("python"))
-    test = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
+    session = "\n".join(code_blocks("python", (ROOT / page).read_text(encoding="utf-8")))
+    test = doctest.DocTestParser().get_doctest(session, {}, page, page, 0)
     assert test.examples
     run_doctest(test)
 

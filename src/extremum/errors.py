@@ -15,6 +15,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "AxisError",
+    "DependencyError",
     "ElementTypeError",
     "ExecutionError",
     "ExtremumError",
@@ -151,3 +152,7 @@ class ExecutionError(ExtremumError, RuntimeError):
 
 class MemoryLimitError(ExtremumError, MemoryError):
     """A result would not fit into the memory that is available."""
+
+
+class DependencyError(ExtremumError, ImportError):
+    """A package or library that is needed is missing, too old, or cannot be loaded."""

@@ -16,6 +16,7 @@ mod onehot;
 pub mod order;
 mod pack;
 mod plan;
+pub mod pool;
 mod reduce;
 mod rows;
 pub mod threads;

@@ -5,6 +5,7 @@
 //! to be fought over by callers on many threads.
 
 use crate::isa::dispatch;
+use crate::pool;
 use crate::rows::Sweep;
 use std::num::NonZero;
 use std::ops::Range;
@@ -63,6 +64,9 @@ pub fn shares(total: usize, parts: usize) -> Vec<Range<usize>> {
 pub fn map<R: Send>(shares: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     if let [share] = &shares[..] {
         return vec![work(share.clone())];
+    }
+    if let Some(results) = pool::map(&shares, &work) {
+        return results;
     }
     let work = &work;
     thread::scope(|scope| {

@@ -1,7 +1,7 @@
 """The interface that every ONNX backend has, as functions of this module and as the class ``Backend``.
 
 Decides the sequence of steps from a model to its outputs; each step is a module of this package. Operators of other
-kinds run too, through onnx's reference implementation.
+kinds run too, through onnxruntime where it is installed and onnx's reference implementation elsewhere.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.functions import callees_first
 from extremum.backend.inputs import bind
 from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError
 
@@ -55,7 +56,7 @@ class PreparedModel(BackendRep):
     array([1])
     """
 
-    def __init__(self, model: onnx.ModelProto, executor: Executor) -> None:
+    def __init__(self, model: onnx.ModelProto, executor: Executor | Session) -> None:
         self.model = model
         self._executor = executor
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
@@ -158,17 +159,17 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         loaded = load(model)
         bare = skeleton(loaded)
-        survey(inferred(bare))
-        functions = callees_first(loaded.functions)
+        typed = inferred(bare)
+        served = serves(loaded)
+        survey(typed, others_too=served)
+        callees_first(loaded.functions)
+        session = open_session(model, lambda: _reference(loaded)) if served else None
+        if session is not None:
+            return PreparedModel(loaded, session)
+        if served:
+            survey(typed)
         check(bare)
-        try:
-            executor = Executor(loaded.graph, opsets=nodes.opsets(loaded.opset_import), functions=functions)
-        except Exception as error:
-            raise ModelError("the model cannot be loaded", given=str(error).strip().partition("\n")[0]) from error
-        executor.locate("graph")
-        for index, function in enumerate(loaded.functions):
-            executor.function(function).locate(f"functions[{index}]")
-        return PreparedModel(loaded, executor)
+        return PreparedModel(loaded, _reference(loaded))
 
     @classmethod
     def run_model(
@@ -252,6 +253,18 @@ class Backend(_OnnxBackend):
 def _refuse(options: Mapping[str, Any]) -> None:
     for name in options:
         raise ArgumentError(f"there is no option {name!r} here")
+
+
+def _reference(model: onnx.ModelProto) -> Executor:
+    functions = callees_first(model.functions)
+    try:
+        executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
+    except Exception as error:
+        raise ModelError("the model cannot be loaded", given=str(error).strip().partition("\n")[0]) from error
+    executor.locate("graph")
+    for index, function in enumerate(model.functions):
+        executor.function(function).locate(f"functions[{index}]")
+    return executor
 
 
 is_compatible = Backend.is_compatible

@@ -21,13 +21,15 @@ __all__ = ["inferred", "load", "skeleton"]
 _LARGEST_CONSTANT = 256
 
 
-def load(model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> onnx.ModelProto:
-    """Return a model with its weights.
+def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, external_data: bool = True) -> onnx.ModelProto:
+    """Return a model, with its weights unless they are left where they are.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        A model, its serialised form, or the file that holds it; weights stored beside the file are read too.
+        A model, its serialised form, or the file that holds it.
+    external_data : bool
+        Whether weights stored beside the file are read too.
 
     Returns
     -------
@@ -56,6 +58,8 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> onnx.ModelP
         return _parse(model, "the bytes")
     path = Path(model)
     proto = _parse(path.read_bytes(), repr(str(path)))
+    if not external_data:
+        return proto
     try:
         onnx.load_external_data_for_model(proto, str(path.parent))
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
@@ -88,7 +92,7 @@ def _no_model(source: str) -> ModelError:
 
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model in which large initializers are inputs of the same type.
+    """Return a copy of a model in which large or external initializers are inputs of the same type.
 
     Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no weights.
 

@@ -18,23 +18,25 @@ from extremum.errors import ElementTypeError, ExtremumError, ModelError, SpecErr
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
 
-__all__ = ["declared", "survey"]
+__all__ = ["declared", "known", "survey"]
 
 Types = Mapping[str, TensorType]
 
 
-def survey(model: onnx.ModelProto) -> None:
+def survey(model: onnx.ModelProto, *, others_too: bool = False) -> None:
     """Refuse what cannot run, whatever the inputs.
 
     Parameters
     ----------
     model : onnx.ModelProto
         With the value infos of shape inference in it; the weights are not needed.
+    others_too : bool
+        Whether somebody else may run the operators of which there is no implementation here.
 
     Raises
     ------
     UnknownOperatorError
-        If there is no implementation of an operator.
+        If there is no implementation of an operator, unless somebody else may have one.
     SpecError, AxisError, ElementTypeError
         If a node breaks the promise of its version.
     MemoryLimitError
@@ -56,10 +58,11 @@ def survey(model: onnx.ModelProto) -> None:
       help  use a value in [-1, 0]
     """
     functions = frozenset((nodes.canonical(each.domain), each.name) for each in model.functions)
-    _Scope(nodes.opsets(model.opset_import), functions).graph(model.graph, "graph", {})
+    _Scope(nodes.opsets(model.opset_import), functions, others_too).graph(model.graph, "graph", {})
     for index, function in enumerate(model.functions):
         types = dict(_typed(function.value_info))
-        _Scope(nodes.opsets(function.opset_import), functions).nodes(function.node, f"functions[{index}]", types)
+        scope = _Scope(nodes.opsets(function.opset_import), functions, others_too)
+        scope.nodes(function.node, f"functions[{index}]", types)
 
 
 def declared(value: onnx.TypeProto) -> TensorType:
@@ -90,20 +93,34 @@ def _element(number: int) -> str | None:
     return "string" if dtype.kind == "O" else str(dtype.name)
 
 
+def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
+    """Return what a graph says of its tensors, by name.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.survey import known
+    >>> str(known(onnx.parser.parse_graph("g (float[n, 3] x) => (float[n, 3] y) { y = Hardmax(x) }"))["y"])
+    'float32[n, 3]'
+    """
+    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
+    return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+
+
 def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterable[tuple[str, TensorType]]:
     return ((value.name, declared(value.type)) for value in values)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """A graph or function body: what it imports and which functions it may call."""
+    """A graph or function body: what it imports, which functions it may call, whether others may run its operators."""
 
     opsets: Mapping[str, int]
     functions: frozenset[tuple[str, str]]
+    others_too: bool
 
     def graph(self, graph: onnx.GraphProto, prefix: str, outer: Types) -> None:
-        constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
-        own = dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+        own = known(graph)
         for value in graph.input:
             _require_memory(value.name, own[value.name])
         self.nodes(graph.node, prefix, {**outer, **own})
@@ -127,7 +144,9 @@ class _Scope:
         domain = nodes.canonical(node.domain)
         if domain not in self.opsets:
             raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
-        if (domain, node.op_type) not in self.functions and not probe.implements(node):
+        if self.others_too or (domain, node.op_type) in self.functions:
+            return
+        if not probe.implements(node):
             name = f"{domain}.{node.op_type}" if domain else node.op_type
             raise UnknownOperatorError(
                 f"there is no implementation of {name}", remedy="give it as a model-local function"

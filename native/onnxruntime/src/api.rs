@@ -1,0 +1,161 @@
+//! The C API as a host hands it over: its calls as results, and a failure as a status.
+
+use ort_sys::{OrtApi, OrtApiBase, OrtErrorCode, OrtStatusPtr};
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+/// What comes of anything that may fail.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Why something failed.
+pub enum Failure {
+    /// It was refused here.
+    Refusal(Refusal),
+    /// ONNX Runtime refused it; its status goes back as it came.
+    Status(OrtStatusPtr),
+}
+
+/// A refusal in our words: what is wrong, what was given, what helps.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong, in one sentence without a full stop.
+    pub reason: String,
+    /// The values that were given.
+    pub given: Option<String>,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal that still lacks what was given.
+    pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { reason: reason.into(), given: None, help: Some(help.into()) }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        for (label, text) in [("given", &self.given), ("help", &self.help)] {
+            if let Some(text) = text {
+                write!(f, "; {label}: {text}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(refusal)
+    }
+}
+
+/// The oldest version of the C API that serves: the first whose ONNX Runtime, 1.18, infers the type of an operator with
+/// any number of inputs.
+pub const OLDEST: u32 = 18;
+
+/// The first ONNX Runtime, 1.24, that gives the shape of a tensor without making an object for it.
+const REFERS_TO_SHAPES: u32 = 24;
+
+/// The table of functions of the ONNX Runtime that called us.
+#[derive(Clone, Copy)]
+pub struct Api {
+    // Not a reference: an older ONNX Runtime has a shorter table than is declared.
+    table: *const OrtApi,
+    refers_to_shapes: bool,
+}
+
+// SAFETY: the table is constant and its functions may be called from any thread.
+unsafe impl Send for Api {}
+// SAFETY: as above.
+unsafe impl Sync for Api {}
+
+impl Api {
+    /// Takes over the table of an ONNX Runtime, or refuses one that is too old.
+    ///
+    /// # Safety
+    /// `base` comes from an ONNX Runtime that stays loaded.
+    pub unsafe fn new(base: *const OrtApiBase) -> std::result::Result<Self, OrtStatusPtr> {
+        // SAFETY: the caller's promise; the version is a constant text.
+        let version = unsafe { CStr::from_ptr(((*base).GetVersionString)()) }.to_string_lossy();
+        let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
+        let old = version.starts_with("0.") || version.starts_with("1.") && minor < OLDEST;
+        // Every ONNX Runtime knows version 1, and of its table only the making of a status is called.
+        // SAFETY: the caller's promise.
+        let table = unsafe { ((*base).GetApi)(if old { 1 } else { OLDEST }) };
+        let api = Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES };
+        if old {
+            let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
+            return Err(api.status(|| Err(Refusal::new(reason, "upgrade onnxruntime").into())));
+        }
+        Ok(api)
+    }
+
+    /// The functions. Of those declared, the table has the ones of [`OLDEST`].
+    pub fn table(self) -> *const OrtApi {
+        self.table
+    }
+
+    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
+    pub fn refers_to_shapes(self) -> bool {
+        self.refers_to_shapes
+    }
+
+    /// A status as a result.
+    pub fn check(self, status: OrtStatusPtr) -> Result<()> {
+        if status.0.is_null() { Ok(()) } else { Err(Failure::Status(status)) }
+    }
+
+    /// Whether a status says that all went well; the status is released.
+    pub fn succeeded(self, status: OrtStatusPtr) -> bool {
+        if status.0.is_null() {
+            return true;
+        }
+        // SAFETY: the status is ours, and this is its only release.
+        unsafe { ((*self.table).ReleaseStatus)(status.0) };
+        false
+    }
+
+    /// Runs `work` and turns what comes of it, panics included, into a status.
+    pub fn status(self, work: impl FnOnce() -> Result<()>) -> OrtStatusPtr {
+        // A panic leaves nothing behind that anybody looks at again: the output is discarded with the run.
+        let (code, text) = match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(())) => return OrtStatusPtr(ptr::null_mut()),
+            Ok(Err(Failure::Status(status))) => return status,
+            Ok(Err(Failure::Refusal(refusal))) => (OrtErrorCode::ORT_INVALID_ARGUMENT, refusal.to_string()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+                let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+                (OrtErrorCode::ORT_FAIL, format!("extremum failed inside, please report this: {text}"))
+            }
+        };
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        // SAFETY: the text ends with a zero and is copied.
+        unsafe { ((*self.table).CreateStatus)(code, text.as_ptr()) }
+    }
+}
+
+/// Calls a function of the table and returns early if its status says that it failed.
+macro_rules! call {
+    ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let api: $crate::api::Api = $api;
+        // SAFETY: the function is called as the C API documents it, with pointers that are valid for the call.
+        let status = unsafe { ((*api.table()).$function)($($argument),*) };
+        api.check(status)?
+    }};
+}
+pub(crate) use call;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_one_line() {
+        let refusal = Refusal { given: Some("float32[2]".into()), ..Refusal::new("no", "yes") };
+        assert_eq!(refusal.to_string(), "no; given: float32[2]; help: yes");
+    }
+}

@@ -1,0 +1,68 @@
+//! `ArgReduce`: the index of the extremum over any set of axes.
+
+use crate::api::{Refusal, Result};
+use crate::attributes::Attributes;
+use crate::axes::Axes;
+use crate::operator::{Input, Operator, PerAxis, strides};
+use crate::order::largest;
+use extremum_kernels::{ElementType, IndexType, argreduce};
+use smallvec::smallvec;
+use std::ffi::CStr;
+
+/// The index, row-major within the reduced axes, of the largest or smallest.
+pub struct ArgReduce {
+    largest: bool,
+    axes: Axes,
+    keepdims: bool,
+    last: bool,
+}
+
+impl Operator for ArgReduce {
+    const NAME: &'static CStr = c"ArgReduce";
+    const VARIADIC: bool = false;
+    // ONNX Runtime infers the type of an output from the types of the inputs alone: an attribute cannot choose it.
+    const INDICES: bool = true;
+
+    fn new(attributes: &impl Attributes) -> Result<Self> {
+        Ok(Self {
+            largest: largest(attributes)?,
+            axes: Axes::read(attributes, 0, 0)?,
+            keepdims: attributes.flag(c"keepdims", true)?,
+            last: attributes.flag(c"select_last_index", false)?,
+        })
+    }
+
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
+        let shape = &inputs[0].shape;
+        let reduced = self.axes.of(shape.len())?;
+        let sizes = || shape.iter().copied().zip(reduced.iter().copied());
+        if let Some(axis) = sizes().position(|(size, reduced)| reduced && size == 0) {
+            let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
+            return Err(Refusal::new(reason, "reduce axes that are not empty").into());
+        }
+        Ok(if self.keepdims {
+            sizes().map(|(size, reduced)| if reduced { 1 } else { size }).collect()
+        } else {
+            sizes().filter(|&(_, reduced)| !reduced).map(|(size, _)| size).collect()
+        })
+    }
+
+    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
+        let Input { data, shape: whole } = &inputs[0];
+        let reduced = self.axes.of(whole.len())?;
+        let from = strides(whole, element.size());
+        let mut kept = strides(shape, IndexType::Int64.size()).into_iter();
+        let mut to: PerAxis<isize> = smallvec![0; whole.len()];
+        for (stride, &reduced) in to.iter_mut().zip(&reduced) {
+            if !reduced || self.keepdims {
+                *stride = kept.next().unwrap_or(0);
+            }
+        }
+        let walk = (0..whole.len()).map(|axis| (whole[axis] as usize, from[axis], to[axis], reduced[axis]));
+        let input =
+            extremum_kernels::Input { data: *data, element, swapped: false, largest: self.largest, last: self.last };
+        // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
+        unsafe { argreduce(input, walk, output, IndexType::Int64) };
+        Ok(())
+    }
+}

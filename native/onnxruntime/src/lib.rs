@@ -1,0 +1,84 @@
+//! The three core operations as custom operators of ONNX Runtime: a library that any host can register.
+//!
+//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot` and `Extremum`; their attributes are read in the
+//! files of their names. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table
+//! that the host's ONNX Runtime hands over, so the library is linked to none and serves each that is new enough.
+//! Nothing here knows Python.
+
+mod api;
+mod arg_reduce;
+mod attributes;
+mod axes;
+mod element;
+mod extremum;
+mod kernel;
+mod one_hot;
+mod operator;
+mod order;
+mod pool;
+mod registration;
+mod shape;
+
+use crate::arg_reduce::ArgReduce;
+use crate::element::ELEMENT_TYPES;
+use crate::extremum::Extremum;
+use crate::one_hot::OneHot;
+use api::{Api, Result, call};
+use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
+use registration::Registration;
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+/// The domain for each ONNX Runtime of this process, by the address of its table.
+///
+/// Sessions keep pointers to a domain and may outlive everything here, so one is made once and never released.
+static DOMAINS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// Marks the options of a session that have the domain: ONNX Runtime refuses options that have it twice.
+const REGISTERED: &CStr = c"extremum.registered";
+
+/// Adds the operators of the domain `ai.extremum` to the options of a session, unless they are there.
+///
+/// ONNX Runtime calls this function by its name when the library is registered.
+///
+/// # Safety
+/// Both pointers come from one ONNX Runtime and are valid for the call.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+pub unsafe extern "system" fn RegisterCustomOps(
+    options: *mut OrtSessionOptions,
+    base: *const OrtApiBase,
+) -> OrtStatusPtr {
+    // SAFETY: the caller's promise.
+    let api = match unsafe { Api::new(base) } {
+        Ok(api) => api,
+        Err(status) => return status,
+    };
+    api.status(|| {
+        let mut registered = 0;
+        call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));
+        if registered == 0 {
+            call!(api, AddCustomOpDomain(options, domain(api)?));
+            call!(api, AddSessionConfigEntry(options, REGISTERED.as_ptr(), c"1".as_ptr()));
+        }
+        Ok(())
+    })
+}
+
+fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
+    let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let table = api.table().addr();
+    if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
+        return Ok(ptr::with_exposed_provenance_mut(domain));
+    }
+    let mut domain = ptr::null_mut();
+    call!(api, CreateCustomOpDomain(c"ai.extremum".as_ptr(), &raw mut domain));
+    for (number, element) in ELEMENT_TYPES {
+        call!(api, CustomOpDomain_Add(domain, Registration::of::<ArgReduce>(api, number, element)));
+        call!(api, CustomOpDomain_Add(domain, Registration::of::<OneHot>(api, number, element)));
+        call!(api, CustomOpDomain_Add(domain, Registration::of::<Extremum>(api, number, element)));
+    }
+    domains.push((table, domain.expose_provenance()));
+    Ok(domain)
+}

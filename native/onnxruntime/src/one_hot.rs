@@ -1,0 +1,38 @@
+//! `OneHot`: 1 at the first largest element over any set of axes, 0 elsewhere.
+
+use crate::api::Result;
+use crate::attributes::Attributes;
+use crate::axes::Axes;
+use crate::operator::{Input, Operator, PerAxis, strides};
+use extremum_kernels::{ElementType, onehot};
+use std::ffi::CStr;
+
+/// The one-hot array of the largest.
+pub struct OneHot {
+    axes: Axes,
+}
+
+impl Operator for OneHot {
+    const NAME: &'static CStr = c"OneHot";
+    const VARIADIC: bool = false;
+    const INDICES: bool = false;
+
+    fn new(attributes: &impl Attributes) -> Result<Self> {
+        // The defaults of Hardmax: the last axis since version 13, axis 1 and all after it before.
+        Ok(Self { axes: Axes::read(attributes, -1, 1)? })
+    }
+
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
+        self.axes.of(inputs[0].shape.len())?;
+        Ok(inputs[0].shape.clone())
+    }
+
+    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
+        let chosen = self.axes.of(shape.len())?;
+        let strides = strides(shape, element.size());
+        let walk = (0..shape.len()).map(|axis| (shape[axis] as usize, strides[axis], strides[axis], chosen[axis]));
+        // SAFETY: the caller's promise; input and output have one shape.
+        unsafe { onehot(inputs[0].data, element, false, walk, output) };
+        Ok(())
+    }
+}

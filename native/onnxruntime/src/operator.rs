@@ -1,0 +1,70 @@
+//! What an operator decides: its name, its attributes, the shape of its output, and the kernel it calls.
+
+use crate::api::Result;
+use crate::attributes::Attributes;
+use extremum_kernels::ElementType;
+use smallvec::{SmallVec, smallvec};
+use std::ffi::CStr;
+
+/// One number for each axis, on the stack up to rank 8: allocations were half the cost of a small node.
+pub type PerAxis<T> = SmallVec<[T; 8]>;
+
+/// A core operation as an operator of ONNX Runtime.
+pub trait Operator: Sized + Send + Sync {
+    /// Its name in the domain.
+    const NAME: &'static CStr;
+    /// Whether it takes any number of inputs of one element type, at least one; otherwise it takes one.
+    const VARIADIC: bool;
+    /// Whether the output holds indices, as int64; otherwise it has the element type of the inputs.
+    const INDICES: bool;
+
+    /// Reads the attributes of a node.
+    fn new(attributes: &impl Attributes) -> Result<Self>;
+
+    /// The shape of the output.
+    ///
+    /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
+    /// be known of the output is [`UNKNOWN`].
+    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>>;
+
+    /// Computes the output.
+    ///
+    /// # Safety
+    /// The inputs are readable and the output, of the shape that [`Operator::shape`] gave, is writable; all are in C
+    /// order and none overlaps the output.
+    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()>;
+}
+
+/// A size of which nothing is known.
+pub const UNKNOWN: i64 = i64::MIN;
+
+/// An input in C order.
+pub struct Input {
+    /// The first element; null where only the shape is known.
+    pub data: *const u8,
+    /// The sizes.
+    pub shape: PerAxis<i64>,
+}
+
+/// Bytes from one element to the next along each axis of an array in C order.
+pub fn strides(shape: &[i64], itemsize: usize) -> PerAxis<isize> {
+    let mut strides = smallvec![0; shape.len()];
+    let mut step = itemsize as isize;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step *= size as isize;
+    }
+    strides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strides;
+
+    #[test]
+    fn strides_are_those_of_c_order() {
+        assert_eq!(strides(&[2, 3, 4], 2)[..], [24, 8, 2]);
+        assert_eq!(strides(&[2, 0, 4], 2)[..], [0, 8, 2]);
+        assert!(strides(&[], 4).is_empty());
+    }
+}

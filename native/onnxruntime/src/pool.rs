@@ -1,0 +1,37 @@
+//! The thread pool of a session, so that its options decide how many threads an operator uses.
+
+use crate::api::Api;
+use extremum_kernels::pool::Pool;
+use ort_sys::OrtKernelContext;
+use std::ffi::c_void;
+
+/// The pool of the session that runs a node.
+pub struct SessionPool {
+    api: Api,
+    context: *const OrtKernelContext,
+}
+
+impl SessionPool {
+    /// The pool behind the context of a call, for as long as the call lasts.
+    pub fn new(api: Api, context: *const OrtKernelContext) -> Self {
+        Self { api, context }
+    }
+}
+
+type Task<'a> = &'a (dyn Fn(usize) + Sync);
+
+impl Pool for SessionPool {
+    fn run(&self, tasks: usize, task: Task<'_>) {
+        unsafe extern "C" fn run(task: *mut c_void, index: usize) {
+            // SAFETY: the pointer is the one that is passed below, and its target outlives the call.
+            let task = unsafe { *task.cast::<Task<'_>>() };
+            task(index);
+        }
+        let data = (&raw const task).cast_mut().cast();
+        // SAFETY: the context is the running call's; every task is done when the function returns.
+        let status = unsafe { ((*self.api.table()).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
+        if !self.api.succeeded(status) {
+            (0..tasks).for_each(task);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+"""A session of onnxruntime in place of the reference evaluator, for models that hold other operators too.
+
+Decides when there is one and what happens when it cannot go on: the reference evaluator then runs the model, or says
+what is wrong with it, in the same words as without onnxruntime. The operators of this package are this package's in
+both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from extremum import spec
+from extremum.backend import node as nodes
+from extremum.backend.executor import Executor
+from extremum.errors import DependencyError, ExecutionError, ExtremumError
+
+if TYPE_CHECKING:
+    from extremum.onnxruntime import InferenceSession
+
+__all__ = ["Session", "open_session", "serves"]
+
+_FATAL = 4
+
+
+def serves(model: onnx.ModelProto) -> bool:
+    """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Left as it is.
+
+    Returns
+    -------
+    bool
+        Whether :func:`open_session` is worth trying.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.session import serves
+    >>> serves(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = Max(x) }'))
+    False
+    """
+    own = {*spec.OPERATORS, *((nodes.canonical(each.domain), each.name) for each in model.functions)}
+    bodies = (model.graph.node, *(each.node for each in model.functions))
+    if all((nodes.canonical(node.domain), node.op_type) in own for body in bodies for node in nodes.walk(body)):
+        return False
+    try:
+        import_module("extremum.onnxruntime.installed")
+    except DependencyError:
+        return False
+    return True
+
+
+def open_session(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], reference: Callable[[], Executor]
+) -> Session | None:
+    """Return a session for a model, or None if onnxruntime does not take it.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, for which :func:`serves` is true.
+    reference : callable
+        Makes the evaluator for the runs that the session cannot do; called when it is first needed.
+
+    Returns
+    -------
+    Session or None
+        To be run like an evaluator.
+    """
+    import onnxruntime
+
+    from extremum.onnxruntime import InferenceSession
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL
+    try:
+        source = model.SerializeToString() if isinstance(model, onnx.ModelProto) else model
+        return Session(InferenceSession(source, options, providers=["CPUExecutionProvider"]), reference)
+    except Exception:
+        # Too large, unknown operators, types without a kernel: the reference evaluator may do better, or says why not.
+        return None
+
+
+class Session:
+    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails.
+
+    Parameters
+    ----------
+    session : extremum.onnxruntime.InferenceSession
+        The session.
+    reference : callable
+        Makes the evaluator.
+    """
+
+    def __init__(self, session: InferenceSession, reference: Callable[[], Executor]) -> None:
+        self._session = session
+        self._reference = reference
+        self._executor: Executor | None = None
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs in the model's order."""
+        return [output.name for output in self._session.get_outputs()]
+
+    def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
+        """Run the model once."""
+        results: Sequence[Any]
+        try:
+            results = self._session.run(output_names, {name: _native(x) for name, x in feeds.items()})
+            results = [_named(x) for x in results]
+        except Exception as error:
+            try:
+                self._executor = self._executor or self._reference()
+            except ExtremumError:
+                line = str(error).strip().partition("\n")[0]
+                raise ExecutionError("onnxruntime could not run the model", given=line) from error
+            results = self._executor.run(output_names, feeds)
+        return results
+
+
+def _native(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and not x.dtype.isnative:
+        return x.astype(x.dtype.newbyteorder("="))
+    return x
+
+
+def _named(x: Any) -> Any:
+    # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
+    return x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x

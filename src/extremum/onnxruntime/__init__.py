@@ -1,0 +1,24 @@
+"""The core operations inside ONNX Runtime: the library of custom operators, model conversion, and a session with both.
+
+``library_path`` and ``convert`` need no onnxruntime; ``InferenceSession`` is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from extremum.onnxruntime.convert import Change, Conversion, convert
+from extremum.onnxruntime.library import library_path
+
+if TYPE_CHECKING:
+    from extremum.onnxruntime.session import InferenceSession
+
+__all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "InferenceSession":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from extremum.onnxruntime.session import InferenceSession
+
+    return InferenceSession

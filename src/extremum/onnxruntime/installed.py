@@ -1,0 +1,31 @@
+"""The onnxruntime that is installed, if it is there and new enough.
+
+Decides which releases serve. Importing this module is asking for one; everything of this package that needs onnxruntime
+takes it from here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from extremum.errors import DependencyError
+
+__all__ = ["OLDEST", "onnxruntime"]
+
+OLDEST = (1, 21)
+"""The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
+
+_REMEDY = "pip install 'extremum[onnxruntime]'"
+
+try:
+    import onnxruntime
+except ImportError as error:
+    raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=_REMEDY) from None
+
+_version = tuple(int(number) for number in re.findall(r"\d+", onnxruntime.__version__)[:2])
+if _version < OLDEST:
+    raise DependencyError(
+        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run what is converted here",
+        given=f"onnxruntime {onnxruntime.__version__}",
+        remedy=_REMEDY,
+    )

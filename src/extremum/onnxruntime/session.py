@@ -1,0 +1,92 @@
+"""onnxruntime's own session, with this package's operators in it.
+
+Decides what a session is given: the converted model where there was something to convert, the model as it came where
+there was not. Everything after that is onnxruntime's.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from extremum.onnxruntime.convert import Conversion, Selection, convert
+from extremum.onnxruntime.installed import onnxruntime
+from extremum.onnxruntime.library import register
+
+__all__ = ["InferenceSession"]
+
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+
+
+class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
+    """A session of onnxruntime in which ArgMax, ArgMin, Max, Min and Hardmax are this package's.
+
+    Takes the arguments and has the methods of ``onnxruntime.InferenceSession``.
+
+    Parameters
+    ----------
+    path_or_bytes : str, path-like or bytes
+        The model. Weights beside the file stay there and are read by onnxruntime. A model in onnxruntime's own format
+        is taken as it is.
+    sess_options : onnxruntime.SessionOptions, optional
+        The operators are added to them.
+    providers, provider_options, **options
+        As onnxruntime takes them.
+    nodes : str
+        Which nodes are rewritten: ``all``, or ``unsupported`` for those alone that the installed onnxruntime does not
+        run.
+
+    Attributes
+    ----------
+    conversion : Conversion or None
+        What was changed; None for a model in onnxruntime's own format.
+
+    Raises
+    ------
+    DependencyError
+        If onnxruntime is missing or too old, or the library of operators cannot be loaded.
+    ModelError
+        If it is no ONNX model.
+    SpecError, AxisError, ElementTypeError
+        If a node breaks the promise of its operator's version.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx
+    >>> from extremum.onnxruntime import InferenceSession
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (uint16[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> session = InferenceSession(onnx.parser.parse_model(text).SerializeToString())
+    >>> session.run(None, {"x": np.array([[1, 3, 3], [7, 0, 3]], np.uint16)})[0].tolist()
+    [[1, 0, 0]]
+    """
+
+    def __init__(
+        self,
+        path_or_bytes: str | os.PathLike[str] | bytes,
+        sess_options: Any = None,
+        providers: Any = None,
+        provider_options: Any = None,
+        *,
+        nodes: Selection = "all",
+        **options: Any,
+    ) -> None:
+        sess_options = onnxruntime.SessionOptions() if sess_options is None else sess_options
+        register(sess_options)
+        self.conversion: Conversion | None = None
+        if not _is_ort_format(path_or_bytes):
+            self.conversion = convert(path_or_bytes, nodes)
+            if self.conversion.modified:
+                if not isinstance(path_or_bytes, bytes):
+                    folder = Path(path_or_bytes).resolve().parent
+                    sess_options.add_session_config_entry(_WEIGHTS_FOLDER, str(folder))
+                path_or_bytes = self.conversion.model.SerializeToString()
+        super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
+
+
+def _is_ort_format(model: str | os.PathLike[str] | bytes) -> bool:
+    if not isinstance(model, bytes):
+        with Path(model).open("rb") as file:
+            model = file.read(8)
+    return model[4:8] == b"ORTM"

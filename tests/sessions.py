@@ -1,0 +1,59 @@
+"""How tests run a model in onnxruntime with this package's operators in it.
+
+onnxruntime's Python side takes no bfloat16 array, so bfloat16 lives inside the model, between two casts that lose
+nothing.
+"""
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+from extremum import dtypes
+from extremum.onnxruntime import InferenceSession
+
+__all__ = ["node_model", "run_model", "run_node", "session"]
+
+
+def session(model, **options):
+    """A session of the model that keeps its warnings for itself."""
+    quiet = onnxruntime.SessionOptions()
+    quiet.log_severity_level = 3
+    return InferenceSession(model.SerializeToString(), quiet, **options)
+
+
+def run_model(model, inputs, **options):
+    """The outputs for inputs in the model's order."""
+    names = [value.name for value in model.graph.input]
+    return session(model, **options).run(None, dict(zip(names, inputs, strict=True)))
+
+
+def node_model(row, given, inputs, result):
+    """A model of one node of a version, whose ranks are known and whose sizes are not."""
+    names = [f"x{position}" for position in range(len(inputs))]
+    nodes = [helper.make_node(row.name, names, ["y"], name="node", **given)]
+    passed = [declare(name, x) for name, x in zip(names, inputs, strict=True)]
+    returned = declare("y", result)
+    if inputs[0].dtype.name == "bfloat16":
+        casts = [helper.make_node("Cast", [f"{name}_float"], [name], to=TensorProto.BFLOAT16) for name in names]
+        passed = [declare(f"{name}_float", x, "float32") for name, x in zip(names, inputs, strict=True)]
+        nodes = [*casts, *nodes]
+    if result.dtype.name == "bfloat16":
+        nodes.append(helper.make_node("Cast", ["y"], ["y_float"], to=TensorProto.FLOAT))
+        returned = declare("y_float", result, "float32")
+    graph = helper.make_graph(nodes, "g", passed, [returned])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", row.since)])
+
+
+def declare(name, array, element=None):
+    number = dtypes.from_name(element or array.dtype.name).onnx_number
+    return helper.make_tensor_value_info(name, number, [f"{name}_{axis}" for axis in range(array.ndim)])
+
+
+def run_node(row, given, inputs, result):
+    """The output of a node of a version, in the element type of the result that is expected."""
+    fed = [x.astype(np.float32) if x.dtype.name == "bfloat16" else x for x in inputs]
+    model = node_model(row, given, inputs, result)
+    onnx.checker.check_model(model)
+    (output,) = run_model(model, fed)
+    return output.astype(result.dtype) if result.dtype.name == "bfloat16" else output

@@ -1,0 +1,309 @@
+"""The session: models as users have them, the shapes it knows, many threads, and every error in one clear line."""
+
+import importlib
+import sys
+import threading
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import helper
+
+from extremum import backend
+from extremum.errors import DependencyError, ModelError, SpecError
+from extremum.onnxruntime import InferenceSession, installed, library, library_path
+from models import model
+from refusal import refusal
+from sessions import run_model, session
+from test_backend_nesting import IF, LOOP, SCAN
+
+X = np.array([[1, 5, np.nan], [7, 7, 2]], np.float32)
+
+
+def extended(body, opset=13):
+    """A model that uses the operators of ai.extremum directly."""
+    return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}, "ai.extremum" : 1]> g {body}')
+
+
+@pytest.mark.parametrize(
+    ("body", "inputs"),
+    [
+        (IF, [np.array(True), X]),
+        (IF, [np.array(False), X]),
+        (LOOP, [np.array(2), np.array(True), np.array([9, 0, 0], np.float32), np.array([1, 2, 3], np.float32)]),
+        (SCAN, [X]),
+    ],
+)
+def test_subgraphs(body, inputs):
+    proto = model(body)
+    for ours, expected in zip(run_model(proto, inputs), backend.run_model(proto, inputs), strict=True):
+        assert ours.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("call", "expected"), [("own.Arg(x)", [[2], [0]]), ("own.Arg <along = 0> (x)", [[1, 1, 0]])])
+def test_a_functions_attribute_with_a_default(call, expected):
+    proto = model(
+        f"(float[2, 3] x) => (int64[a, b] y) {{ y = {call} }}",
+        functions="""<domain: "own", opset_import: ["" : 13]> Arg <along: int = 1> (x) => (y) {
+          y = ArgMax <axis: int = @along> (x)
+        }""",
+    )
+    assert run_model(proto, [X])[0].tolist() == expected
+
+
+@pytest.mark.parametrize(("opset", "expected"), [(11, [[[0, 0], [1, 0]]]), (13, [[[0, 1], [1, 0]]])])
+def test_a_functions_attribute_that_the_call_leaves_out_has_the_default_of_the_version(opset, expected):
+    proto = model(
+        "(float[1, 2, 2] x) => (float[a, b, c] y) { y = own.Hot(x) }",
+        functions=f"""<domain: "own", opset_import: ["" : {opset}]> Hot <along> (x) => (y) {{
+          y = Hardmax <axis: int = @along> (x)
+        }}""",
+        opset=opset,
+    )
+    assert run_model(proto, [np.array([[[1, 2], [4, 4]]], np.float32)])[0].tolist() == expected
+
+
+def test_types_pass_through_functions_without_declarations():
+    proto = model(
+        "(uint16[3] a, uint16[3] b) => (int64[1] y) { y = own.Last(a, b) }",
+        functions="""<domain: "own", opset_import: ["" : 13]> Last (a, b) => (y) {
+          m = Max(a, b)
+          n = Min(m, a, b)
+          y = ArgMax <select_last_index = 1> (n)
+        }""",
+    )
+    a, b = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
+    assert run_model(proto, [a, b])[0].tolist() == [1]
+
+
+def test_several_axes_at_once():
+    proto = extended("(float[2, 3] x) => (int64 y) { y = ai.extremum.ArgReduce <axes = [0, -1], keepdims = 0> (x) }")
+    assert run_model(proto, [X])[0].tolist() == 2
+    proto = extended("(float[2, 3] x) => (float[2, 3] y) { y = ai.extremum.OneHot <axis = 0, to_last = 1> (x) }")
+    assert run_model(proto, [X])[0].tolist() == [[0, 0, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("element", ["bool", "float16", "float", "double", "int8", "uint64"])
+def test_operators_take_bool_too(element):
+    proto = extended(f"({element}[n] a, {element}[1] b) => ({element}[n] y) {{ y = ai.extremum.Extremum(a, b) }}")
+    dtype = helper.tensor_dtype_to_np_dtype(proto.graph.input[0].type.tensor_type.elem_type)
+    assert run_model(proto, [np.array([0, 1], dtype), np.array([0], dtype)])[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("declared", "node", "expected"),
+    [
+        ("float[n, 3] a", "ArgReduce(a)", [1, 3]),
+        ("float[n, 3] a", "ArgReduce <axis = 1, keepdims = 0> (a)", ["n"]),
+        ("float[n, 3] a", "OneHot(a)", ["n", 3]),
+        ("float[n, 1] a, float[m] b", "Extremum(a, b)", ["n", "m"]),
+        ("float[n, 1] a, float[4] b", "Extremum(a, b)", ["n", 4]),
+        ("float[n, 1] a, float[k, 1, m] b", "Extremum(a, b)", ["k", "n", "m"]),
+    ],
+)
+def test_shapes_are_inferred(declared, node, expected):
+    kind = "int64" if "ArgReduce" in node else "float"
+    proto = extended(f"({declared}) => ({kind}[...] y) {{ y = ai.extremum.{node} }}".replace("[...]", ""))
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    assert session(proto).get_outputs()[0].shape == expected
+
+
+def test_inputs_of_unknown_rank():
+    proto = model("(float[1] a, float[1] b) => (float[1] y) { y = Max(a, b) }")
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    assert run_model(proto, [X, np.float32([6])])[0].shape == (2, 3)
+
+
+def external_model(folder):
+    proto = model("(float[3] x) => (float[3] m, int64[1] y) { m = Max(x, w) y = ArgMax(m) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(3, dtype=np.float32), "w"))
+    path = folder / "model.onnx"
+    onnx.save(proto, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    return path
+
+
+@pytest.mark.parametrize("kind", [str, lambda path: path], ids=["str", "path"])
+def test_weights_beside_the_file(tmp_path, monkeypatch, kind):
+    path = external_model(tmp_path)
+    monkeypatch.chdir("/")
+    outputs = InferenceSession(kind(path)).run(None, {"x": np.float32([1, 0, 0])})
+    assert [output.tolist() for output in outputs] == [[1, 1, 2], [2]]
+
+
+def test_onnxruntimes_own_format_is_taken_as_it_is(tmp_path):
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "model.ort")
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    proto = model("(uint16[3] x) => (int64[1] y) { y = ArgMax(x) }")
+    InferenceSession(proto.SerializeToString(), options)
+    for source in (tmp_path / "model.ort", (tmp_path / "model.ort").read_bytes()):
+        reopened = InferenceSession(source)
+        assert reopened.conversion is None
+        assert reopened.run(None, {"x": np.array([1, 3, 3], np.uint16)})[0].tolist() == [1]
+
+
+def test_it_is_onnxruntimes_session():
+    proto = model("(float[3] x) => (float[3] y) { y = Neg(x) }")
+    plain = session(proto, nodes="unsupported")
+    assert isinstance(plain, onnxruntime.InferenceSession)
+    assert not plain.conversion.modified
+    assert plain.get_providers() == onnxruntime.InferenceSession(proto.SerializeToString()).get_providers()
+    binding = plain.io_binding()
+    binding.bind_cpu_input("x", np.float32([1, 2, 3]))
+    binding.bind_output("y")
+    plain.run_with_iobinding(binding)
+    assert binding.copy_outputs_to_cpu()[0].tolist() == [-1, -2, -3]
+
+
+def test_options_serve_any_number_of_sessions():
+    options = onnxruntime.SessionOptions()
+    proto = model("(uint16[3] x) => (int64[1] y) { y = ArgMin(x) }").SerializeToString()
+    sessions = [InferenceSession(proto, options) for _ in range(3)]
+    library.register(options)
+    for each in sessions:
+        assert each.run(None, {"x": np.array([3, 1, 1], np.uint16)})[0].tolist() == [1]
+
+
+def test_many_threads_on_one_session():
+    proto = model(
+        "(float[n, 64] x) => (int64[n] i, float[n, 64] h) { i = ArgMax <axis = 1, keepdims = 0> (x) h = Hardmax(x) }"
+    )
+    shared = session(proto)
+    rng = np.random.default_rng(0)
+    inputs = [rng.integers(0, 9, (n, 64)).astype(np.float32) for n in (1, 7, 100, 20_000)]
+    expected = [x.argmax(1) for x in inputs]
+    wrong, until = [], time.monotonic() + 1
+
+    def work(seed):
+        own = np.random.default_rng(seed)
+        while time.monotonic() < until:
+            choice = int(own.integers(len(inputs)))
+            index, hot = shared.run(None, {"x": inputs[choice]})
+            if not (np.array_equal(index, expected[choice]) and np.array_equal(hot.argmax(1), index)):
+                wrong.append(choice)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("body", "opset", "inputs", "message"),
+    [
+        (
+            "(float[n, m] x) => (int64[a, b] y) { y = ArgMax <axis = 1> (x) }",
+            13,
+            [np.zeros((2, 0), np.float32)],
+            "ArgReduce: there is nothing to choose from: axis 1 of the input has no element; given: float32[2, 0]; "
+            "help: reduce axes that are not empty",
+        ),
+        (
+            "(float[n] x, float[m] y) => (float[k] z) { z = Max(x, y) }",
+            6,
+            [np.zeros(3, np.float32), np.zeros(1, np.float32)],
+            "Extremum: the operands differ in shape; given: [3], [1]; "
+            "help: give operands of one shape, or set broadcast=1",
+        ),
+        (
+            "(double[n] x, double[m] y) => (double[k] z) { z = Min(x, y) }",
+            13,
+            [np.zeros(3), np.zeros(2)],
+            "Extremum: the operands cannot be broadcast against each other; given: [3], [2]; "
+            "help: dimensions, aligned at the last one, must be equal or 1",
+        ),
+    ],
+)
+def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(body, opset, inputs, message):
+    proto = model(body, opset=opset)
+    with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
+        run_model(proto, inputs)
+    assert str(caught.value).partition("Status Message: ")[2] == message
+
+
+@pytest.mark.parametrize(
+    ("rank", "message"),
+    [
+        (0, "axis 0 is out of range for an input of rank 0; given: float32[]; help: give it at least one axis"),
+        (1, "axis 1 is out of range for an input of rank 1; given: float32[3]; help: use an axis in [-1, 0]"),
+    ],
+)
+def test_an_axis_out_of_range_is_found_at_run_time_where_the_rank_is_unknown(rank, message):
+    proto = extended(f"(float[1] x) => (int64[1] y) {{ y = ai.extremum.ArgReduce <axis = {rank}> (x) }}")
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
+        run_model(proto, [np.zeros((3,) * rank, np.float32)])
+    assert str(caught.value).endswith(f"Status Message: ArgReduce: {message}")
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ("ArgReduce <keepdims = 2> (x)", "ArgReduce: attribute 'keepdims' takes 0 or 1, not 2; help: use 0 or 1"),
+        ("ArgReduce <axis = [1]> (x)", "ArgReduce: attribute 'axis' is not an integer; help: give it as an integer"),
+        (
+            "OneHot <axis = 1, axes = [1]> (x)",
+            "OneHot: attribute 'axes' cannot stand beside 'axis' or 'to_last'; help: list all axes, or give one axis",
+        ),
+        ('Extremum <order = "up"> (x)', "Extremum: attribute 'order' is 'up'; help: use 'max', the default, or 'min'"),
+    ],
+)
+def test_a_bad_attribute_is_refused_when_the_session_is_made(node, message):
+    kind = "int64" if "ArgReduce" in node else "float"
+    proto = extended(f"(float[n, 3] x) => ({kind}[a, b] y) {{ y = ai.extremum.{node} }}")
+    with pytest.raises(Exception, match="RUNTIME_EXCEPTION") as caught:
+        session(proto)
+    assert str(caught.value).endswith(message)
+
+
+def test_what_a_version_forbids_is_refused_before_onnxruntime_sees_it():
+    proto = model("(float[3] x) => (int64[1] y) { y = ArgMax <keepdims = 2> (x) }")
+    assert refusal(SpecError, session, proto) == "ArgMax-13 takes 0 or 1 for 'keepdims', not 2"
+
+
+def test_a_corrupt_model(tmp_path):
+    path = tmp_path / "torn.onnx"
+    for content in (b"", b"\x00" * 9, model("(float[3] x) => (y) { y = ArgMax(x) }").SerializeToString()[:-1]):
+        path.write_bytes(content)
+        assert refusal(ModelError, InferenceSession, path) == f"'{path}' holds no ONNX model"
+        assert refusal(ModelError, InferenceSession, content) == "the bytes hold no ONNX model"
+
+
+def test_a_library_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
+    assert refusal(DependencyError, library_path) == "the library for ONNX Runtime is not there"
+
+
+def test_a_library_that_cannot_be_loaded(monkeypatch, tmp_path):
+    torn = tmp_path / "torn.so"
+    torn.write_text("no library")
+    monkeypatch.setattr(library, "library_path", lambda: torn)
+    with pytest.raises(DependencyError) as caught:
+        InferenceSession(b"")
+    assert caught.value.one_line().startswith(
+        f"onnxruntime cannot load the library of custom operators; at: {torn}; given: "
+    )
+
+
+def test_onnxruntime_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(DependencyError) as caught:
+        importlib.reload(installed)
+    assert caught.value.reason == "onnxruntime cannot be imported"
+    assert caught.value.remedy == "pip install 'extremum[onnxruntime]'"
+
+
+def test_onnxruntime_is_too_old(monkeypatch):
+    monkeypatch.setattr(onnxruntime, "__version__", "1.20.1")
+    with pytest.raises(DependencyError) as caught:
+        importlib.reload(installed)
+    assert caught.value.one_line() == (
+        "onnxruntime is too old: 1.21 is the first to run what is converted here; "
+        "given: onnxruntime 1.20.1; help: pip install 'extremum[onnxruntime]'"
+    )
