@@ -1,0 +1,172 @@
+"""The nodes of a model, each with what is known around it.
+
+Decides the order of the walk (the graph, subgraphs before the node that holds them, then the model-local functions) and
+what is known of a tensor at each node. Whether a node is right is asked by :mod:`extremum.backend.survey`, which stops at
+the first that is not, and by :mod:`extremum.check`, which goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+
+from extremum.backend import node as nodes
+from extremum.errors import ExtremumError
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
+
+__all__ = ["Site", "declared", "sites"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A node where it stands.
+
+    Attributes
+    ----------
+    node : onnx.NodeProto
+        The node.
+    path : str
+        Where it is, without its name: ``graph.node[2].then_branch.node[0]``.
+    opsets : mapping of str to int
+        The version of each domain that is imported there.
+    types : mapping of str to TensorType
+        What is known of the tensors there, the node's declared outputs among them.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.sites import sites
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
+    >>> (site,) = sites(onnx.parser.parse_model(text))
+    >>> str(site.row), site.place, site.attributes, str(site.inputs[0])
+    ('ArgMax-13', 'graph.node[0]', {'axis': 1}, 'float32[3]')
+    """
+
+    node: onnx.NodeProto
+    path: str
+    opsets: Mapping[str, int]
+    types: Mapping[str, TensorType]
+
+    @property
+    def place(self) -> str:
+        """Where the node is, with its name if it has one."""
+        return f"{self.path} {self.node.name!r}" if self.node.name else self.path
+
+    @property
+    def where(self) -> str:
+        """The place and the version that is imported there, as an error says it."""
+        opset = self.opsets.get(nodes.canonical(self.node.domain))
+        return f"{self.place}, opset {opset}" if opset else self.place
+
+    @property
+    def row(self) -> OperatorVersion | None:
+        """The version in force, or None if the operator is none of this package's or its domain is not imported."""
+        return nodes.version(self.node, self.opsets) if nodes.canonical(self.node.domain) in self.opsets else None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that the node states itself, rather than leaving them to the call of its function."""
+        return nodes.stated(self.node, {})
+
+    @property
+    def inputs(self) -> list[TensorType]:
+        """What is known of each input.
+
+        Where the values of some attributes come with the call of the function, what does not depend on them can be
+        checked, shapes cannot: they are unknown then.
+        """
+        known = [self.types.get(name, TensorType()) for name in self.node.input]
+        if len(self.attributes) < len(self.node.attribute):
+            return [TensorType(tensor.element) for tensor in known]
+        return known
+
+    def output(self) -> TensorType:
+        """Return what follows of the output of a node of this package's.
+
+        Raises
+        ------
+        SpecError, AxisError, ElementTypeError
+            If the node breaks the promise of its version.
+        """
+        assert self.row is not None
+        return nodes.resolve(self.row, self.attributes, list(self.node.input), self.inputs)[1]
+
+
+def sites(model: onnx.ModelProto) -> Iterator[Site]:
+    """Yield the nodes of the graph, of its subgraphs and of the model-local functions.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        With the value infos of shape inference in it; the weights are not needed.
+
+    Yields
+    ------
+    Site
+        In the model's order, subgraphs before the node that holds them.
+    """
+    yield from _graph(model.graph, "graph", nodes.opsets(model.opset_import), {})
+    for index, function in enumerate(model.functions):
+        types = dict(_typed(function.value_info))
+        yield from _nodes(function.node, f"functions[{index}]", nodes.opsets(function.opset_import), types)
+
+
+def _graph(
+    graph: onnx.GraphProto, prefix: str, opsets: Mapping[str, int], outer: Mapping[str, TensorType]
+) -> Iterator[Site]:
+    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
+    own = dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+    yield from _nodes(graph.node, prefix, opsets, {**outer, **own})
+
+
+def _nodes(
+    body: Iterable[onnx.NodeProto], prefix: str, opsets: Mapping[str, int], types: MutableMapping[str, TensorType]
+) -> Iterator[Site]:
+    for index, node in enumerate(body):
+        path = f"{prefix}.node[{index}]"
+        for name, graph in nodes.subgraphs(node):
+            yield from _graph(graph, f"{path}.{name}", opsets, types)
+        site = Site(node, path, opsets, types)
+        yield site
+        if site.row is not None and len(node.output) == 1:
+            try:
+                types[node.output[0]] = site.output()
+            except ExtremumError:
+                # Whoever asked has been told; what the model declares stands.
+                continue
+
+
+def declared(value: onnx.TypeProto) -> TensorType:
+    """Return what a declaration says of a tensor; nothing for what is no tensor.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.sites import declared
+    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
+    'float32[n, 3]'
+    """
+    if not value.HasField("tensor_type"):
+        return TensorType()
+    tensor = value.tensor_type
+    shape = None
+    if tensor.HasField("shape"):
+        shape = tuple(
+            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
+        )
+    return TensorType(_element(tensor.elem_type), shape)
+
+
+def _element(number: int) -> str | None:
+    if not number or number not in onnx.TensorProto.DataType.values():
+        return None
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
+    return "string" if dtype.kind == "O" else str(dtype.name)
+
+
+def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterator[tuple[str, TensorType]]:
+    return ((value.name, declared(value.type)) for value in values)
