@@ -108,10 +108,43 @@ hardmax: out cannot be written to
     ),
     (
         lambda: extremum.maximum(np.zeros(2), out=[0, 0]),
-        errors.ElementTypeError,
+        errors.ArgumentTypeError,
         """\
 maximum: out is list, not an array
   help  pass a numpy.ndarray""",
+    ),
+    (
+        lambda: extremum.maximum(np.zeros(2, np.int8), 128),
+        errors.ArgumentError,
+        """\
+the number 128 does not fit int8
+  at    maximum
+  given 128 beside arrays of int8
+  help  convert the arrays to a wider type, or pass a number within its range""",
+    ),
+    (
+        lambda: extremum.argmax(np.zeros(2), 1.0),
+        errors.ArgumentTypeError,
+        """\
+argmax: axis 1.0 is not an integer
+  given float64[2], axis=1.0
+  help  pass an int or a tuple of ints""",
+    ),
+    (
+        lambda: extremum.argmax(np.zeros(2), 2**70),
+        errors.AxisError,
+        """\
+argmax: axis 1180591620717411303424 is out of range for an array with 1 dimension
+  given float64[2], axis=1180591620717411303424
+  help  use an axis in [-1, 0]""",
+    ),
+    (
+        lambda: extremum.hardmax(np.zeros(2), None),
+        errors.ArgumentTypeError,
+        """\
+hardmax: axis None is not an integer
+  given float64[2], axis=None
+  help  pass an int or a tuple of ints""",
     ),
     (
         lambda: extremum.set_num_threads(0),

@@ -111,7 +111,19 @@ def test_an_axis_is_not_among_the_arguments(order):
 
 
 @pytest.mark.parametrize("number", [1.5, 2, True], ids=repr)
-def test_a_python_number_has_the_type_numpy_gives_it(order, number):
-    with pytest.raises(ElementTypeError, match="operands differ in element type"):
-        FUNCTIONS[order](np.zeros(2, np.float32), number)
-    assert FUNCTIONS[order](np.zeros(2, np.asarray(number).dtype), number).shape == (2,)
+def test_a_python_number_takes_the_type_of_the_arrays_beside_it(order, number):
+    x = np.array([1, 3], np.float32)
+    expected = reference.run(Extremum(order), x, np.array(number, np.float32))
+    assert_same_bits(FUNCTIONS[order](x, number), expected)
+    assert_same_bits(FUNCTIONS[order](number, x), expected)
+
+
+def test_a_python_number_does_not_change_the_kind_of_the_arrays(order):
+    with pytest.raises(ElementTypeError, match="operands differ in element type: int8 and float64"):
+        FUNCTIONS[order](np.zeros(2, np.int8), 1.5)
+    with pytest.raises(ElementTypeError, match="operands differ in element type: bool and int64"):
+        FUNCTIONS[order](np.zeros(2, bool), 1)
+
+
+def test_python_numbers_alone_have_the_type_that_numpy_gives_them(order):
+    assert FUNCTIONS[order](2, 2).dtype == np.asarray(2).dtype

@@ -44,7 +44,7 @@ impl Axes {
             Err(error) if error.is_instance_of::<PyOverflowError>(py) => i64::MAX,
             Err(_) => {
                 let reason = format!("{function}: axis {} is not an integer", axis.repr()?);
-                let remedy = "pass an int, a tuple of ints, or None where all axes are meant";
+                let remedy = "pass an int or a tuple of ints";
                 return Err(error(py, Kind::ArgumentType, reason, given(), Some(remedy.into())));
             }
         };
