@@ -211,7 +211,7 @@ def test_an_interruption_ends_with_130(monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(catalogue, "table", interrupted)
+    monkeypatch.setattr(catalogue, "tables", interrupted)
     with pytest.raises(SystemExit) as caught:
         main(["ops"])
     assert caught.value.code == 130
@@ -233,10 +233,10 @@ def test_lists_every_operator_version():
     assert json.loads(answer("ops", "--json")) == catalogue.records()
     assert answer("ops", "--markdown") == catalogue.markdown()
     printed = [line.split() for line in answer("ops").splitlines()]
-    headings, *rows = catalogue.table()
-    assert {word for line in printed for word in line} >= set(", ".join(headings).split(", "))
-    for operator, versions, *since in rows:
-        assert [operator, *versions.split(), *since] in printed
+    for headings, *rows in catalogue.tables():
+        assert {word for line in printed for word in line} >= set(", ".join(headings).split(", "))
+        for operator, versions, *since in rows:
+            assert [operator, *versions.split(), *since] in printed
 
 
 def test_says_its_version():

@@ -1,7 +1,7 @@
 """The operators, their versions and element types as tables, straight from the specification.
 
-Decides how the rows of :mod:`extremum.spec` are laid out for a reader. The command line prints the tables; the one in
-the README is a copy that a test compares.
+Decides how the rows of :mod:`extremum.spec` are laid out for a reader: one table for each domain. The command line
+prints the tables; those in the README are a copy that a test compares.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from extremum import dtypes, spec
 
-__all__ = ["markdown", "records", "table"]
+__all__ = ["markdown", "records", "table", "tables"]
 
 
 def records() -> list[dict[str, Any]]:
@@ -48,8 +48,13 @@ def _since(versions: Iterable[spec.OperatorVersion], element_type: str) -> str:
     return next((row.version for row in versions if element_type in row.types), "-")
 
 
-def table() -> list[list[str]]:
+def table(domain: str) -> list[list[str]]:
     """Return the headings and one row per operator: its versions, and from which one on each element type is accepted.
+
+    Parameters
+    ----------
+    domain : str
+        ``spec.ONNX`` or ``spec.DIRECTML``.
 
     Returns
     -------
@@ -58,12 +63,12 @@ def table() -> list[list[str]]:
 
     Examples
     --------
-    >>> from extremum import catalogue
-    >>> headings, *rows = catalogue.table()
+    >>> from extremum import catalogue, spec
+    >>> headings, *rows = catalogue.table(spec.ONNX)
     >>> headings[:2], rows[0][:2]
     (['operator', 'versions'], ['ArgMax', '1, 11, 12, 13'])
     """
-    operators = list(spec.OPERATORS.values())
+    operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
     columns: dict[tuple[str, ...], list[str]] = {}
     for element_type in dtypes.ELEMENT_TYPES:
         accepted = tuple(_since(versions, element_type.name) for versions in operators)
@@ -80,13 +85,30 @@ def table() -> list[list[str]]:
     ]
 
 
+def tables() -> list[list[list[str]]]:
+    """Return the table of each domain.
+
+    Returns
+    -------
+    list
+        ONNX's operators, then DirectML's; each table as :func:`table` returns it.
+
+    Examples
+    --------
+    >>> from extremum import catalogue
+    >>> [rows[1][0] for rows in catalogue.tables()]
+    ['ArgMax', 'DML_ARGMAX']
+    """
+    return [table(domain) for domain in (spec.ONNX, spec.DIRECTML)]
+
+
 def markdown() -> str:
-    """Return the table as the README shows it.
+    """Return the tables as the README shows them.
 
     Returns
     -------
     str
-        A Markdown table that ends in a line break.
+        Markdown tables with an empty line between them; the last one ends in a line break.
 
     Examples
     --------
@@ -94,6 +116,9 @@ def markdown() -> str:
     >>> catalogue.markdown().splitlines()[2].startswith("| ArgMax | 1, 11, 12, 13 |")
     True
     """
-    headings, *rows = table()
+    return "\n".join(_markdown(*rows) for rows in tables())
+
+
+def _markdown(headings: list[str], *rows: list[str]) -> str:
     lines = [headings, ["---"] * len(headings), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -54,6 +54,8 @@ def output(row: OperatorVersion, values: Attributes, types: Sequence[TensorType]
         case Family.ARGMAX | Family.ARGMIN:
             element = row.output.types[0] if len(row.output.types) == 1 else None
             return TensorType(element, _reduced(row, values, types[0].shape))
+        case Family.LARGEST | Family.SMALLEST:
+            return TensorType(types[0].element, _reduced(row, values, types[0].shape))
         case Family.HARDMAX:
             if types[0].shape is not None:
                 validate.axes(row, values, len(types[0].shape))

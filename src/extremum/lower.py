@@ -1,6 +1,6 @@
 """From an operator's version to the core operation that computes it.
 
-Decides which of the three operations is meant, over which axes and with which tie. After this step nothing says ONNX,
+Decides which of the operations is meant, over which axes and with which tie. After this step nothing says ONNX,
 version or DirectML any more. The attributes have passed :func:`extremum.validate.attributes`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from extremum import validate
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Selection, Tie
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
 
@@ -32,7 +32,7 @@ def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None
 
     Returns
     -------
-    ArgReduce, OneHot or Extremum
+    ArgReduce, OneHot, Extremum or Selection
         To be called on the inputs.
 
     Raises
@@ -66,3 +66,7 @@ def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None
             return Extremum(Order.MAX)
         case Family.MINIMUM:
             return Extremum(Order.MIN)
+        case Family.LARGEST:
+            return Selection(Order.MAX, axes)
+        case Family.SMALLEST:
+            return Selection(Order.MIN, axes)

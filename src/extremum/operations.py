@@ -1,7 +1,8 @@
-"""The three core operations, as values that say what is computed and run when called.
+"""The core operations, as values that say what is computed and run when called.
 
-Every operator ends up as one of these. Axes are non-negative and distinct here; whoever builds an operation has settled
-what a negative axis or a default means. How the elements are compared and traversed is the native module's.
+Every operator ends up as one of these. Three have kernels of their own, a selection is composed of one of them. Axes
+are non-negative and distinct here; whoever builds an operation has settled what a negative axis or a default means. How
+the elements are compared and traversed is the native module's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 
-__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Tie"]
+__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Selection", "Tie"]
 
 
 class Order(enum.Enum):
@@ -128,4 +129,43 @@ class Extremum:
         return _ELEMENTWISE[self.order](*operands, out=out)
 
 
-Operation = ArgReduce | OneHot | Extremum
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The extremum itself over a set of axes, which stay with size 1: the bits of the element an ArgReduce finds.
+
+    Finding comes first because it alone reads the whole input, in one pass; fetching reads one element per result.
+
+    Attributes
+    ----------
+    order : Order
+        Largest or smallest; of equals, such as -0 and +0 or two NaNs, the first.
+    axes : tuple of int
+        The reduced axes, at least one; their order does not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.operations import Order, Selection
+    >>> Selection(Order.MIN, (1,))(np.array([[3, 1, 2], [5, 4, 4]]))
+    array([[1],
+           [4]])
+    """
+
+    order: Order
+    axes: tuple[int, ...]
+
+    def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the selected elements; ``out``, if given, receives them and is returned."""
+        axes = sorted(self.axes)
+        index = ArgReduce(self.order, self.axes, keepdims=True, tie=Tie.FIRST, index=np.dtype(np.int64))(x)
+        places: list[NDArray[Any]] = list(np.indices(index.shape, sparse=True))
+        for axis, place in zip(axes, np.unravel_index(index, [x.shape[axis] for axis in axes]), strict=True):
+            places[axis] = place
+        selected: NDArray[Any] = x[tuple(places)]
+        if out is None:
+            return selected
+        out[...] = selected
+        return out
+
+
+Operation = ArgReduce | OneHot | Extremum | Selection

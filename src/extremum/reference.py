@@ -1,4 +1,4 @@
-"""The three core operations in plain Python over NumPy: slow, obvious, and the oracle of the tests.
+"""The core operations in plain Python over NumPy: slow, obvious, and the oracle of the tests.
 
 This file decides what the right answer is, one block of elements at a time. It expects lowered operations (axes
 distinct and not negative, operands of one element type) and leaves checking to :mod:`extremum.validate` and speed to
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Selection, Tie
 
-__all__ = ["arg_reduce", "extremum", "one_hot", "run"]
+__all__ = ["arg_reduce", "extremum", "one_hot", "run", "selection"]
 
 Array = NDArray[Any]
 Number = int | float
@@ -26,10 +26,10 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
 
     Parameters
     ----------
-    operation : ArgReduce, OneHot or Extremum
+    operation : ArgReduce, OneHot, Extremum or Selection
         What to do; see :mod:`extremum.operations`.
     *inputs : array_like
-        One array for ArgReduce and OneHot, one or more for Extremum.
+        One array, or for Extremum one or more.
 
     Returns
     -------
@@ -56,6 +56,8 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
             return one_hot(arrays[0], axes)
         case Extremum(order):
             return extremum(order, *arrays)
+        case Selection(order, axes):
+            return selection(arrays[0], order, axes)
 
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
@@ -167,6 +169,40 @@ def extremum(order: Order, *operands: Array) -> Array:
     for place in np.ndindex(result.shape):
         candidates = [x[place] for x in operands]
         result[place] = max(candidates, key=lambda candidate: _key_with_zero_sign(candidate.item(), order))
+    return result
+
+
+def selection(x: Array, order: Order, axes: Sequence[int]) -> Array:
+    """First largest or smallest element over a set of axes, which stay with length 1.
+
+    Parameters
+    ----------
+    x : ndarray
+        Any shape, any element type.
+    order : Order
+        Whether the largest or the smallest element is sought.
+    axes : sequence of int
+        The reduced axes; their sequence does not matter.
+
+    Returns
+    -------
+    ndarray
+        The elements that :func:`arg_reduce` points to with ``Tie.FIRST``, bit for bit.
+
+    Notes
+    -----
+    Source: DML_REDUCE with the functions MAX and MIN.
+
+    Examples
+    --------
+    >>> selection(np.array([[3, 1, 2], [5, 4, 4]]), Order.MIN, [1])
+    array([[1],
+           [4]])
+    """
+    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+    result = np.empty(kept, x.dtype)
+    for place, block in zip(np.ndindex(*kept), _blocks(x, axes), strict=True):
+        result[place] = block.flat[_position(block, order, Tie.FIRST)]
     return result
 
 

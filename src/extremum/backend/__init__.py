@@ -20,7 +20,7 @@ from extremum.backend.check import check
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.functions import callees_first
 from extremum.backend.inputs import bind
-from extremum.backend.model import load, skeleton
+from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError
 
@@ -158,7 +158,7 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         loaded = load(model)
         bare = skeleton(loaded)
-        survey(_inferred(bare))
+        survey(inferred(bare))
         functions = callees_first(loaded.functions)
         check(bare)
         try:
@@ -252,14 +252,6 @@ class Backend(_OnnxBackend):
 def _refuse(options: Mapping[str, Any]) -> None:
     for name in options:
         raise ArgumentError(f"there is no option {name!r} here")
-
-
-def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
-    try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:
-        # What is wrong is said better by the survey and the checker; both come next.
-        return model
 
 
 is_compatible = Backend.is_compatible

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from extremum.errors import ModelError
 
-__all__ = ["load", "skeleton"]
+__all__ = ["inferred", "load", "skeleton"]
 
 # In elements. Shape inference reads small constants (a shape, an axis) and needs no others.
 _LARGEST_CONSTANT = 256
@@ -141,3 +141,31 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
         elif tensor.name not in inputs:
             graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     return copy
+
+
+def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy of a model with the types that onnx can infer, or the model itself where inference fails.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Left as it is; a skeleton, for inference serialises it.
+
+    Returns
+    -------
+    onnx.ModelProto
+        With value infos for what lies between inputs and outputs.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.model import inferred
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { z = Abs(x) y = ArgMax(z) }'
+    >>> [each.name for each in inferred(onnx.parser.parse_model(text)).graph.value_info]
+    ['z']
+    """
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except Exception:
+        # What is wrong is said better by whoever looks at the nodes.
+        return model

@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "program"]
 
 COMMANDS = {
     "run": "Run a model on arrays from files or on random ones.",
+    "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
     "ops": "List the operators, their versions and element types.",
     "bench": "Time this package beside every installed peer, in turns, each answer checked first.",
 }

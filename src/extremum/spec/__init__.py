@@ -45,8 +45,7 @@ OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyT
             maximum.VERSIONS,
             minimum.VERSIONS,
             hardmax.VERSIONS,
-            directml.ARGMAX_VERSIONS,
-            directml.ARGMIN_VERSIONS,
+            *directml.OPERATORS,
         )
     }
 )

@@ -56,6 +56,8 @@ class Family(enum.Enum):
     HARDMAX = "1 at the largest"
     MAXIMUM = "elementwise largest"
     MINIMUM = "elementwise smallest"
+    LARGEST = "the largest"
+    SMALLEST = "the smallest"
 
 
 class AttributeType(enum.Enum):

@@ -1,0 +1,45 @@
+"""``extremum lower``: a model in DirectML's operators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from extremum import directml, feeds
+from extremum.directml.formats import FORMATS
+
+__all__ = ["lower"]
+
+_LEVELS = {str(level): level for level in directml.FeatureLevel}
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option(
+    "--feature-level",
+    type=click.Choice(list(_LEVELS)),
+    default=list(_LEVELS)[-1],
+    show_default=True,
+    metavar="LEVEL",
+    help="What the operators have to get by with, such as 4_1.",
+)
+@click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="For reading, for programs, to paste into C++, or for DxDispatch to run.",
+)
+def lower(model: Path, feature_level: str, sizes: tuple[str, ...], form: str) -> int:
+    """Write the nodes that pick the largest or smallest in DirectML's operators.
+
+    A node that cannot go is named on stderr, with the feature level or type that would do; the exit status is 1 then.
+    """
+    lowered = directml.lower(model, _LEVELS[feature_level], sizes=feeds.parse_sizes(sizes))
+    click.echo(FORMATS[form](lowered), nl=False)
+    for refusal in lowered.refusals:
+        click.echo(refusal.one_line(), err=True)
+    return 1 if lowered.refusals else 0

@@ -1,0 +1,206 @@
+"""Whether a feature level takes an operator description.
+
+Decides what is refused, and with which words, from the row in force and from what the documents demand of the tensors
+together. A single tensor has passed :class:`extremum.directml.TensorDesc`; what a row means is the pipeline's:
+:mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from extremum import dtypes, infer, spec, validate
+from extremum.directml.descriptions import ActivationHardmaxOperatorDesc, OperatorDesc
+from extremum.directml.enumerations import FeatureLevel, TensorFlags
+from extremum.directml.tensor import TensorDesc
+from extremum.errors import ElementTypeError, ExtremumError, SpecError
+from extremum.lower import lower
+from extremum.operations import Operation
+from extremum.spec import OperatorVersion, Parameter
+from extremum.tensors import TensorType
+
+__all__ = ["accept", "feature_level_required"]
+
+
+def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
+    """Return the core operation that a description means at a feature level.
+
+    Parameters
+    ----------
+    desc : OperatorDesc
+        One of the structures.
+    feature_level : FeatureLevel
+        What the device offers.
+
+    Returns
+    -------
+    ArgReduce, OneHot, Extremum or Selection
+        To be called on views of the described tensors.
+
+    Raises
+    ------
+    SpecError
+        If the feature level lacks the operator or the dimension count, or the tensors do not go together.
+    ElementTypeError
+        If the feature level lacks the element type, or the tensors differ in theirs.
+    AxisError
+        If an axis lies outside the tensor or is listed twice.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> from extremum.directml.acceptance import accept
+    >>> matrix = dml.TensorDesc(dml.TensorDataType.INT8, sizes=(2, 3))
+    >>> accept(dml.ElementWiseMinOperatorDesc(matrix, matrix, matrix), dml.FeatureLevel.FL_3_0)
+    Extremum(order=<Order.MIN: 'min'>)
+    """
+    try:
+        return _operation(desc, feature_level)
+    except ExtremumError as error:
+        tensors = {**desc.inputs, "output_tensor": desc.output}
+        fields = [f"{field}: {tensor}" for field, tensor in tensors.items()]
+        fields += [f"{field}={value}" for field, value in desc.attributes.items()]
+        where = f"{desc.row}, feature level {feature_level}"
+        raise error.with_context(where=where, given=", ".join(fields)) from None
+
+
+def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
+    """Return the lowest feature level that takes a description.
+
+    Parameters
+    ----------
+    desc : OperatorDesc
+        One of the structures.
+
+    Returns
+    -------
+    FeatureLevel
+        Every level from this one on takes it too.
+
+    Raises
+    ------
+    SpecError, ElementTypeError, AxisError
+        If no level takes it; the words are those of the highest.
+
+    Notes
+    -----
+    Source: the tensor support tables of the operators' documents.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> row = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(5,))
+    >>> index = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(1,))
+    >>> dml.feature_level_required(dml.ArgMinOperatorDesc(row, index, axes=(0,)))
+    <FeatureLevel.FL_4_1: 16640>
+    """
+    *lower_levels, highest = FeatureLevel
+    for level in lower_levels:
+        try:
+            accept(desc, level)
+        except ExtremumError:
+            continue
+        return level
+    accept(desc, highest)
+    return highest
+
+
+def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
+    row = spec.find(spec.DIRECTML, desc.row, feature_level)
+    for field, tensor in desc.inputs.items():
+        _tensor(row, row.input, field, tensor)
+    _tensor(row, row.output, "output_tensor", desc.output)
+    values = validate.attributes(row, desc.attributes)
+    inputs = [_type(tensor) for tensor in desc.inputs.values()]
+    _one_type(row, inputs)
+    expected = infer.output(row, values, inputs)
+    _output(desc, expected)
+    if isinstance(desc, ActivationHardmaxOperatorDesc):
+        _effective_rank(desc)
+    if expected.element is None:
+        _index(desc, validate.axes(row, values, desc.output.dimension_count))
+    return lower(row, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
+
+
+def _type(tensor: TensorDesc) -> TensorType:
+    return TensorType(tensor.data_type.element_type.name, tensor.sizes)
+
+
+def _names(types: Sequence[str]) -> str:
+    return ", ".join(str(dtypes.from_name(name).directml) for name in types)
+
+
+def _tensor(row: OperatorVersion, parameter: Parameter, field: str, tensor: TensorDesc) -> None:
+    versions = spec.OPERATORS[row.domain, row.name]
+    element = tensor.data_type.element_type.name
+    if element not in parameter.types:
+        later = [each for each in versions if each.since > row.since and element in _parameter(each, parameter).types]
+        note = f" (it came with {later[0]})" if later else ""
+        raise ElementTypeError(
+            f"{row} does not take {tensor.data_type.name} as {field}{note}",
+            remedy=f"the element types of {field} in {row} are: {_names(parameter.types)}",
+        )
+    least, most = row.ranks
+    if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
+        counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
+        raise SpecError(
+            f"{row} takes tensors of {counts}, but {field} has {tensor.dimension_count}",
+            remedy="put dimensions of size 1 in front" if tensor.dimension_count < least else None,
+        )
+    if tensor.flags & TensorFlags.OWNED_BY_DML:
+        raise SpecError(
+            f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
+            remedy="use TensorFlags.NONE and bind the tensor in dispatch",
+        )
+
+
+def _parameter(row: OperatorVersion, like: Parameter) -> Parameter:
+    return row.output if like.name == row.output.name else row.input
+
+
+def _one_type(row: OperatorVersion, inputs: Sequence[TensorType]) -> None:
+    elements = [str(tensor.element) for tensor in inputs]
+    if len(set(elements)) > 1:
+        raise ElementTypeError(f"{row} takes inputs of one element type, not {_names(elements)}")
+
+
+def _output(desc: OperatorDesc, expected: TensorType) -> None:
+    given = desc.output
+    if expected.element is not None and given.data_type.element_type.name != expected.element:
+        raise ElementTypeError(
+            f"output_tensor is of type {given.data_type.name}, the input of type {_names([expected.element])}",
+            remedy="input and output have one element type",
+        )
+    if given.sizes != expected.sizes:
+        raise SpecError(
+            f"output_tensor has sizes {list(given.sizes)}, but the result has {list(expected.sizes or ())}",
+            remedy="DirectML keeps the rank: a reduced dimension has size 1" if desc.attributes else None,
+        )
+    if given.overlapping:
+        raise SpecError(
+            f"elements of output_tensor share memory: its strides are {list(given.element_strides)}",
+            remedy="each dimension has to step over all that the dimensions of smaller stride span",
+        )
+
+
+def _effective_rank(desc: ActivationHardmaxOperatorDesc) -> None:
+    sizes = desc.input_tensor.sizes
+    if any(size > 1 for size in sizes[:-2]):
+        raise SpecError(
+            f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}",
+            remedy="use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes",
+        )
+
+
+def _index(desc: OperatorDesc, axes: Sequence[int]) -> None:
+    (tensor,) = desc.inputs.values()
+    last = math.prod(tensor.sizes[axis] for axis in axes) - 1
+    index = desc.output.data_type
+    if last > np.iinfo(index.element_type.dtype).max:
+        raise SpecError(
+            f"the index may be as large as {last}, which {index.name} cannot hold",
+            remedy="use UINT32, UINT64 or INT64 for output_tensor",
+        )

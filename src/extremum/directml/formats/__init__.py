@@ -1,0 +1,32 @@
+"""The forms in which a lowered model can be written, by name.
+
+Decides the names; each form is the module of its name.
+"""
+
+from __future__ import annotations
+
+import json as _json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from extremum.directml.formats import dxdispatch, json
+from extremum.directml.formats.cpp import cpp
+from extremum.directml.formats.text import text
+from extremum.directml.lowered import LoweredModel
+
+__all__ = ["FORMATS"]
+
+
+def _indented(document: Callable[[LoweredModel], object]) -> Callable[[LoweredModel], str]:
+    return lambda model: _json.dumps(document(model), indent=2) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[LoweredModel], str]] = MappingProxyType(
+    {
+        "text": text,
+        "json": _indented(json.document),
+        "cpp": cpp,
+        "dxdispatch": _indented(dxdispatch.document),
+    }
+)
+"""From the name of a format to the function that writes a lowered model in it."""

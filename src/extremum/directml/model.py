@@ -1,0 +1,154 @@
+"""An ONNX model, read for the nodes that pick the largest or smallest.
+
+Decides which nodes are looked at (in the graph, its subgraphs and the functions it calls) and what is known of their
+tensors. What a node becomes is :mod:`extremum.directml.steps`'s. The one module here that needs the onnx package.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+import onnx.inliner
+from numpy.typing import NDArray
+
+from extremum.backend import node as nodes
+from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.survey import declared
+from extremum.errors import ArgumentError, ExtremumError, SpecError
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
+from extremum.validate import Attributes
+
+__all__ = ["Model", "Node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the family that keeps the promise of its version.
+
+    Attributes
+    ----------
+    place : str
+        Where it is.
+    row : OperatorVersion
+        The version in force.
+    values : mapping of str to (int, tuple of int or None)
+        The values of all attributes.
+    inputs : tuple of (str, TensorType)
+        Name and type of each input.
+    output : (str, TensorType)
+        Name and type of the output.
+    """
+
+    place: str
+    row: OperatorVersion
+    values: Attributes
+    inputs: tuple[tuple[str, TensorType], ...]
+    output: tuple[str, TensorType]
+
+
+class Model:
+    """A model with a size for each symbolic dimension that was given one.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        Left as it is.
+    sizes : mapping of str to int
+        Size by symbol.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model.
+    ArgumentError
+        If the model has no dimension of that name.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.directml.model import Model
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (int64[1] y) { z = Abs(x) y = ArgMax(z) }'
+    >>> model = Model(onnx.parser.parse_model(text), {"n": 8})
+    >>> [(node.place, str(node.inputs[0][1])) for node in model.nodes()]
+    [('graph.node[1]', 'float32[8]')]
+    """
+
+    def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
+        loaded = load(model)
+        self._weights = loaded.graph
+        bare = skeleton(loaded)
+        if bare.functions:
+            bare = onnx.inliner.inline_local_functions(bare)
+        _fix(bare.graph, sizes)
+        self._opsets = nodes.opsets(bare.opset_import)
+        self._graph = inferred(bare).graph
+
+    def nodes(self) -> Iterator[Node | ExtremumError]:
+        """Yield each node of the family in the model's order, or what is wrong with it and where."""
+        for place, node, types in _walk(self._graph, "graph", {}):
+            if nodes.canonical(node.domain) in self._opsets:
+                try:
+                    row = nodes.version(node, self._opsets)
+                    if row is not None:
+                        yield self._node(place, node, row, types)
+                except ExtremumError as error:
+                    yield error.with_context(where=place)
+
+    def _node(self, place: str, node: onnx.NodeProto, row: OperatorVersion, types: dict[str, TensorType]) -> Node:
+        inputs = tuple((name, types.get(name, TensorType())) for name in node.input)
+        values, output = nodes.resolve(row, nodes.stated(node, {}), list(node.input), [tensor for _, tensor in inputs])
+        if len(node.output) != 1:
+            raise SpecError(f"{row} has 1 output, not {len(node.output)}")
+        types[node.output[0]] = output
+        return Node(place, row, values, inputs, (node.output[0], output))
+
+    def constants(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
+        """Return the tensors with a fixed value that are called one of ``names``."""
+        return {name: onnx.numpy_helper.to_array(tensor) for name, tensor in _fixed(self._weights) if name in names}
+
+
+def _walk(
+    graph: onnx.GraphProto, prefix: str, outer: Mapping[str, TensorType]
+) -> Iterator[tuple[str, onnx.NodeProto, dict[str, TensorType]]]:
+    """Yield every node with its place and what is known of the tensors around it."""
+    types = dict(outer)
+    for name, tensor in _fixed(graph):
+        types[name] = declared(onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
+    for value in (*graph.value_info, *graph.output, *graph.input):
+        types[value.name] = declared(value.type)
+    for index, node in enumerate(graph.node):
+        for name, subgraph in nodes.subgraphs(node):
+            yield from _walk(subgraph, f"{prefix}.node[{index}].{name}", types)
+        yield nodes.place(prefix, index, node), node, types
+
+
+def _fixed(graph: onnx.GraphProto) -> Iterable[tuple[str, onnx.TensorProto]]:
+    yield from ((tensor.name, tensor) for tensor in graph.initializer)
+    for node in graph.node:
+        if node.op_type == "Constant":
+            yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
+
+
+def _fix(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
+    """Put sizes in the place of symbols."""
+    dimensions = [
+        dimension
+        for value in (*graph.input, *graph.output, *graph.value_info)
+        for dimension in value.type.tensor_type.shape.dim
+        if dimension.dim_param
+    ]
+    known = dict.fromkeys(dimension.dim_param for dimension in dimensions)
+    for name in sizes:
+        if name not in known:
+            remedy = f"its symbolic dimensions are: {', '.join(known) or 'none'}"
+            raise ArgumentError(f"the model has no dimension {name!r}", remedy=remedy)
+    for dimension in dimensions:
+        if dimension.dim_param in sizes:
+            dimension.dim_value = sizes[dimension.dim_param]

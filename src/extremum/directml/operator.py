@@ -1,0 +1,155 @@
+"""Operators: made from a description once, dispatched on buffers any number of times.
+
+Decides how many buffers a dispatch takes and which may share memory. What is accepted is
+:mod:`extremum.directml.acceptance`'s, what a buffer must be :mod:`extremum.directml.binding`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.directml.acceptance import accept
+from extremum.directml.binding import Binding, Buffer
+from extremum.directml.descriptions import OperatorDesc
+from extremum.directml.enumerations import FeatureLevel
+from extremum.errors import ExtremumError, InputError
+from extremum.operations import Operation
+
+__all__ = ["Operator", "create_operator"]
+
+
+class Operator:
+    """An operator that a feature level takes; :func:`create_operator` makes them.
+
+    Attributes
+    ----------
+    desc : OperatorDesc
+        What it was made from.
+    feature_level : FeatureLevel
+        What it was made for.
+    """
+
+    __slots__ = ("_inputs", "_operation", "_output", "desc", "feature_level")
+
+    def __init__(self, desc: OperatorDesc, feature_level: FeatureLevel, operation: Operation) -> None:
+        self.desc = desc
+        self.feature_level = feature_level
+        self._operation: Callable[..., NDArray[Any]] = operation
+        self._inputs = tuple(Binding(field, tensor, written=False) for field, tensor in desc.inputs.items())
+        self._output = Binding("output_tensor", desc.output, written=True)
+
+    def dispatch(self, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
+        """Read the inputs and write the output, through the described strides and without a copy.
+
+        Parameters
+        ----------
+        inputs : list or tuple
+            One buffer for each input tensor, in the order of the structure: a NumPy array of the described element
+            type, or raw bytes (bytes, bytearray, memoryview, mmap). They are not modified.
+        outputs : list or tuple
+            One buffer. Only the elements of the tensor are written, padding stays as it is. Where an elementwise
+            operator allows it, this may be the buffer of an input that is described by the same strides.
+
+        Raises
+        ------
+        InputError
+            If there are too few or too many buffers, one is too short, not contiguous or read-only where it is
+            written, or the output shares memory with an input.
+        ElementTypeError
+            If an array holds another element type than described.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from extremum import directml as dml
+        >>> table = dml.TensorDesc(dml.TensorDataType.INT16, sizes=(2, 3))
+        >>> column = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(2, 1))
+        >>> argmax = dml.create_operator(dml.ArgMaxOperatorDesc(table, column, axes=(1,)))
+        >>> y = np.empty(2, np.int64)
+        >>> argmax.dispatch(inputs=[np.array([[3, 9, 9], [5, 1, 0]], np.int16)], outputs=[y])
+        >>> y
+        array([1, 0])
+        """
+        try:
+            sources = [
+                binding.view(buffer)
+                for binding, buffer in zip(self._inputs, _exactly("inputs", inputs, len(self._inputs)), strict=True)
+            ]
+            (buffer,) = _exactly("outputs", outputs, 1)
+            target = self._output.view(buffer)
+            for source in sources:
+                if np.may_share_memory(source, target):
+                    self._require_in_place(source, target)
+        except ExtremumError as error:
+            raise error.with_context(where=f"dispatch of {self.desc.row}") from None
+        self._operation(*sources, out=target)
+
+    def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
+        if not self.desc.in_place:
+            raise InputError(
+                f"the output of {self.desc.row} shares memory with its input", remedy="give it a buffer of its own"
+            )
+        if source.ctypes.data != target.ctypes.data or source.strides != target.strides:
+            raise InputError(
+                "the output lies partly on an input",
+                remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",
+            )
+
+
+def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel = FeatureLevel.FL_6_4) -> Operator:
+    """Return an operator, if the feature level takes its description.
+
+    Parameters
+    ----------
+    desc : OperatorDesc
+        One of the structures, such as :class:`extremum.directml.ArgMaxOperatorDesc`.
+    feature_level : FeatureLevel
+        What the operator has to get by with; the newest by default.
+
+    Returns
+    -------
+    Operator
+        To be dispatched.
+
+    Raises
+    ------
+    SpecError
+        If the feature level lacks the operator or the dimension count, or the tensors do not go together.
+    ElementTypeError
+        If the feature level lacks the element type, or the tensors differ in theirs.
+    AxisError
+        If an axis lies outside the tensor or is listed twice.
+
+    Notes
+    -----
+    Source: the documents of DML_ARGMAX, DML_ARGMIN, DML_REDUCE, DML_ELEMENT_WISE_MAX, DML_ELEMENT_WISE_MIN,
+    DML_ACTIVATION_HARDMAX and DML_ACTIVATION_HARDMAX1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum import directml as dml
+    >>> desc = dml.ArgMaxOperatorDesc(
+    ...     input_tensor=dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3)),
+    ...     output_tensor=dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1)),
+    ...     axes=(0, 1),
+    ... )
+    >>> x, y = np.array([1, 2, 3, 3, 0, 4, 2, 5, 2], np.float32), bytearray(4)
+    >>> dml.create_operator(desc, feature_level=dml.FeatureLevel.FL_3_0).dispatch(inputs=[x], outputs=[y])
+    >>> int.from_bytes(y, "little")
+    7
+    """
+    return Operator(desc, feature_level, accept(desc, feature_level))
+
+
+def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:
+    if not isinstance(buffers, list | tuple):
+        raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
+    if len(buffers) != count:
+        noun = "buffer" if count == 1 else "buffers"
+        raise InputError(f"{what} takes {count} {noun}, not {len(buffers)}")
+    return buffers
