@@ -17,7 +17,7 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
+__all__ = ["canonical", "given", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
 
 
 def canonical(domain: str) -> str:
@@ -187,6 +187,18 @@ def resolve(
         validate.inputs(row, types)
         return values, infer.output(row, values, types)
     except ExtremumError as error:
-        inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
-        given = ", ".join(inputs + [f"{name}={given}" for name, given in attributes.items()])
-        raise error.with_context(given=given) from None
+        raise error.with_context(given=given(attributes, names, types)) from None
+
+
+def given(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
+    """Return the inputs and attributes of a node as an error says them.
+
+    Examples
+    --------
+    >>> from extremum.backend.node import given
+    >>> from extremum.tensors import TensorType
+    >>> given({"axis": 1}, ["x"], [TensorType("int8", ("n", 3))])
+    'x: int8[n, 3], axis=1'
+    """
+    inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
+    return ", ".join(inputs + [f"{name}={value}" for name, value in attributes.items()])

@@ -1,0 +1,105 @@
+"""Findings about a model: promises that its nodes break, and targets that refuse or answer them differently.
+
+Decides the order of the walk and what is added to a finding; what is looked for is in :mod:`extremum.check.rules`, one
+rule per file. Only nodes of ArgMax, ArgMin, Max, Min and Hardmax are looked at, in the graph, its subgraphs and the
+model-local functions; other operators may be there, and weights are not read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+import onnx
+
+from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.sites import Site, sites
+from extremum.check.finding import Finding, Report, Severity
+from extremum.check.rule import Rule, Targets
+from extremum.check.rules import RULES, find
+from extremum.check.runtime import Runtime
+from extremum.errors import ArgumentError
+
+__all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
+
+
+def check(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    *,
+    feature_level: int | None = None,
+    select: Collection[str] = (),
+    ignore: Collection[str] = (),
+) -> Report:
+    """Look for everything the rules know.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
+    feature_level : int, optional
+        DirectML's feature level, such as ``0x4100``; without one DirectML is not asked.
+    select : collection of str
+        Codes of the only rules to use; all of them by default.
+    ignore : collection of str
+        Codes of rules to leave out.
+
+    Returns
+    -------
+    Report
+        The findings, and what could not be asked.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model.
+    ArgumentError
+        If there is no rule of a code.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
+    >>> for finding in check(onnx.parser.parse_model(text)).counted():
+    ...     print(finding)
+    EX003 error: ArgMax-13 has axis=1, but its input has rank 1
+      at    graph.node[0], opset 13
+      given x: float32[3], axis=1
+      help  use a value in [-1, 0]
+    """
+    for code in (*select, *ignore):
+        find(code)
+    rules = [rule for rule in RULES if (not select or rule.code in select) and rule.code not in ignore]
+    notes = []
+    try:
+        runtime = Runtime()
+    except ArgumentError as error:
+        runtime = None
+        notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
+    targets = Targets(runtime, feature_level)
+    findings: list[Finding] = []
+    count = 0
+    for site in sites(inferred(skeleton(load(model, weights=False)))):
+        if site.row is not None:
+            count += 1
+            findings.extend(each for rule in rules for each in _findings(rule, site, targets))
+    return Report(tuple(findings), count, tuple(notes))
+
+
+def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:
+    assert site.row is not None
+    return [
+        Finding(
+            code=rule.code,
+            severity=rule.severity,
+            operator=str(site.row),
+            place=site.place,
+            opset=site.opsets[""],
+            reason=error.reason,
+            given=error.given or site.given or None,
+            remedy=error.remedy,
+        )
+        for error in rule.look(site, site.row, targets)
+    ]
