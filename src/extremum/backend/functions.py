@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import onnx
 
+from extremum import dtypes
 from extremum.backend import node as nodes
-from extremum.errors import ModelError
+from extremum.backend.model import inferred
+from extremum.errors import ElementTypeError, ModelError
+from extremum.tensors import TensorType
 
-__all__ = ["callees_first"]
+__all__ = ["callees_first", "typed_body"]
 
 
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:
@@ -54,3 +57,52 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     except graphlib.CycleError as error:
         circle = " -> ".join(name for _, name in error.args[1])
         raise ModelError("functions of the model call each other in a circle", given=circle) from None
+
+
+def typed_body(
+    function: onnx.FunctionProto, types: Sequence[TensorType], functions: Iterable[onnx.FunctionProto]
+) -> onnx.ModelProto:
+    """Return the body of a function as a model, with what a call lets onnx infer of its values.
+
+    Parameters
+    ----------
+    function : onnx.FunctionProto
+        The function.
+    types : sequence of TensorType
+        Of the inputs of the call; inputs beyond them are of unknown type.
+    functions : iterable of onnx.FunctionProto
+        Those it may call.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The nodes are in the order of the function.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.functions import typed_body
+    >>> from extremum.tensors import TensorType
+    >>> imports = [onnx.helper.make_opsetid("", 13)]
+    >>> nodes = [onnx.helper.make_node("Abs", ["x"], ["a"]), onnx.helper.make_node("ArgMax", ["a"], ["y"])]
+    >>> function = onnx.helper.make_function("own", "F", ["x"], ["y"], nodes, imports)
+    >>> [each.name for each in typed_body(function, [TensorType("int8", (3,))], []).graph.value_info]
+    ['a']
+    """
+    known = [*types, *[TensorType()] * (len(function.input) - len(types))]
+    graph = onnx.helper.make_graph(
+        function.node,
+        function.name,
+        [_declaration(name, tensor) for name, tensor in zip(function.input, known, strict=False)],
+        [onnx.ValueInfoProto(name=name) for name in function.output],
+        value_info=function.value_info,
+    )
+    return inferred(onnx.ModelProto(graph=graph, opset_import=function.opset_import, functions=functions))
+
+
+def _declaration(name: str, tensor: TensorType) -> onnx.ValueInfoProto:
+    try:
+        element = dtypes.from_name(str(tensor.element))
+    except ElementTypeError:
+        return onnx.ValueInfoProto(name=name)
+    return onnx.helper.make_tensor_value_info(name, element.onnx_number, tensor.shape)

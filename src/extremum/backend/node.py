@@ -17,7 +17,19 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["canonical", "given", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
+__all__ = [
+    "canonical",
+    "given",
+    "graphs",
+    "opsets",
+    "place",
+    "resolve",
+    "stated",
+    "subgraphs",
+    "value",
+    "version",
+    "walk",
+]
 
 
 def canonical(domain: str) -> str:
@@ -128,6 +140,24 @@ def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.name, attribute.g
+
+
+def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and all graphs that its nodes hold.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import graphs
+    >>> body = onnx.helper.make_graph([], "step", [], [])
+    >>> graph = onnx.helper.make_graph([onnx.helper.make_node("Loop", [], [], body=body)], "g", [], [])
+    >>> [each.name for each in graphs(graph)]
+    ['g', 'step']
+    """
+    yield graph
+    for node in graph.node:
+        for _, subgraph in subgraphs(node):
+            yield from graphs(subgraph)
 
 
 def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:

@@ -14,6 +14,7 @@ from typing import Any
 import onnx
 
 from extremum.backend import node as nodes
+from extremum.backend.functions import callees_first, typed_body
 from extremum.errors import ExtremumError
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
@@ -104,6 +105,8 @@ class Site:
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions.
 
+    The types in a function are those of its calls; its nodes come once for each different set of them.
+
     Parameters
     ----------
     model : onnx.ModelProto
@@ -114,10 +117,24 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
     Site
         In the model's order, subgraphs before the node that holds them.
     """
-    yield from _graph(model.graph, "graph", nodes.opsets(model.opset_import), {})
-    for index, function in enumerate(model.functions):
-        types = dict(_typed(function.value_info))
-        yield from _nodes(function.node, f"functions[{index}]", nodes.opsets(function.opset_import), types)
+    calls: dict[tuple[str, str], set[tuple[TensorType, ...]]] = {}
+    paths = {(each.domain, each.name): f"functions[{index}]" for index, each in enumerate(model.functions)}
+    for site in _graph(model.graph, "graph", nodes.opsets(model.opset_import), {}):
+        _note_call(site, calls)
+        yield site
+    for function in reversed(callees_first(model.functions)):
+        key = function.domain, function.name
+        # A function that is never called is looked at with nothing known.
+        for types in sorted(calls.get(key, {()}), key=str):
+            body = typed_body(function, types, model.functions)
+            for site in _graph(body.graph, paths[key], nodes.opsets(function.opset_import), {}):
+                _note_call(site, calls)
+                yield site
+
+
+def _note_call(site: Site, calls: MutableMapping[tuple[str, str], set[tuple[TensorType, ...]]]) -> None:
+    types = tuple(site.types.get(name, TensorType()) for name in site.node.input)
+    calls.setdefault((site.node.domain, site.node.op_type), set()).add(types)
 
 
 def _graph(

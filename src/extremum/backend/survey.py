@@ -6,8 +6,6 @@ would a tensor of known size fit into memory. The nodes come from :mod:`extremum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import onnx
 
 from extremum import dtypes, validate
@@ -53,7 +51,7 @@ def survey(model: onnx.ModelProto) -> None:
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
-    for graph in _graphs(model.graph):
+    for graph in nodes.graphs(model.graph):
         for value in graph.input:
             _require_memory(value.name, declared(value.type))
     functions = frozenset((nodes.canonical(each.domain), each.name) for each in model.functions)
@@ -75,13 +73,6 @@ def _node(site: Site, functions: frozenset[tuple[str, str]]) -> None:
             _require_memory(name, tensor)
     except ExtremumError as error:
         raise error.with_context(where=site.where) from None
-
-
-def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    yield graph
-    for node in graph.node:
-        for _, subgraph in nodes.subgraphs(node):
-            yield from _graphs(subgraph)
 
 
 def _require_implementation(site: Site, functions: frozenset[tuple[str, str]]) -> None:

@@ -69,9 +69,8 @@ def check(
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
-    for code in (*select, *ignore):
-        find(code)
-    rules = [rule for rule in RULES if (not select or rule.code in select) and rule.code not in ignore]
+    selected, ignored = ({find(code).code for code in codes} for codes in (select, ignore))
+    rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
     notes = []
     try:
         runtime = Runtime()
@@ -79,13 +78,14 @@ def check(
         runtime = None
         notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
     targets = Targets(runtime, feature_level)
-    findings: list[Finding] = []
-    count = 0
+    # A function that is called with several types is looked at with each.
+    findings: dict[Finding, None] = {}
+    places = set[str]()
     for site in sites(inferred(skeleton(load(model, weights=False)))):
         if site.row is not None:
-            count += 1
-            findings.extend(each for rule in rules for each in _findings(rule, site, targets))
-    return Report(tuple(findings), count, tuple(notes))
+            places.add(site.path)
+            findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
+    return Report(tuple(findings), len(places), tuple(notes))
 
 
 def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:

@@ -1,0 +1,179 @@
+"""Whether a fixed model answers as the original does, bit by bit.
+
+Decides what is compared: every rewritten node on its own, in the target, on samples that are hard to get right; then
+both models as a whole, where their inputs can be drawn and their operators have an implementation here. All NaNs count
+as equal: no runtime promises which one it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import backend, feeds
+from extremum.backend.sites import Site, sites
+from extremum.errors import ExtremumError, InputError, ModelError
+from extremum.fix.change import Change
+from extremum.fix.sample import draw, samples
+from extremum.fix.target import Target
+from extremum.memory import require_memory
+
+__all__ = ["same_bits", "verify_model", "verify_node"]
+
+_SIZE_OF_A_SYMBOL = 3
+
+# Of the kinds of samples those without NaN and infinities, which other nodes of a model may not be made for.
+_PLAIN = (0, 1)
+
+
+def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
+    """Run a node here and what replaces it in the target, and compare.
+
+    Parameters
+    ----------
+    site : Site
+        The node.
+    change : Change
+        What replaces it.
+    opset : int
+        The version in which that is written.
+    target : Target
+        Where it runs.
+
+    Raises
+    ------
+    ModelError
+        If the answers differ, or the target does not run the replacement.
+    """
+    node, *body = (_concrete(each) for each in (change.before, *change.after))
+    element = str(site.output().element)
+    for inputs in samples(site):
+        (expected,) = backend.run_node(node, inputs, opset_version=site.opsets[""])
+        try:
+            answer = target.run(body, opset, inputs, node.output[0], element)
+        except Exception as error:
+            # Whatever the target raises.
+            raise ModelError(
+                f"{target.name} does not run what would replace {change.operator}",
+                where=change.place,
+                given=str(error).strip().partition("\n")[0],
+            ) from error
+        if not same_bits(answer, expected):
+            raise ModelError(
+                f"what would replace {change.operator} gives other answers in {target.name}",
+                where=change.place,
+                given=f"{change.element} {change.title}",
+            )
+
+
+def _concrete(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Return a node without the attributes that come with the call of its function: they have their defaults then."""
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    copy.attribute.extend(attribute for attribute in node.attribute if not attribute.ref_attr_name)
+    return copy
+
+
+def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target) -> tuple[str, ...]:
+    """Load the fixed model where it is to run, and compare both on samples.
+
+    Parameters
+    ----------
+    original, fixed : onnx.ModelProto
+        Both models, with their weights.
+    target : Target
+        Where the fixed one is to run.
+
+    Returns
+    -------
+    tuple of str
+        What could not be compared, and why.
+
+    Raises
+    ------
+    ModelError
+        If the answers differ, or the target does not load the fixed model.
+    """
+    session = _session(fixed, target)
+    try:
+        before = backend.prepare(original)
+        batch = [_inputs(original, kind) for kind in _PLAIN]
+        expected = [before.run(inputs) for inputs in batch]
+    except ExtremumError as error:
+        return (f"compared node by node, not as a whole: {error.one_line()}",)
+    after = backend.prepare(fixed)
+    for inputs, wanted in zip(batch, expected, strict=True):
+        _require_same(after.run(inputs), wanted, "here")
+    if session is None:
+        return ()
+    if any(_is_bfloat16(value) for value in (*original.graph.input, *original.graph.output)):
+        return (f"compared as a whole here and loaded in {target.name}, which takes no bfloat16 from Python",)
+    answers = [session.run(None, inputs) for inputs in batch]
+    if not _is_all_family(original):
+        return (f"compared as a whole here and run in {target.name}, whose other operators may round differently",)
+    for answer, wanted in zip(answers, expected, strict=True):
+        _require_same(answer, wanted, f"in {target.name}")
+    return ()
+
+
+def _session(model: onnx.ModelProto, target: Target) -> Any:
+    if target.runtime is None:
+        return None
+    try:
+        return target.runtime.session(model.SerializeToString())
+    except Exception as error:
+        # onnxruntime's exceptions share no class of their own.
+        given = str(error).strip().partition("\n")[0]
+        raise ModelError(f"{target.name} does not load the fixed model", given=given) from error
+
+
+def _inputs(model: onnx.ModelProto, kind: int) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(kind)
+    arrays = {}
+    for each in feeds.declared_inputs(model):
+        if each.optional:
+            continue
+        if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
+            raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
+        sizes = tuple(size if isinstance(size, int) else _SIZE_OF_A_SYMBOL for size in each.shape)
+        require_memory(sizes, each.dtype, f"input {each.name!r}")
+        arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
+    return arrays
+
+
+def _is_bfloat16(value: onnx.ValueInfoProto) -> bool:
+    return bool(value.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16)
+
+
+def _is_all_family(model: onnx.ModelProto) -> bool:
+    return all(site.row is not None for site in sites(model))
+
+
+def _require_same(answers: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]], where: str) -> None:
+    if not all(map(same_bits, answers, expected)):
+        raise ModelError(f"the fixed model gives other answers {where}")
+
+
+def same_bits(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Return whether two arrays agree in type, shape and every bit; any NaN agrees with any other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.fix.verify import same_bits
+    >>> same_bits(np.array([0.0, np.nan]), np.array([0.0, -np.nan])), same_bits(np.array([0.0]), np.array([-0.0]))
+    (True, False)
+    """
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return False
+    if first.dtype.kind in "iub":
+        return bool(np.array_equal(first, second))
+    if first.dtype.kind == "O":
+        return bool(first.tolist() == second.tolist())
+    signed = np.signbit(first) == np.signbit(second)
+    return bool(np.all((first == second) & signed | (first != first) & (second != second)))
