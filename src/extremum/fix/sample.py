@@ -1,11 +1,12 @@
 """Sample inputs that tell a right rewrite from a wrong one.
 
-Decides the sizes of what the model leaves open and the values: ties, both zeros, NaN, infinities, the limits of the
-type, and plain random ones.
+Decides the sizes of what the model leaves open, and the values: ties, zeros of either sign, NaN, infinities, the limits
+of the type, and plain random ones.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,11 +18,23 @@ from extremum.backend.sites import Site
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 
-__all__ = ["draw", "samples"]
+__all__ = ["Kind", "draw", "samples"]
 
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
 _LARGEST_SIZE = 7
 _OPEN_RANK = 3
+
+
+class Kind(enum.Enum):
+    """What the values of a sample are."""
+
+    RANDOM = "integers of the whole range, normally distributed floats"
+    TIES = "few different small values"
+    LIMITS = "the limits of the type and what is next to them, infinities and zeros of either sign"
+    NAN = "the same, and NaN where the type has it"
+    ZEROS = "zeros of either sign"
+    LARGEST = "the largest value everywhere"
+    ALL_NAN = "NaN everywhere, where the type has it"
 
 
 def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
@@ -37,16 +50,12 @@ def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
     mapping of str to numpy.ndarray
         The same every time.
     """
-    output = site.output()
     elementwise = site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM)
-    joint = output.shape if elementwise else None
-    for kind in range(6):
-        random = np.random.default_rng(kind)
-        arrays = {}
-        for name, tensor in zip(site.node.input, site.inputs, strict=True):
-            if name not in arrays:
-                arrays[name] = draw(random, str(tensor.element), _sizes(tensor, joint), kind)
-        yield arrays
+    joint = site.output().shape if elementwise else None
+    tensors = dict(zip(site.node.input, site.inputs, strict=True))
+    for seed, kind in enumerate(Kind):
+        random = np.random.default_rng(seed)
+        yield {name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()}
 
 
 def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:
@@ -60,8 +69,8 @@ def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int
     )
 
 
-def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: int) -> NDArray[Any]:
-    """Return an array of one of six kinds of values.
+def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
+    """Return an array of one kind of values.
 
     Parameters
     ----------
@@ -71,38 +80,50 @@ def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind
         The element type.
     sizes : tuple of int
         The shape.
-    kind : int
-        0 random; 1 few different values; 2 the limits and what is next to them; 3 the same, with NaN; 4 only zeros, of
-        either sign; 5 the extremum everywhere, which is NaN for a floating type.
+    kind : Kind
+        What the values are.
 
     Returns
     -------
     numpy.ndarray
         Of the element type.
 
+    Raises
+    ------
+    ElementTypeError
+        If it is none of :mod:`extremum.dtypes`.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from extremum.fix.sample import draw
-    >>> draw(np.random.default_rng(0), "int16", (3,), kind=5).tolist()
+    >>> from extremum.fix.sample import Kind, draw
+    >>> draw(np.random.default_rng(0), "int16", (3,), Kind.LARGEST).tolist()
     [32767, 32767, 32767]
     """
     dtype = dtypes.from_name(element).dtype
-    if kind == 0:
+    if kind is Kind.RANDOM:
         return _random(random, dtype, sizes)
-    small = np.array([-1, 0, 1, 2] if dtype.kind != "u" else [0, 1, 2, 3]).astype(dtype)
-    chosen = (small, _limits(dtype), _limits(dtype), np.array([0.0, -0.0]).astype(dtype), _limits(dtype)[-1:])[kind - 1]
-    if kind in (3, 5) and dtype.kind not in "iu":
-        nan = np.array([np.nan]).astype(dtype)
-        chosen = nan if kind == 5 else np.concatenate([chosen, nan])
-    return chosen[random.integers(len(chosen), size=sizes)]
+    values = _values(dtype, kind)
+    return np.asarray(values[random.integers(len(values), size=sizes)])
 
 
 def _random(random: np.random.Generator, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> NDArray[Any]:
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        return random.integers(limits.min, limits.max, sizes, dtype, endpoint=True)
-    return random.standard_normal(sizes).astype(dtype)
+        return np.asarray(random.integers(limits.min, limits.max, sizes, dtype, endpoint=True))
+    return np.asarray(random.standard_normal(sizes)).astype(dtype)
+
+
+def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
+    if kind is Kind.TIES or dtype.kind == "b":
+        return np.arange(4).astype(dtype)
+    if kind is Kind.ZEROS:
+        return np.array([0.0, -0.0]).astype(dtype)
+    limits = _limits(dtype)
+    if kind is Kind.LIMITS or dtype.kind in "iu":
+        return limits[-1:] if kind in (Kind.LARGEST, Kind.ALL_NAN) else limits
+    nan = np.array([np.nan]).astype(dtype)
+    return {Kind.NAN: np.concatenate([limits, nan]), Kind.LARGEST: limits[-1:], Kind.ALL_NAN: nan}[kind]
 
 
 def _limits(dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from extremum import backend, feeds
 from extremum.backend.sites import Site, sites
 from extremum.errors import ExtremumError, InputError, ModelError
 from extremum.fix.change import Change
-from extremum.fix.sample import draw, samples
+from extremum.fix.sample import Kind, draw, samples
 from extremum.fix.target import Target
 from extremum.memory import require_memory
 
@@ -27,7 +27,7 @@ __all__ = ["same_bits", "verify_model", "verify_node"]
 _SIZE_OF_A_SYMBOL = 3
 
 # Of the kinds of samples those without NaN and infinities, which other nodes of a model may not be made for.
-_PLAIN = (0, 1)
+_PLAIN = (Kind.RANDOM, Kind.TIES)
 
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
@@ -113,7 +113,10 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
         return ()
     if any(_is_bfloat16(value) for value in (*original.graph.input, *original.graph.output)):
         return (f"compared as a whole here and loaded in {target.name}, which takes no bfloat16 from Python",)
-    answers = [session.run(None, inputs) for inputs in batch]
+    try:
+        answers = [session.run(None, inputs) for inputs in batch]
+    except Exception as error:
+        raise _refused("run", error, target) from error
     if not _is_all_family(original):
         return (f"compared as a whole here and run in {target.name}, whose other operators may round differently",)
     for answer, wanted in zip(answers, expected, strict=True):
@@ -127,13 +130,16 @@ def _session(model: onnx.ModelProto, target: Target) -> Any:
     try:
         return target.runtime.session(model.SerializeToString())
     except Exception as error:
-        # onnxruntime's exceptions share no class of their own.
-        given = str(error).strip().partition("\n")[0]
-        raise ModelError(f"{target.name} does not load the fixed model", given=given) from error
+        raise _refused("load", error, target) from error
 
 
-def _inputs(model: onnx.ModelProto, kind: int) -> dict[str, NDArray[Any]]:
-    random = np.random.default_rng(kind)
+def _refused(verb: str, error: Exception, target: Target) -> ModelError:
+    # onnxruntime's exceptions share no class of their own.
+    return ModelError(f"{target.name} does not {verb} the fixed model", given=str(error).strip().partition("\n")[0])
+
+
+def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(0)
     arrays = {}
     for each in feeds.declared_inputs(model):
         if each.optional:
