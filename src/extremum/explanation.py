@@ -22,13 +22,12 @@ with `--strict` only. `extremum check` exits with 0 if nothing counts, 1 if some
 """
 
 _REWRITES = """\
-# What `extremum fix` rewrites
+## What `extremum fix` rewrites
 
 Every rewrite is exact on every input: ties, NaN and the sign of a zero come out as they do here, and before a model is
 written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
-`--raise-opset` allows another. Two things differ: where an axis without elements only turns up when the model runs, a
-rewritten Hardmax fails instead of giving an empty result, and the nodes take more time and memory than the one they
-stand for.
+`--raise-opset` allows another. Nothing is written if a node cannot be rewritten. The nodes take more time and memory
+than the one they stand for; and a Hardmax written as the places of an index fails where a row turns out to be empty.
 """
 
 

@@ -83,9 +83,11 @@ def check(
     places = set[str]()
     for site in sites(inferred(skeleton(load(model, weights=False)))):
         if site.row is not None:
+            if any(tensor.element is None for tensor in site.inputs):
+                notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
             places.add(site.path)
             findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
-    return Report(tuple(findings), len(places), tuple(notes))
+    return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
 
 
 def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:

@@ -16,6 +16,7 @@ from extremum import check
 from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.node import graphs
 from extremum.backend.sites import Site, sites
+from extremum.check.rule import refusals
 from extremum.errors import ExtremumError, SpecError
 from extremum.fix.change import Change
 from extremum.fix.fragment import Fragment
@@ -110,7 +111,7 @@ def fix(
         source = raised(original, raise_opset)
     known = names(source)
     elements = {(site.path, site.inputs[0].element) for site, _ in refused if site.inputs}
-    changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
+    changes, unchanged = dict[str, Change](), dict[str, ExtremumError]()
     # A conversion to a later opset keeps these nodes and their order.
     for (before, is_refused), site in zip(refused, _family(source), strict=True):
         if is_refused:
@@ -123,15 +124,20 @@ def fix(
                     )
                 changes[site.path] = change
             except ExtremumError as error:
-                refusals.setdefault(site.path, error.with_context(where=before.where, given=before.given))
-    if refusals or not changes:
-        return Fixed(original, runtime.name, (), tuple(refusals.values()))
+                unchanged.setdefault(site.path, error.with_context(where=before.where, given=before.given))
+    unknown = tuple(
+        f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
+        for site, _ in refused
+        if any(tensor.element is None for tensor in site.inputs)
+    )
+    if unchanged or not changes:
+        return Fixed(original, runtime.name, (), tuple(unchanged.values()), unknown)
     fixed = splice(source, {path: change.after for path, change in changes.items()})
     if has_external_data(original):
-        notes: tuple[str, ...] = ("compared node by node, not as a whole: its weights are kept beside the model",)
+        compared: tuple[str, ...] = ("compared node by node, not as a whole: its weights are kept beside the model",)
     else:
-        notes = verify_model(original, fixed, runtime)
-    return Fixed(fixed, runtime.name, tuple(changes.values()), (), notes)
+        compared = verify_model(original, fixed, runtime)
+    return Fixed(fixed, runtime.name, tuple(changes.values()), (), (*unknown, *compared))
 
 
 def _nodes(count: int) -> str:
@@ -144,7 +150,8 @@ def _family(model: onnx.ModelProto) -> list[Site]:
 
 def _is_refused(site: Site, target: Target) -> bool:
     assert site.row is not None
-    return any(check.find(target.code).look(site, site.row, target.asked))
+    # A node that breaks its promise is refused everywhere, and there is nothing exact to put in its place.
+    return any(refusals(site.output)) or any(check.find(target.code).look(site, site.row, target.asked))
 
 
 def _rewrite(site: Site, target: Target) -> Rewrite | None:

@@ -52,7 +52,7 @@ class Fragment:
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Append a node and return the name of its output."""
         name = f"{self._prefix}{len(self.nodes)}"
-        self.nodes.append(onnx.helper.make_node(operator, inputs, [name], name, **attributes))
+        self.nodes.append(onnx.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
     def constant(self, value: NDArray[Any]) -> str:
@@ -78,5 +78,6 @@ class Fragment:
     def finish(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         """Give the last node the name and the output of the one it stands for, and return all nodes."""
         self.nodes[-1].output[0] = node.output[0]
-        self.nodes[-1].name = node.name
+        if node.name:
+            self.nodes[-1].name = node.name
         return self.nodes

@@ -18,7 +18,8 @@ __all__ = ["RULE"]
 
 
 def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    if targets.feature_level is None or any(refusals(site.output)):
+    unknown = any(tensor.element is None for tensor in site.inputs)
+    if targets.feature_level is None or unknown or any(refusals(site.output)):
         return
     values = accepted_values(site, row)
     types = [_sized(tensor) for tensor in site.inputs]

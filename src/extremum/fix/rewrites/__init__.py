@@ -1,12 +1,19 @@
 """The rewrites, one per file.
 
-A new rewrite is a new file and a line here. For each element type and kind of operator there is at most one.
+A new rewrite is a new file and a line here. For each rule, kind of operator and element type there is at most one.
 """
 
 from __future__ import annotations
 
 from extremum.fix.rewrite import Rewrite
-from extremum.fix.rewrites import flipped_integers, ranked_hardmax, ranked_index, signed_zeros, wider_integers
+from extremum.fix.rewrites import (
+    flipped_integers,
+    indexed_hardmax,
+    ranked_hardmax,
+    ranked_index,
+    signed_zeros,
+    wider_integers,
+)
 from extremum.spec import Family
 
 __all__ = ["REWRITES", "find"]
@@ -16,6 +23,7 @@ REWRITES: tuple[Rewrite, ...] = (
     flipped_integers.REWRITE,
     ranked_index.REWRITE,
     ranked_hardmax.REWRITE,
+    indexed_hardmax.REWRITE,
     signed_zeros.REWRITE,
 )
 
