@@ -8,7 +8,7 @@ unless that is asked for.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 import onnx
 
@@ -17,8 +17,9 @@ from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.node import graphs
 from extremum.backend.sites import Site, sites
 from extremum.check.rule import refusals
-from extremum.errors import ExtremumError, SpecError
+from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.change import Change
+from extremum.fix.fixed import Fixed
 from extremum.fix.fragment import Fragment
 from extremum.fix.opset import raised
 from extremum.fix.rewrite import Rewrite
@@ -28,39 +29,6 @@ from extremum.fix.target import Target, parse
 from extremum.fix.verify import verify_model, verify_node
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """What became of a model.
-
-    Attributes
-    ----------
-    model : onnx.ModelProto
-        The fixed model; the original where nothing changed.
-    target : str
-        The runtime it is for.
-    changes : tuple of Change
-        One per rewritten node; none if the target refuses nothing.
-    refusals : tuple of ExtremumError
-        One per node that the target refuses and that cannot be rewritten. The model does not run there then.
-    notes : tuple of str
-        What was not compared, and why.
-    """
-
-    model: onnx.ModelProto
-    target: str
-    changes: tuple[Change, ...]
-    refusals: tuple[ExtremumError, ...]
-    notes: tuple[str, ...] = ()
-
-    def summary(self) -> str:
-        """Return one line that says whether the model was modified."""
-        if self.refusals:
-            return f"not modified: {_nodes(len(self.refusals))} cannot be rewritten for {self.target}"
-        if self.changes:
-            return f"{_nodes(len(self.changes))} rewritten for {self.target}"
-        return f"not modified: {self.target} takes every node"
 
 
 def fix(
@@ -105,43 +73,53 @@ def fix(
     """
     runtime = parse(target)
     original = load(model, weights=False)
-    refused = [(site, _is_refused(site, runtime)) for site in _family(original)]
+    family = _family(original)
+    refused = {site.path for site in family if _is_refused(site, runtime)}
     source = original
-    if raise_opset is not None and any(_needs_later(site, runtime) for site, is_refused in refused if is_refused):
+    if raise_opset is not None and any(_needs_later(site, runtime) for site in family if site.path in refused):
         source = raised(original, raise_opset)
-    known = names(source)
-    elements = {(site.path, site.inputs[0].element) for site, _ in refused if site.inputs}
-    changes, unchanged = dict[str, Change](), dict[str, ExtremumError]()
-    # A conversion to a later opset keeps these nodes and their order.
-    for (before, is_refused), site in zip(refused, _family(source), strict=True):
-        if is_refused:
-            try:
-                change = _change(before, site, known, runtime)
-                if sum(path == before.path for path, _ in elements) > 1 or changes.get(site.path, change) != change:
-                    raise SpecError(
-                        f"{before.row} is in a function that is called with several types of tensors",
-                        remedy="inline the function first",
-                    )
-                changes[site.path] = change
-            except ExtremumError as error:
-                unchanged.setdefault(site.path, error.with_context(where=before.where, given=before.given))
-    unknown = tuple(
+    changes, refusals = _changes(family, _family(source), refused, names(source), runtime)
+    notes = tuple(
         f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
-        for site, _ in refused
+        for site in family
         if any(tensor.element is None for tensor in site.inputs)
     )
-    if unchanged or not changes:
-        return Fixed(original, runtime.name, (), tuple(unchanged.values()), unknown)
-    fixed = splice(source, {path: change.after for path, change in changes.items()})
+    if refusals or not changes:
+        return Fixed(original, runtime.name, (), refusals, notes)
+    fixed = splice(source, {change.path: change.after for change in changes})
     if has_external_data(original):
-        compared: tuple[str, ...] = ("compared node by node, not as a whole: its weights are kept beside the model",)
+        notes += ("compared node by node, not as a whole: its weights are kept beside the model",)
     else:
-        compared = verify_model(original, fixed, runtime)
-    return Fixed(fixed, runtime.name, tuple(changes.values()), (), (*unknown, *compared))
+        notes += verify_model(original, fixed, runtime)
+    return Fixed(fixed, runtime.name, changes, (), notes)
 
 
-def _nodes(count: int) -> str:
-    return f"{count} node{'' if count == 1 else 's'}"
+def _changes(
+    family: Sequence[Site], now: Sequence[Site], refused: Collection[str], known: frozenset[str], target: Target
+) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...]]:
+    """Return the changes of the refused nodes, and why others cannot be changed.
+
+    ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their order.
+    """
+    if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
+        raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
+    elements: dict[str, set[str | None]] = {}
+    for site in family:
+        elements.setdefault(site.path, set()).update(tensor.element for tensor in site.inputs)
+    changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
+    for before, site in zip(family, now, strict=True):
+        if before.path not in refused:
+            continue
+        try:
+            change = _change(before, site, known, target)
+            if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
+                raise SpecError(
+                    f"{before.row} is in a function that is called with several types of tensors",
+                    remedy="inline the function first",
+                )
+        except ExtremumError as error:
+            refusals.setdefault(before.path, error.with_context(where=before.where, given=before.given))
+    return tuple(changes.values()), tuple(refusals.values())
 
 
 def _family(model: onnx.ModelProto) -> list[Site]:
