@@ -87,7 +87,7 @@ def typed_body(
     >>> nodes = [onnx.helper.make_node("Abs", ["x"], ["a"]), onnx.helper.make_node("ArgMax", ["a"], ["y"])]
     >>> function = onnx.helper.make_function("own", "F", ["x"], ["y"], nodes, imports)
     >>> [each.name for each in typed_body(function, [TensorType("int8", (3,))], []).graph.value_info]
-    ['a']
+    ['a', 'y']
     """
     known = [*types, *[TensorType()] * (len(function.input) - len(types))]
     graph = onnx.helper.make_graph(

@@ -34,6 +34,9 @@ def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, dif
     if out is not None:
         require_free(out)
     fixed = rewrite(model, target, raise_opset=raise_opset)
+    written = out is not None and bool(fixed.changes)
+    if out is not None and written:
+        write(fixed.model, model, out)
     for refusal in fixed.refusals:
         click.echo(str(refusal))
     if diff:
@@ -42,7 +45,6 @@ def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, dif
     for note in fixed.notes:
         click.echo(f"note: {note}")
     click.echo(fixed.summary())
-    if fixed.changes and out is not None:
-        write(fixed.model, model, out)
+    if written:
         click.echo(f"wrote {out}")
     return 1 if fixed.refusals else 0

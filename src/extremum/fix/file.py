@@ -14,12 +14,12 @@ __all__ = ["require_free", "write"]
 
 
 def require_free(path: Path) -> None:
-    """Refuse a path at which there is something already.
+    """Refuse a path at which there is something already, or no folder to hold it.
 
     Raises
     ------
     ArgumentError
-        If it exists.
+        If it exists, or its folder does not.
 
     Examples
     --------
@@ -29,6 +29,8 @@ def require_free(path: Path) -> None:
     """
     if path.exists():
         raise ArgumentError(f"'{path}' exists already", remedy="name another file, or move that one away")
+    if not path.absolute().parent.is_dir():
+        raise ArgumentError(f"there is no folder '{path.parent}' for '{path.name}'")
 
 
 def write(model: onnx.ModelProto, source: Path, path: Path) -> None:
@@ -46,7 +48,7 @@ def write(model: onnx.ModelProto, source: Path, path: Path) -> None:
     Raises
     ------
     ArgumentError
-        If there is something already, or the model names files that are not in the folder.
+        If there is something already, there is no folder, or the model names files that are not in it.
     OSError
         If it cannot be written.
 

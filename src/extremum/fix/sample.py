@@ -31,9 +31,10 @@ class Kind(enum.Enum):
     RANDOM = "integers of the whole range, normally distributed floats"
     TIES = "few different small values"
     LIMITS = "the limits of the type and what is next to them, infinities and zeros of either sign"
-    NAN = "the same, and NaN where the type has it"
-    ZEROS = "zeros of either sign"
-    LARGEST = "the largest value everywhere"
+    LOW = "the two least of those"
+    MIDDLE = "the two in the middle of those: zeros of either sign for floats"
+    HIGH = "the two largest of those"
+    NAN = "the limits, and many NaNs where the type has them"
     ALL_NAN = "NaN everywhere, where the type has it"
 
 
@@ -97,8 +98,8 @@ def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind
     --------
     >>> import numpy as np
     >>> from extremum.fix.sample import Kind, draw
-    >>> draw(np.random.default_rng(0), "int16", (3,), Kind.LARGEST).tolist()
-    [32767, 32767, 32767]
+    >>> draw(np.random.default_rng(0), "int16", (4,), Kind.HIGH).tolist()
+    [32767, 32767, 32767, 32766]
     """
     dtype = dtypes.from_name(element).dtype
     if kind is Kind.RANDOM:
@@ -117,17 +118,19 @@ def _random(random: np.random.Generator, dtype: np.dtype[Any], sizes: tuple[int,
 def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
     if kind is Kind.TIES or dtype.kind == "b":
         return np.arange(4).astype(dtype)
-    if kind is Kind.ZEROS:
-        return np.array([0.0, -0.0]).astype(dtype)
     limits = _limits(dtype)
+    middle = len(limits) // 2
+    parts = {Kind.LOW: limits[:2], Kind.MIDDLE: limits[middle - 1 : middle + 1], Kind.HIGH: limits[-2:]}
+    if kind in parts:
+        return parts[kind]
     if kind is Kind.LIMITS or dtype.kind in "iu":
-        return limits[-1:] if kind in (Kind.LARGEST, Kind.ALL_NAN) else limits
-    nan = np.array([np.nan]).astype(dtype)
-    return {Kind.NAN: np.concatenate([limits, nan]), Kind.LARGEST: limits[-1:], Kind.ALL_NAN: nan}[kind]
+        return limits
+    nan = np.full(len(limits), np.nan).astype(dtype)
+    return nan if kind is Kind.ALL_NAN else np.concatenate([limits, nan[middle:]])
 
 
 def _limits(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the values at the edges of a type, the largest last."""
+    """Return the values at the edges of a type, in ascending order."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         middle = limits.max // 2
