@@ -71,7 +71,7 @@ test-rust: | toolchain $(BIN)/python ## the kernels' own tests
 	cargo test --quiet --release --workspace
 
 test-python: install tools ## the tests of the installed package
-	$(BIN)/python -m pytest -n 2 -m "not exhaustive" $(TESTS)
+	$(BIN)/python -m pytest -n 2 $(TESTS)
 
 test-exhaustive: install tools ## every size around every block edge, in minutes
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)

@@ -8,9 +8,11 @@ use crate::isa::{Task, dispatch};
 use crate::order::{Element, Order};
 use crate::pack::{Pack, SCRATCH};
 use crate::threads;
+use std::array::from_fn;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::ptr;
 
 /// One operand, broadcast to the output's shape.
 #[derive(Clone, Debug)]
@@ -151,44 +153,66 @@ impl Plan {
         let inner = &self.dimensions[0];
         let mut gathered = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
         let mut folded = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let direct = inner.out == size as isize;
+        let lines = || (0..operands.len()).map(|at| operands[at].data.wrapping_offset(offsets[at]));
+        // An operand that is the output itself would look like an obstacle to vectors: it goes round by scratch.
+        let direct = inner.out == size as isize && lines().all(|line| !ptr::eq(line, output));
         let to = if direct { output } else { folded.as_mut_ptr().cast() };
-        for (number, operand) in operands.iter().enumerate() {
-            let data = operand.data.wrapping_offset(offsets[number]);
-            let stride = inner.strides[number];
-            let plain = !operand.swapped && (stride == 0 || stride == size as isize);
-            let (from, step) = if plain {
-                (data, (stride != 0) as usize)
-            } else {
-                let (outer, line, swapped) = ((1, 0), (len, stride), operand.swapped);
-                dispatch(Pack { data, outer, inner: line, size, swapped, to: gathered.as_mut_ptr().cast() });
-                (gathered.as_ptr().cast(), 1)
-            };
+        let mut plain = [ptr::null(); AT_ONCE];
+        let mut waiting = 0;
+        let mut fresh = true;
+        let mut fold = |lines: &[*const u8], step: usize| {
             with_element_and_order!(self.element, self.largest, E, O => dispatch(Fold::<E, O> {
-                from: from.cast(),
-                step,
-                to: to.cast(),
-                len,
-                fresh: number == 0,
-                order: PhantomData,
+                lines, step, to: to.cast(), len, fresh, order: PhantomData,
             }));
-        }
-        if !direct {
-            for at in 0..len {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let element = to.add(at * size);
-                    element.copy_to_nonoverlapping(output.wrapping_offset(inner.out * at as isize), size);
+            fresh = false;
+        };
+        for (at, line) in lines().enumerate() {
+            let stride = inner.strides[at];
+            if operands[at].swapped || (stride != 0 && stride != size as isize) {
+                let (inner, swapped) = ((len, stride), operands[at].swapped);
+                let to = gathered.as_mut_ptr().cast();
+                dispatch(Pack { data: line, outer: (1, 0), inner, size, swapped, to });
+                fold(&[gathered.as_ptr().cast()], 1);
+            } else if stride == 0 {
+                fold(&[line], 0);
+            } else {
+                plain[waiting] = line;
+                waiting += 1;
+                if waiting == AT_ONCE {
+                    fold(&plain, 1);
+                    waiting = 0;
                 }
             }
+        }
+        if waiting > 0 {
+            fold(&plain[..waiting], 1);
+        }
+        if !direct {
+            // SAFETY: the caller's promise.
+            unsafe { scatter(to, size, len, output, inner.out) };
         }
     }
 }
 
-/// Folds one operand into a tile.
-struct Fold<E, O> {
-    from: *const E,
-    /// 1 where the operand is contiguous, 0 where it stands still.
+/// Copies a finished tile to where the output has it.
+unsafe fn scatter(from: *const u8, size: usize, len: usize, output: *mut u8, stride: isize) {
+    if stride == size as isize {
+        // SAFETY: the caller's.
+        return unsafe { from.copy_to_nonoverlapping(output, len * size) };
+    }
+    for at in 0..len {
+        // SAFETY: the caller's.
+        unsafe { from.add(at * size).copy_to_nonoverlapping(output.wrapping_offset(stride * at as isize), size) };
+    }
+}
+
+/// Operands that are read in one pass over a tile.
+const AT_ONCE: usize = 4;
+
+/// Folds up to [`AT_ONCE`] operands into a tile.
+struct Fold<'a, E, O> {
+    lines: &'a [*const u8],
+    /// 1 where the operands are contiguous, 0 where the only one stands still.
     step: usize,
     to: *mut E,
     len: usize,
@@ -197,31 +221,42 @@ struct Fold<E, O> {
     order: PhantomData<O>,
 }
 
-impl<E: Element, O: Order> Task for Fold<E, O> {
+impl<E: Element, O: Order> Task for Fold<'_, E, O> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        // SAFETY: whoever builds the task vouches for `len` elements on both sides.
+        // SAFETY: whoever builds the task vouches for `len` elements of every operand and of the tile.
         unsafe {
-            match (self.fresh, self.step) {
-                (true, 0) => self.each::<true, 0>(),
-                (true, _) => self.each::<true, 1>(),
-                (false, 0) => self.each::<false, 0>(),
-                (false, _) => self.each::<false, 1>(),
+            match (self.lines.len(), self.step, self.fresh) {
+                (_, 0, true) => self.each::<1, 0, true>(),
+                (_, 0, false) => self.each::<1, 0, false>(),
+                (1, _, true) => self.each::<1, 1, true>(),
+                (1, _, false) => self.each::<1, 1, false>(),
+                (2, _, true) => self.each::<2, 1, true>(),
+                (2, _, false) => self.each::<2, 1, false>(),
+                (3, _, true) => self.each::<3, 1, true>(),
+                (3, _, false) => self.each::<3, 1, false>(),
+                (_, _, true) => self.each::<4, 1, true>(),
+                (_, _, false) => self.each::<4, 1, false>(),
             }
         }
     }
 }
 
-impl<E: Element, O: Order> Fold<E, O> {
+impl<E: Element, O: Order> Fold<'_, E, O> {
     #[inline(always)]
-    unsafe fn each<const FRESH: bool, const STEP: usize>(&self) {
+    unsafe fn each<const OPERANDS: usize, const STEP: usize, const FRESH: bool>(&self) {
+        let lines: [*const E; OPERANDS] = from_fn(|line| self.lines[line].cast());
         for at in 0..self.len {
             // SAFETY: the caller's promise; alignment is not needed.
             unsafe {
-                let value = self.from.add(at * STEP).read_unaligned();
                 let to = self.to.add(at);
-                to.write_unaligned(if FRESH { value } else { to.read_unaligned().extreme::<O>(value) });
+                let first = lines[0].add(at * STEP).read_unaligned();
+                let mut best = if FRESH { first } else { to.read_unaligned().extreme::<O>(first) };
+                for line in &lines[1..] {
+                    best = best.extreme::<O>(line.add(at * STEP).read_unaligned());
+                }
+                to.write_unaligned(best);
             }
         }
     }

@@ -34,14 +34,18 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     fn is_nan(self) -> bool;
     /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
     fn key<O: Order>(self) -> Self::Key;
+    /// A lane that compares equal to every lane with this key, which is not NaN's.
+    fn from_key(key: Self::Key) -> Self;
 }
 
 /// A narrow index: a row number inside one block.
-pub trait Index: Copy + 'static {
+pub trait Index: Copy + Ord + 'static {
     /// How many rows of a block an index of this width can tell apart.
     const ROWS: usize;
     /// Zero.
     const ZERO: Self;
+    /// The largest value.
+    const MAX: Self;
     /// The index of row `row`, which is below [`Self::ROWS`].
     fn new(row: usize) -> Self;
     /// The index as the 64-bit integer that leaves the kernels.
@@ -90,6 +94,12 @@ pub fn pick<O: Order, L: Lane>(a: L, b: L) -> L {
     if O::better(a, b) { a } else { b }
 }
 
+/// The key that no other key beats: NaN's, where there is NaN.
+#[inline(always)]
+pub fn utmost<O: Order, K: Lane>() -> K {
+    if O::LARGEST { K::HIGHEST } else { K::LOWEST }
+}
+
 /// The lane that every other lane beats or equals.
 #[inline(always)]
 pub fn worst<O: Order, L: Lane>() -> L {
@@ -101,6 +111,7 @@ macro_rules! index {
         impl Index for $type {
             const ROWS: usize = if <$type>::BITS < 32 { 1 << <$type>::BITS } else { u32::MAX as usize };
             const ZERO: Self = 0;
+            const MAX: Self = <$type>::MAX;
             #[inline(always)]
             fn new(row: usize) -> Self {
                 row as $type
@@ -137,6 +148,10 @@ macro_rules! integer {
             #[inline(always)]
             fn key<O: Order>(self) -> $type {
                 self
+            }
+            #[inline(always)]
+            fn from_key(key: $type) -> $type {
+                key
             }
         }
 
@@ -191,12 +206,19 @@ macro_rules! float {
             }
             #[inline(always)]
             fn key<O: Order>(self) -> $key {
+                // In integers throughout: the compiler takes float comparisons out of vectors again in some loops.
                 let bits = self.to_bits() as $key;
                 let sign = bits >> (<$key>::BITS - 1);
+                let magnitude = bits & <$key>::MAX;
                 // Sign and magnitude to two's complement: both zeros become 0.
-                let key = ((bits & <$key>::MAX) ^ sign) - sign;
+                let key = (magnitude ^ sign) - sign;
                 let extreme = if O::LARGEST { <$key>::MAX } else { <$key>::MIN };
-                if self != self { extreme } else { key }
+                if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }
+            }
+            #[inline(always)]
+            fn from_key(key: $key) -> $type {
+                let magnitude = <$type>::from_bits(key.unsigned_abs());
+                if key < 0 { -magnitude } else { magnitude }
             }
         }
 

@@ -21,8 +21,8 @@ use std::ops::Range;
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
 const POSITIONS: usize = 2048;
 
-/// Rows of fewer bytes than this are turned into columns.
-const SHORT: usize = 256;
+/// Rows of fewer elements than this are turned into columns, and 8-bit rows up to twice as long.
+const SHORT: usize = 64;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
@@ -107,7 +107,7 @@ impl<'a> Walk<'a> {
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
         let (&reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&Axis::POINT, &[]));
         let contiguous = |axis: &Axis| axis.stride == size as isize && !input.swapped;
-        let short = reduced.len * size < SHORT && kept.len > 1;
+        let short = reduced.len < SHORT.max(2 * SHORT / size) && kept.len > 1;
         let form = if contiguous(&kept) {
             Form::Columns { packed: false }
         } else if short {

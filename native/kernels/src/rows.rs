@@ -5,7 +5,7 @@
 //! better" is the only comparison.
 
 use crate::isa::Task;
-use crate::order::{Element, Index, Lane, Largest, Order, pick, worst};
+use crate::order::{Element, Index, Lane, Largest, Order, pick, utmost, worst};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -54,31 +54,43 @@ impl<E: Element, O: Order> Task for Rows<E, O> {
 /// enough to be still in the first-level cache when the answer is looked up in it.
 const BLOCK: usize = 16384;
 
-/// The extremum of `len` elements and its position.
+/// Bytes of accumulators that a long sweep uses.
+const WIDE: usize = 1024;
+
+/// Elements that are the least to go through side by side. Loops over fewer are unrolled by the compiler
+/// before it vectorises them, and then not vectorised at all.
+const LANES: usize = 64;
+
+/// The key of the extremum of `len` elements, and its position.
 ///
 /// # Safety
 /// `data` points at `len >= 1` elements, of any alignment.
 #[inline(always)]
-pub unsafe fn find<E: Element, O: Order>(data: *const E, len: usize, last: bool) -> (Key<E>, usize) {
-    let lanes = BLOCK / size_of::<E>();
-    let blocks = len.div_ceil(lanes);
-    let mut best: Option<(E::Lane, usize, usize, bool)> = None;
-    for step in 0..blocks {
-        let start = if last { len.saturating_sub((step + 1) * lanes) } else { step * lanes };
-        let end = if last { len - step * lanes } else { len.min(start + lanes) };
+unsafe fn find<E: Element, O: Order>(data: *const E, len: usize, last: bool) -> (Key<E>, usize) {
+    let block = BLOCK / size_of::<E>();
+    let mut best = None;
+    let mut place = 0..len;
+    for step in 0..len.div_ceil(block) {
+        let start = if last { len.saturating_sub((step + 1) * block) } else { step * block };
+        let end = if last { len - step * block } else { len.min(start + block) };
         // SAFETY: `start..end` lies in `0..len`.
-        let (value, nan) = unsafe { sweep::<E, O>(data.add(start), end - start, best.map(|best| best.0)) };
-        if let Some(value) = value {
-            best = Some((value, start, end, nan));
-        }
-        if nan {
-            break;
+        if let Some(key) = unsafe { sweep::<E, O>(data.add(start), end - start, best) } {
+            best = Some(key);
+            place = start..end;
+            if key == utmost::<O, _>() {
+                break;
+            }
         }
     }
-    let Some((value, start, end, nan)) = best else { unreachable!("a row holds at least one element") };
-    // SAFETY: as above; the block holds `value`, or NaN where `nan` says so.
-    let (at, element) = unsafe { locate::<E, O>(data.add(start), end - start, value, nan, last) };
-    (element.key::<O>(), start + at)
+    let Some(key) = best else { unreachable!("a row holds at least one element") };
+    // SAFETY: as above, and the block at `place` holds the key.
+    let at = unsafe {
+        match last {
+            false => seek::<E, O, false>(data.add(place.start), place.len(), key),
+            true => seek::<E, O, true>(data.add(place.start), place.len(), key),
+        }
+    };
+    (key, place.start + at)
 }
 
 /// The largest of `len` 32-bit integers: the fastest way to read memory there is here, and the measure of
@@ -95,37 +107,38 @@ impl Task for Sweep {
     #[inline(always)]
     fn run(self) -> i32 {
         // SAFETY: whoever builds the task vouches for `len` integers.
-        unsafe { sweep::<i32, Largest>(self.data, self.len, None).0.unwrap_or(i32::MIN) }
+        unsafe { sweep::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
     }
 }
 
-/// The extreme lane of a block, if it is better than the champion so far, and whether the block holds NaN
-/// (there is a lane then too, but a worthless one).
+/// The extreme key of a block, if it is better than the champion so far.
 #[inline(always)]
-unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<E::Lane>) -> (Option<E::Lane>, bool) {
-    // SAFETY: `lanes` elements are read only where there are as many.
+unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
+    // SAFETY: as many elements are read as there are.
     unsafe {
-        match len * size_of::<E>() {
-            1024.. => sweep_by::<E, O, 1024>(data, len, champion),
-            256.. => sweep_by::<E, O, 256>(data, len, champion),
-            64.. => sweep_by::<E, O, 64>(data, len, champion),
-            _ => sweep_short::<E, O>(data, len, champion),
+        if len * size_of::<E>() >= WIDE {
+            sweep_by::<E, O>(data, len, champion, WIDE / size_of::<E>())
+        } else if len >= LANES {
+            sweep_by::<E, O>(data, len, champion, LANES)
+        } else {
+            let key = (0..len).map(|at| load::<E, O>(data, at).key::<O>());
+            key.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
         }
     }
 }
 
-/// Sweeps `BYTES` bytes of lanes side by side.
+/// Sweeps `lanes` elements side by side, at most [`WIDE`] bytes of them or [`LANES`].
 ///
 /// The accumulators stay in memory: a pass folds eight stretches into them, so they are loaded and stored
 /// once for all eight. (Accumulators in an array that should stay in registers were spilled at every step.)
 #[inline(always)]
-unsafe fn sweep_by<E: Element, O: Order, const BYTES: usize>(
+unsafe fn sweep_by<E: Element, O: Order>(
     data: *const E,
     len: usize,
-    champion: Option<E::Lane>,
-) -> (Option<E::Lane>, bool) {
-    let lanes = BYTES / size_of::<E>();
-    let mut best = [const { MaybeUninit::<E::Lane>::uninit() }; BYTES];
+    champion: Option<Key<E>>,
+    lanes: usize,
+) -> Option<Key<E>> {
+    let mut best = [const { MaybeUninit::<E::Lane>::uninit() }; WIDE];
     let best = &mut best[..lanes];
     let mut nan = false;
     let mut at = 0;
@@ -147,27 +160,42 @@ unsafe fn sweep_by<E: Element, O: Order, const BYTES: usize>(
         };
         at += taken * lanes;
     }
+    if nan {
+        return Some(utmost::<O, _>());
+    }
     // SAFETY: the passes have filled the accumulators.
     let best = unsafe { std::slice::from_raw_parts_mut(best.as_mut_ptr().cast::<E::Lane>(), lanes) };
-    if let Some(champion) = champion.filter(|_| !nan) {
+    if let Some(champion) = champion {
         // Few blocks beat the champion, and to see that they do not costs less than to find their own.
         let mut better = <E::Lane as Lane>::Index::ZERO;
         for lane in best.iter() {
-            better = better.or(O::better(*lane, champion));
+            better = better.or(O::better(lane.key::<O>(), champion));
         }
         if !better.any() {
-            return (None, false);
+            return None;
         }
     }
+    // By halves first, then by key: integers are what the compiler reduces within a register.
     let mut width = lanes;
-    while width > 1 {
+    while width > LANES {
         width /= 2;
         let (low, high) = best.split_at_mut(width);
         for lane in 0..width {
             low[lane] = pick::<O, _>(high[lane], low[lane]);
         }
     }
-    (Some(best[0]), nan)
+    // From the first lane on: vectors loaded across those just stored would have to wait for memory.
+    let mut key = worst::<O, Key<E>>();
+    for lane in &best[..LANES] {
+        key = better_key::<O, _>(key, lane.key::<O>());
+    }
+    Some(key)
+}
+
+/// The better of two keys.
+#[inline(always)]
+fn better_key<O: Order, K: Ord>(a: K, b: K) -> K {
+    if O::LARGEST { a.max(b) } else { a.min(b) }
 }
 
 /// Folds `STRETCHES` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`.
@@ -198,60 +226,47 @@ unsafe fn stretch<E: Element, O: Order, const STRETCHES: usize, const FRESH: boo
     STRETCHES
 }
 
+/// The first (or last) place of a key that the block holds.
 #[inline(always)]
-unsafe fn sweep_short<E: Element, O: Order>(
-    data: *const E,
-    len: usize,
-    champion: Option<E::Lane>,
-) -> (Option<E::Lane>, bool) {
-    // SAFETY: `len >= 1`.
-    let mut best = unsafe { load::<E, O>(data, 0) };
-    let mut nan = best.is_nan();
-    for at in 1..len {
-        // SAFETY: `at < len`.
-        let value = unsafe { load::<E, O>(data, at) };
-        nan |= value.is_nan();
-        best = pick::<O, _>(value, best);
+unsafe fn seek<E: Element, O: Order, const LAST: bool>(data: *const E, len: usize, key: Key<E>) -> usize {
+    // SAFETY: every place asked for lies in `0..len`.
+    let lane = |at| unsafe { load::<E, O>(data, at) };
+    if len < LANES {
+        let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
     }
-    let wins = nan || champion.is_none_or(|champion| O::better(best, champion));
-    (wins.then_some(best), nan)
+    // To compare values is cheaper than to compare keys, but does not find NaN.
+    let value = E::Lane::from_key(key);
+    let at = if key == utmost::<O, _>() {
+        stretch_with::<LAST>(len, |at| lane(at).key::<O>() == key)
+    } else {
+        stretch_with::<LAST>(len, |at| lane(at) == value)
+    };
+    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
+    let mut nearest = <E::Lane as Lane>::Index::MAX;
+    for step in 0..LANES {
+        let distance = if LAST { LANES - 1 - step } else { step };
+        let hit = lane(at + step).key::<O>() == key;
+        nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
+    }
+    let distance = nearest.widen() as usize;
+    at + if LAST { LANES - 1 - distance } else { distance }
 }
 
-/// Where a block holds `value` (or NaN): first or last such place, and the lane that stands there.
+/// Where the first (or last) stretch of [`LANES`] places with a hit begins; there is one.
 #[inline(always)]
-unsafe fn locate<E: Element, O: Order>(
-    data: *const E,
-    len: usize,
-    value: E::Lane,
-    nan: bool,
-    last: bool,
-) -> (usize, E::Lane) {
-    const STRETCH: usize = 32;
-    let hit = |lane: E::Lane| if nan { lane.is_nan() } else { lane == value };
-    let mut start = 0;
-    let mut end = len;
-    // Whole stretches without a hit are left behind by one vector comparison each.
-    while end - start > STRETCH {
-        let from = if last { end - STRETCH } else { start };
-        let mut any = <E::Lane as Lane>::Index::ZERO;
-        for lane in 0..STRETCH {
-            // SAFETY: the stretch lies within `start..end`.
-            any = any.or(hit(unsafe { load::<E, O>(data, from + lane) }));
-        }
-        if any.any() {
-            (start, end) = (from, from + STRETCH);
-            break;
-        }
-        if last { end = from } else { start = from + STRETCH }
-    }
-    let mut at = if last { end - 1 } else { start };
+fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
+    let mut at = if LAST { len - LANES } else { 0 };
     loop {
-        // SAFETY: a hit lies in `start..end`, so the walk ends inside it.
-        let lane = unsafe { load::<E, O>(data, at) };
-        if hit(lane) {
-            return (at, lane);
+        let mut any = false;
+        for step in 0..LANES {
+            any |= hit(at + step);
         }
-        at = if last { at - 1 } else { at + 1 };
+        if any {
+            return at;
+        }
+        // A stretch at the edge overlaps one without a hit, which does no harm.
+        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(len - LANES) };
     }
 }
 

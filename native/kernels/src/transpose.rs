@@ -5,6 +5,7 @@
 //! need no wider registers.
 
 use std::array::from_fn;
+use std::ops::Range;
 
 /// A square that can be turned in registers.
 pub trait Square: Copy {
@@ -21,7 +22,7 @@ pub trait Square: Copy {
 /// Bytes of a vector.
 const VECTOR: usize = 16;
 
-/// Transposes with squares of `N` lanes.
+/// Transposes with squares of `N` lanes, strip by strip of `N` columns.
 ///
 /// # Safety
 /// As for [`Square::transpose`].
@@ -34,41 +35,69 @@ unsafe fn by_squares<T: Zip, const N: usize>(
     to: *mut T,
     pitch: usize,
 ) {
-    // What lies behind the last row may not be read, so the squares that would reach there are read from a copy.
+    // What lies behind the last row may not be read: the squares that would reach there are read from a copy.
     let reach = (len.next_multiple_of(N) - len) * size_of::<T>();
-    let spill = if stride > 0 { reach.div_ceil(stride as usize) } else { reach };
-    let safe = if reach == 0 { rows } else { rows.saturating_sub(spill) };
+    let safe = rows.saturating_sub(if stride > 0 { reach.div_ceil(stride as usize) } else { reach });
+    let whole = safe - safe % N;
+    let mut column = 0;
+    while column < len {
+        let width = N.min(len - column);
+        // SAFETY: the strip's squares end inside the rows.
+        unsafe {
+            let from = from.cast::<T>().add(column).cast();
+            let to = to.add(column * pitch);
+            // Columns that nobody asked for are not even computed.
+            match width {
+                ..=2 => strip::<T, N, 2>(from, stride, whole, to, pitch, width),
+                3..=4 => strip::<T, N, 4>(from, stride, whole, to, pitch, width),
+                5..=8 => strip::<T, N, 8>(from, stride, whole, to, pitch, width),
+                _ => strip::<T, N, 16>(from, stride, whole, to, pitch, width),
+            }
+            rest::<T, N>(from, stride, whole..rows, to, pitch, width);
+        }
+        column += N;
+    }
+}
+
+/// Transposes a strip of whole squares and stores its first `width <= W` columns.
+#[inline(always)]
+unsafe fn strip<T: Zip, const N: usize, const W: usize>(
+    from: *const u8,
+    stride: isize,
+    rows: usize,
+    to: *mut T,
+    pitch: usize,
+    width: usize,
+) {
     let mut row = 0;
     while row < rows {
-        let whole = row + N <= safe;
-        let mut column = 0;
-        while column < len {
-            let width = N.min(len - column);
-            // SAFETY: `whole` squares end inside the rows; others are copied element by element.
-            unsafe {
-                let corner = from.offset(stride * row as isize).cast::<T>().add(column);
-                let mut copy = [[0u8; VECTOR]; N];
-                let (corner, stride) = if whole {
-                    (corner.cast::<u8>(), stride)
-                } else {
-                    for (at, line) in copy.iter_mut().enumerate().take(rows - row) {
-                        let source = corner.cast::<u8>().offset(stride * at as isize);
-                        source.copy_to_nonoverlapping(line.as_mut_ptr(), width * size_of::<T>());
-                    }
-                    (copy.as_ptr().cast(), VECTOR as isize)
-                };
-                let to = to.add(column * pitch + row);
-                // Columns that nobody asked for are not even computed.
-                match width {
-                    ..=2 => turn::<T, N, 2>(corner, stride, to, pitch, width),
-                    ..=4 => turn::<T, N, 4>(corner, stride, to, pitch, width),
-                    ..=8 => turn::<T, N, 8>(corner, stride, to, pitch, width),
-                    _ => turn::<T, N, 16>(corner, stride, to, pitch, width),
-                }
-            }
-            column += N;
-        }
+        // SAFETY: the caller's.
+        unsafe { turn::<T, N, W>(from.offset(stride * row as isize), stride, to.add(row), pitch, width) };
         row += N;
+    }
+}
+
+/// Transposes the last rows of a strip by way of a copy that has room behind it.
+#[inline(never)]
+unsafe fn rest<T: Zip, const N: usize>(
+    from: *const u8,
+    stride: isize,
+    rows: Range<usize>,
+    to: *mut T,
+    pitch: usize,
+    width: usize,
+) {
+    for start in rows.clone().step_by(N) {
+        let mut copy = [[0u8; VECTOR]; N];
+        for (row, line) in (start..rows.end).zip(&mut copy) {
+            // SAFETY: `width` elements of a row that exists; a line has room for `N`.
+            unsafe {
+                let source = from.offset(stride * row as isize);
+                source.copy_to_nonoverlapping(line.as_mut_ptr(), width * size_of::<T>());
+            }
+        }
+        // SAFETY: the copy is a whole square, and the pitch leaves room for whole vectors.
+        unsafe { turn::<T, N, 16>(copy.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
     }
 }
 
@@ -84,14 +113,14 @@ unsafe fn turn<T: Zip, const N: usize, const W: usize>(
     // SAFETY: the caller's.
     unsafe {
         let mut vectors: [T::Vector; N] = from_fn(|row| T::load(corner.offset(stride * row as isize)));
-        let mut rounds = N;
-        while rounds > 1 {
+        let mut lanes = N;
+        while lanes > 1 {
             let previous = vectors;
             for pair in 0..N / 2 {
                 vectors[2 * pair] = T::zip_low(previous[pair], previous[pair + N / 2]);
                 vectors[2 * pair + 1] = T::zip_high(previous[pair], previous[pair + N / 2]);
             }
-            rounds /= 2;
+            lanes /= 2;
         }
         for column in 0..W.min(N) {
             if column < width {

@@ -190,7 +190,7 @@ impl Call {
             }
         }
         let operands = [x];
-        let output = Output::new(py, out, self.function, &shape, descriptor.get(), None, &operands)?;
+        let output = Output::new(py, out, self.function, &shape, descriptor.get(), None, &operands, false)?;
         let [x] = &operands;
         // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
         let mut kept = output.target.strides().iter();

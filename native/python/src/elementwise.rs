@@ -118,7 +118,7 @@ fn run<'py>(
     }
     let shape = broadcast(py, function, &arrays)?;
     let strides = order_of_memory(&arrays, &shape);
-    let output = Output::new(py, out, function, &shape, first.descriptor(), strides.as_deref(), &arrays)?;
+    let output = Output::new(py, out, function, &shape, first.descriptor(), strides.as_deref(), &arrays, true)?;
     let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {

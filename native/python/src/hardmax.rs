@@ -60,7 +60,7 @@ pub fn hardmax<'py>(
     let operands = [x];
     let shape = operands[0].shape();
     let descriptor = operands[0].descriptor();
-    let output = Output::new(py, out, "hardmax", shape, descriptor, None, &operands)?;
+    let output = Output::new(py, out, "hardmax", shape, descriptor, None, &operands, false)?;
     let [x] = &operands;
     let (data, element, swapped) = (x.data(), x.element, x.swapped);
     let (to, strides) = (output.target.data(), output.target.strides());

@@ -18,7 +18,7 @@ impl<'py> Output<'py> {
     /// A new array, or the caller's after it has been checked.
     ///
     /// `strides` order a new array's axes in memory; `clear_of` are the operands that must not be overwritten
-    /// before they have been read.
+    /// before they have been read. Where `in_place` is true, an operand may be the output itself.
     pub fn new(
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
@@ -27,6 +27,7 @@ impl<'py> Output<'py> {
         descriptor: *mut PyArray_Descr,
         strides: Option<&[isize]>,
         clear_of: &[Array<'py>],
+        in_place: bool,
     ) -> PyResult<Self> {
         let Some(out) = out.filter(|out| !out.is_none()) else {
             let target = Array::empty(py, shape, descriptor, strides)?;
@@ -42,8 +43,9 @@ impl<'py> Output<'py> {
         check(&out, function, shape, &Array::empty(py, &[0], descriptor, None)?)?;
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
+            let same = operand.data() == out.data() && operand.shape() == out.shape() && operand.strides() == out.strides();
             let (low, high) = operand.extent();
-            low < reach.1 && reach.0 < high
+            low < reach.1 && reach.0 < high && !(in_place && same && !operand.swapped)
         };
         if out.swapped || clear_of.iter().any(clash) {
             return Ok(Self { target: fresh()?, destination: Some(out), given: true });
