@@ -34,9 +34,10 @@ _LEVELS = {str(level): level for level in directml.FeatureLevel}
     help="For reading, for programs, to paste into C++, or for DxDispatch to run.",
 )
 def lower(model: Path, feature_level: str, sizes: tuple[str, ...], form: str) -> int:
-    """Write the nodes that pick the largest or smallest in DirectML's operators.
+    """Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.
 
-    A node that cannot go is named on stderr, with the feature level or type that would do; the exit status is 1 then.
+    Only nodes that pick the largest or smallest are looked at. One that cannot go is named on stderr, with the feature
+    level or type that would do; the exit status is 1 then.
     """
     lowered = directml.lower(model, _LEVELS[feature_level], sizes=feeds.parse_sizes(sizes))
     click.echo(FORMATS[form](lowered), nl=False)

@@ -62,7 +62,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     except ExtremumError as error:
         tensors = {**desc.inputs, "output_tensor": desc.output}
         fields = [f"{field}: {tensor}" for field, tensor in tensors.items()]
-        fields += [f"{field}={value}" for field, value in desc.attributes.items()]
+        fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
         where = f"{desc.row}, feature level {feature_level}"
         raise error.with_context(where=where, given=", ".join(fields)) from None
 

@@ -93,7 +93,7 @@ class Operator:
             raise InputError(
                 f"the output of {self.desc.row} shares memory with its input", remedy="give it a buffer of its own"
             )
-        if source.ctypes.data != target.ctypes.data or source.strides != target.strides:
+        if _address(source) != _address(target) or source.strides != target.strides:
             raise InputError(
                 "the output lies partly on an input",
                 remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",
@@ -144,6 +144,11 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel = Feature
     7
     """
     return Operator(desc, feature_level, accept(desc, feature_level))
+
+
+def _address(view: NDArray[Any]) -> int:
+    address: int = view.__array_interface__["data"][0]
+    return address
 
 
 def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:

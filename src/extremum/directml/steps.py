@@ -84,38 +84,41 @@ def steps(
     """
     for name, tensor in inputs:
         _require_known(name, tensor)
-    names = tuple(name for name, _ in inputs)
-    tensors = [tensor for _, tensor in inputs]
+    name, result = output
     if row.family in _ELEMENT_WISE:
-        # One operand is the maximum of it and itself; from the second step on the output takes in one operand each.
-        operands = names if len(names) > 1 else (*names, *names)
-        descs = _chain(row.family, tensors if len(names) > 1 else [*tensors, *tensors], output[1], feature_level)
-        firsts = chain(operands[:1], repeat(output[0]))
-        bindings = list(zip(firsts, operands[1:], strict=False))
-        return tuple(
-            _step(desc, binding, output[0], feature_level) for desc, binding in zip(descs, bindings, strict=True)
-        )
-    (x,) = tensors
-    sizes = x.sizes or ()
-    axes = validate.axes(row, values, len(sizes))
-    desc: OperatorDesc
-    if row.family is Family.HARDMAX:
-        packed = TensorDesc(_data_type(x), sizes)
-        desc = ActivationHardmax1OperatorDesc(packed, packed, axes)
-    else:
-        kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
-        direction = AxisDirection(int(values.get("select_last_index") == 1))
-        index = TensorDesc(TensorDataType.INT64, kept)
-        desc = _ARG[row.family](TensorDesc(_data_type(x), sizes), index, axes, direction)
-    return (_step(desc, names, output[0], feature_level),)
+        # One input is the maximum of it and itself.
+        operands = list(inputs) if len(inputs) > 1 else [*inputs, *inputs]
+        descs = _chain(row.family, [tensor for _, tensor in operands], result, feature_level)
+        # From the second step on, the output takes in one operand each.
+        first, *others = (operand for operand, _ in operands)
+        bound = zip(chain([first], repeat(name)), others, strict=False)
+        return tuple(_step(desc, names, name, feature_level) for desc, names in zip(descs, bound, strict=True))
+    ((source, tensor),) = inputs
+    axes = validate.axes(row, values, len(tensor.sizes or ()))
+    desc = _hardmax(tensor, axes) if row.family is Family.HARDMAX else _arg(row.family, values, tensor, axes)
+    return (_step(desc, (source,), name, feature_level),)
+
+
+def _hardmax(tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
+    packed = TensorDesc(_data_type(tensor), tensor.sizes or ())
+    return ActivationHardmax1OperatorDesc(packed, packed, axes)
+
+
+def _arg(family: Family, values: Attributes, tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
+    sizes = tensor.sizes or ()
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+    direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING
+    index = TensorDesc(TensorDataType.INT64, kept)
+    return _ARG[family](TensorDesc(_data_type(tensor), sizes), index, axes, direction)
 
 
 def _require_known(name: str, tensor: TensorType) -> None:
     if tensor.element is None or tensor.sizes is None:
+        symbols = [size for size in tensor.shape or () if isinstance(size, str)]
         raise SpecError(
             f"the sizes of {name!r} are not known before the model runs, and a description states them",
             given=f"{name}: {tensor}",
-            remedy="say how large each symbolic dimension is",
+            remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
         )
 
 
@@ -154,9 +157,7 @@ def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_leve
     try:
         accept(desc, feature_level)
     except ExtremumError as error:
-        try:
-            required = feature_level_required(desc)
-        except ExtremumError:
-            raise error from None
+        # Where no level takes it, this raises what stands in the way at any level.
+        required = feature_level_required(desc)
         raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
     return Step(desc, inputs, output, feature_level_required(desc))

@@ -99,7 +99,7 @@ class TensorDesc:
             raise _broken("sizes", f"a tensor has at most {_LARGEST} elements", str(self))
         settle("total_tensor_size_in_bytes", self._total(total_tensor_size_in_bytes))
         settle("guaranteed_base_offset_alignment", self._alignment(guaranteed_base_offset_alignment))
-        settle("flags", TensorFlags(flags))
+        settle("flags", _flags(flags))
 
     def _total(self, given: int | None) -> int:
         least = -(-self.extent * self.data_type.element_type.itemsize // 4) * 4
@@ -179,8 +179,17 @@ def _data_type(given: object) -> TensorDataType:
         ) from None
 
 
+def _flags(given: int) -> TensorFlags:
+    if given not in (TensorFlags.NONE, TensorFlags.OWNED_BY_DML):
+        raise _broken("flags", f"flags has no value {given!r}", f"flags={given!r}", "use NONE or OWNED_BY_DML")
+    return TensorFlags(given)
+
+
 def _unsigned(field: str, values: Iterable[int]) -> tuple[int, ...]:
-    numbers = tuple(operator.index(value) for value in values)
+    try:
+        numbers = tuple(operator.index(value) for value in values)
+    except TypeError:
+        raise _broken(field, f"{field} is not a sequence of integers", f"{field}={values!r}") from None
     for number in numbers:
         if not 0 <= number <= _LARGEST:
             raise _broken(field, f"{field} are numbers from 0 to {_LARGEST}, not {number}", f"{field}={numbers}")
