@@ -6,7 +6,7 @@ import onnx
 import onnxruntime
 
 from extremum import backend, dtypes
-from extremum.fix.verify import same_bits
+from extremum.fix.bits import same_bits
 
 __all__ = ["ORT", "assert_same", "edges", "feeds_of", "in_stock", "one_node", "stock_refuses"]
 

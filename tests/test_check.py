@@ -111,6 +111,12 @@ def test_refuses_a_code_that_is_none():
     )
 
 
+def test_refuses_a_feature_level_that_is_none():
+    assert refusal(ArgumentError, check, model("(float[3] x) => (y) { y = ArgMax (x) }"), feature_level=0x9900) == (
+        "there is no feature level 0x9900"
+    )
+
+
 def test_refuses_what_is_no_model():
     assert refusal(ModelError, check, b"no model") == "the bytes hold no ONNX model"
 
@@ -166,3 +172,12 @@ def test_the_model_is_left_as_it_is():
 def test_the_page_is_fresh():
     page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
     assert page == explanation.markdown(), "write docs/check.md anew: extremum explain --markdown"
+
+
+def test_says_that_a_domain_is_not_imported():
+    text = '<ir_version: 9, opset_import: ["own" : 1]> g (float[3] x) => (y) { y = ArgMax (x) }'
+    report = check(onnx.parser.parse_model(text))
+    assert (report.nodes, report.notes) == (
+        0,
+        ("ArgMax at graph.node[0] has no version: its domain is not imported",),
+    )

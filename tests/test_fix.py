@@ -1,13 +1,17 @@
 """What a fix rewrites, what it leaves alone, what it refuses, and what it says about it."""
 
+import ml_dtypes
 import numpy as np
 import onnx
+import pytest
 
 from extremum import backend
+from extremum import fix as fixing
+from extremum.check import runtime
 from extremum.errors import ArgumentError, ModelError
 from extremum.fix import fix
 from extremum.fix import verify as verification
-from extremum.fix.verify import same_bits
+from extremum.fix.bits import same_bits
 from models import model
 from refusal import refusal
 from stock import ORT, in_stock, one_node
@@ -151,3 +155,43 @@ def test_refuses_to_raise_a_model_with_functions():
     functions = '<domain: "own", opset_import: ["" : 7]> F (x) => (y) { y = Neg (x) }'
     original = model("(uint64[3] x) => (y, z) { y = ArgMax (x) z = own.F (x) }", opset=7, functions=functions)
     assert refusal(ModelError, fix, original, raise_opset=9) == ("the opset of a model with functions cannot be raised")
+
+
+def test_can_leave_out_the_model_as_a_whole(monkeypatch):
+    monkeypatch.setattr(fixing, "verify_model", None)
+    fixed = fix(model("(int16[3] x) => (int64[1] y) { y = ArgMax (x) }"), whole=False)
+    assert fixed.notes == ("compared node by node, not as a whole, as was asked",)
+
+
+def test_needs_onnxruntime(monkeypatch):
+    def absent(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(runtime, "import_module", absent)
+    original = model("(int16[3] x) => (int64[1] y) { y = ArgMax (x) }")
+    assert refusal(ArgumentError, fix, original) == "onnxruntime is not installed"
+    assert fix(original, "directml-4_1").changes == ()
+
+
+def test_outputs_that_are_no_tensors_are_compared():
+    original = model("(int16[3] x) => (s) { y = ArgMax (x) s = SequenceConstruct (y, y) }")
+    fixed = fix(original)
+    assert (len(fixed.changes), fixed.notes) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ([np.arange(3)], (np.arange(3),), True),
+        ([np.arange(3)], [np.arange(3), np.arange(3)], False),
+        ({"a": 1.5}, {"a": 1.5}, True),
+        ({"a": 1.5}, {"b": 1.5}, False),
+        ({"a": 1.5}, [1.5], False),
+        (np.float32(1), np.float64(1), False),
+        (np.array(["a"], object), np.array(["a"], object), True),
+        (np.array([-0.0], ml_dtypes.bfloat16), np.array([0.0], ml_dtypes.bfloat16), False),
+        (np.array([np.nan], ml_dtypes.bfloat16), np.array([-np.nan], ml_dtypes.bfloat16), True),
+    ],
+)
+def test_bits(first, second, same):
+    assert same_bits(first, second) is same

@@ -74,6 +74,11 @@ def test_says_that_nothing_was_modified(folder):
     assert not Path("fixed.onnx").exists()
 
 
+def test_node_by_node():
+    note = "note: compared node by node, not as a whole, as was asked\n"
+    assert run("narrow.onnx", "--diff", "--node-by-node") == (0, DIFF.replace("1 node", f"{note}1 node"))
+
+
 def test_for_directml():
     status, text = run("narrow.onnx", "--for", "directml-4_1", "-o", "fixed.onnx")
     assert (status, text) == (0, "not modified: DirectML 4_1 takes every node\n")

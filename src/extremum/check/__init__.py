@@ -13,12 +13,15 @@ from collections.abc import Collection
 import onnx
 
 from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.node import canonical
 from extremum.backend.sites import Site, sites
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, find
 from extremum.check.runtime import Runtime
+from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ArgumentError
+from extremum.spec import OPERATORS
 
 __all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
 
@@ -53,7 +56,7 @@ def check(
     ModelError
         If it is no ONNX model.
     ArgumentError
-        If there is no rule of a code.
+        If there is no rule of a code, or no such feature level.
     OSError
         If the file cannot be read.
 
@@ -77,17 +80,27 @@ def check(
     except ArgumentError as error:
         runtime = None
         notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
-    targets = Targets(runtime, feature_level)
+    targets = Targets(runtime, None if feature_level is None else _level(feature_level))
     # A function that is called with several types is looked at with each.
     findings: dict[Finding, None] = {}
     places = set[str]()
     for site in sites(inferred(skeleton(load(model, weights=False)))):
+        if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
+            notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
         if site.row is not None:
             if any(tensor.element is None for tensor in site.inputs):
                 notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
             places.add(site.path)
             findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
     return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
+
+
+def _level(number: int) -> FeatureLevel:
+    try:
+        return FeatureLevel(number)
+    except ValueError:
+        levels = ", ".join(f"{level:#x}" for level in FeatureLevel)
+        raise ArgumentError(f"there is no feature level {number:#x}", remedy=f"they are {levels}") from None
 
 
 def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:

@@ -12,6 +12,7 @@ from extremum import validate
 from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.runtime import Runtime
+from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
 from extremum.spec import OperatorVersion
 from extremum.validate import Attributes
@@ -27,12 +28,12 @@ class Targets:
     ----------
     runtime : Runtime or None
         The onnxruntime that is asked; None where none is installed.
-    feature_level : int or None
-        DirectML's, such as 0x4100; None if DirectML is no target.
+    feature_level : FeatureLevel or None
+        DirectML's; None if DirectML is no target.
     """
 
     runtime: Runtime | None = None
-    feature_level: int | None = None
+    feature_level: FeatureLevel | None = None
 
 
 Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]

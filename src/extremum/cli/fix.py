@@ -22,8 +22,9 @@ __all__ = ["fix"]
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset, if one is needed."
 )
+@click.option("--node-by-node", is_flag=True, help="Do not run the whole model, which may take long.")
 @click.option("--diff", is_flag=True, help="Show each node and what takes its place.")
-def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, diff: bool) -> int:
+def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, node_by_node: bool, diff: bool) -> int:
     """Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.
 
     Before the model is written, both forms run on samples and are compared bit by bit. No file is overwritten. Exits
@@ -33,7 +34,7 @@ def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, dif
         raise ArgumentError("there is nothing to do", remedy="name a file with -o, or look at the changes with --diff")
     if out is not None:
         require_free(out)
-    fixed = rewrite(model, target, raise_opset=raise_opset)
+    fixed = rewrite(model, target, raise_opset=raise_opset, whole=not node_by_node)
     written = out is not None and bool(fixed.changes)
     if out is not None and written:
         write(fixed.model, model, out)

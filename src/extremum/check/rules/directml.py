@@ -8,7 +8,6 @@ from extremum import infer
 from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.rule import Rule, Targets, accepted_values, refusals
-from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.steps import steps
 from extremum.errors import ExtremumError
 from extremum.spec import OperatorVersion
@@ -28,7 +27,7 @@ def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extrem
         return
     inputs = list(zip(site.node.input, types, strict=True))
     output = (site.node.output[0], infer.output(row, values, types))
-    for error in refusals(steps, row, values, inputs, output, FeatureLevel(targets.feature_level)):
+    for error in refusals(steps, row, values, inputs, output, targets.feature_level):
         yield type(error)(error.reason, remedy=error.remedy)
 
 
