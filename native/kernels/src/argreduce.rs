@@ -25,7 +25,7 @@ pub unsafe fn argreduce(
     let layout = Layout::new(axes, input.last);
     let sink = Indices { output: output.wrapping_offset(layout.out_offset), index };
     // SAFETY: the caller's promise.
-    unsafe { reduce(input, &layout, &sink) }
+    unsafe { reduce(input, layout, &sink) }
 }
 
 /// Stores indices in the output's type and layout.

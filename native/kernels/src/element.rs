@@ -75,19 +75,58 @@ impl IndexType {
 macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
         match $tag {
-            $crate::ElementType::Bool => { type $E = $crate::order::Bool; $body }
-            $crate::ElementType::Int8 => { type $E = i8; $body }
-            $crate::ElementType::Int16 => { type $E = i16; $body }
-            $crate::ElementType::Int32 => { type $E = i32; $body }
-            $crate::ElementType::Int64 => { type $E = i64; $body }
-            $crate::ElementType::UInt8 => { type $E = u8; $body }
-            $crate::ElementType::UInt16 => { type $E = u16; $body }
-            $crate::ElementType::UInt32 => { type $E = u32; $body }
-            $crate::ElementType::UInt64 => { type $E = u64; $body }
-            $crate::ElementType::Float16 => { type $E = $crate::order::Float16; $body }
-            $crate::ElementType::BFloat16 => { type $E = $crate::order::BFloat16; $body }
-            $crate::ElementType::Float32 => { type $E = f32; $body }
-            $crate::ElementType::Float64 => { type $E = f64; $body }
+            $crate::ElementType::Bool => {
+                type $E = $crate::order::Bool;
+                $body
+            }
+            $crate::ElementType::Int8 => {
+                type $E = i8;
+                $body
+            }
+            $crate::ElementType::Int16 => {
+                type $E = i16;
+                $body
+            }
+            $crate::ElementType::Int32 => {
+                type $E = i32;
+                $body
+            }
+            $crate::ElementType::Int64 => {
+                type $E = i64;
+                $body
+            }
+            $crate::ElementType::UInt8 => {
+                type $E = u8;
+                $body
+            }
+            $crate::ElementType::UInt16 => {
+                type $E = u16;
+                $body
+            }
+            $crate::ElementType::UInt32 => {
+                type $E = u32;
+                $body
+            }
+            $crate::ElementType::UInt64 => {
+                type $E = u64;
+                $body
+            }
+            $crate::ElementType::Float16 => {
+                type $E = $crate::order::Float16;
+                $body
+            }
+            $crate::ElementType::BFloat16 => {
+                type $E = $crate::order::BFloat16;
+                $body
+            }
+            $crate::ElementType::Float32 => {
+                type $E = f32;
+                $body
+            }
+            $crate::ElementType::Float64 => {
+                type $E = f64;
+                $body
+            }
         }
     };
 }

@@ -83,8 +83,11 @@ impl Plan {
         let mut output = output;
         let mut dimensions: Vec<Dimension> = Vec::with_capacity(shape.len());
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
-            let mut dimension =
-                Dimension { len, out: out[axis], strides: operands.iter().map(|operand| operand.strides[axis]).collect() };
+            let mut dimension = Dimension {
+                len,
+                out: out[axis],
+                strides: operands.iter().map(|operand| operand.strides[axis]).collect(),
+            };
             if dimension.out < 0 {
                 let steps = len as isize - 1;
                 output = output.wrapping_offset(steps * dimension.out);

@@ -15,6 +15,7 @@ pub mod layout;
 mod onehot;
 pub mod order;
 mod pack;
+mod plan;
 mod reduce;
 mod rows;
 pub mod threads;

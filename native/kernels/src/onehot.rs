@@ -29,7 +29,7 @@ pub unsafe fn onehot(
     reduced.sort_by_key(|axis| -axis.weight.abs());
     let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced };
     // SAFETY: the caller's promise.
-    unsafe { reduce(input, &layout, &sink) }
+    unsafe { reduce(input, layout, &sink) }
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.
@@ -53,10 +53,18 @@ impl Sink for Hot {
         let output = self.output.wrapping_offset(at.out);
         // SAFETY: the caller's promise.
         unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
-        with_element!(self.element, E => unsafe {
-            for (position, &index) in index.iter().enumerate() {
-                let to = output.wrapping_offset(axis.out * position as isize + self.place(index));
-                to.cast::<E>().write_unaligned(E::ONE);
+        with_element!(self.element, E => {
+            let mark = |position: usize, place: isize| {
+                let to = output.wrapping_offset(axis.out * position as isize + place);
+                // SAFETY: as above; alignment is not needed.
+                unsafe { to.cast::<E>().write_unaligned(E::ONE) };
+            };
+            match self.reduced[..] {
+                // Nearly every layout: the index is the place. Short rows are twice as fast for knowing it.
+                [Axis { weight: 1, out, .. }] => {
+                    index.iter().enumerate().for_each(|(position, &index)| mark(position, out * index as isize))
+                }
+                _ => index.iter().enumerate().for_each(|(position, &index)| mark(position, self.place(index))),
             }
         })
     }
@@ -80,7 +88,8 @@ impl Hot {
 
     unsafe fn clear(&self, output: *mut u8, tile: Axis) {
         let size = self.element.size();
-        let mut axes: Vec<Axis> = self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
+        let mut axes: Vec<Axis> =
+            self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
         axes.push(Axis { stride: tile.out.abs(), ..tile });
         let corner: isize = axes.iter().map(|axis| axis.out.min(0) * (axis.len as isize - 1)).sum();
         axes.iter_mut().for_each(|axis| axis.out = axis.stride);

@@ -1,44 +1,40 @@
-//! The walk over a reduction: which blocks there are, which kernel reads each, and where the results go.
+//! Reductions: the walk over the blocks of a plan, and where the results go.
 //!
-//! A *tile* is a stretch of one kept axis. For each tile the reduced positions are visited block by block; a
-//! block is a rectangle of that kept axis by one reduced axis, and one kernel call turns it into a key and an
-//! index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to a
-//! [`Sink`]. Nothing here knows an element type or an instruction set.
+//! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
+//! and an index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to
+//! a [`Sink`].
 
 use crate::columns::{Columns, TILE};
 use crate::combine::Combine;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
-use crate::order::Index;
 use crate::pack::{Pack, SCRATCH, pitch};
+use crate::plan::{Form, POSITIONS, Plan};
 use crate::rows::{Key, Rows};
 use crate::threads;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// Positions of a tile at most, whatever the element: their indices take 16 KiB.
-const POSITIONS: usize = 2048;
-
-/// Rows of fewer elements than this are turned into columns, and 8-bit rows up to twice as long.
-const SHORT: usize = 64;
+use std::ptr;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
 /// # Safety
 /// The input is readable wherever the layout leads, and the sink was made for the layout.
-pub unsafe fn reduce(input: Input, layout: &Layout, sink: &(impl Sink + Sync)) {
+pub unsafe fn reduce(input: Input, mut layout: Layout, sink: &(impl Sink + Sync)) {
     let bytes = (positions(&layout.kept) * positions(&layout.reduced)).saturating_mul(input.element.size());
     let parts = threads::worth(bytes);
-    let walk = Walk::new(input, layout, parts);
-    let tiles = walk.tiles();
+    let (offset, index) = (layout.offset, layout.index);
+    let plan = Plan::new(input.element.size(), input.swapped, &mut layout, parts);
+    let walk = Walk { input, plan, offset, index };
+    let tiles = walk.plan.tiles();
     // SAFETY: the caller's promise.
     unsafe {
         if parts == 1 {
             walk.run(0..tiles, sink);
         } else if tiles == 1 {
-            walk.run_in_parts(threads::shares(walk.blocks(), parts), sink);
+            walk.run_in_parts(threads::shares(walk.plan.blocks(), parts), sink);
         } else {
             threads::map(threads::shares(tiles, parts), |tiles| walk.run(tiles, sink));
         }
@@ -75,97 +71,41 @@ pub trait Sink {
     unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]);
 }
 
-/// How the blocks of a reduction are cut and read.
+/// The walk over the blocks of a plan.
 #[derive(Debug)]
 struct Walk<'a> {
     input: Input,
-    /// The kept axis along which tiles lie, and the positions of a tile.
-    kept: Axis,
-    tile: usize,
-    outer_kept: &'a [Axis],
-    /// The reduced axis that blocks cover, and the elements of a block along it.
-    reduced: Axis,
-    chunk: usize,
-    outer_reduced: &'a [Axis],
-    form: Form,
-    layout: &'a Layout,
+    plan: Plan<'a>,
+    /// Bytes to the first element in memory.
+    offset: isize,
+    /// The index of the first reduced element in memory.
+    index: i64,
 }
 
-/// Which kernel reads a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// The reduced axis is contiguous.
-    Rows { packed: bool },
-    /// The kept axis is contiguous.
-    Columns { packed: bool },
-}
-
-impl<'a> Walk<'a> {
-    /// Plans the walk over `layout`, with work for `parts` threads where there is that much.
-    pub fn new(input: Input, layout: &'a Layout, parts: usize) -> Self {
-        let size = input.element.size();
-        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
-        let (&reduced, outer_reduced) = layout.reduced.split_first().unwrap_or((&Axis::POINT, &[]));
-        let contiguous = |axis: &Axis| axis.stride == size as isize && !input.swapped;
-        let short = reduced.len < SHORT.max(2 * SHORT / size) && kept.len > 1;
-        let form = if contiguous(&kept) {
-            Form::Columns { packed: false }
-        } else if short {
-            Form::Columns { packed: true }
-        } else {
-            Form::Rows { packed: !contiguous(&reduced) }
-        };
-        let (tile, chunk) = match form {
-            Form::Columns { packed: false } => (TILE / size, rows_of_a_block(size)),
-            Form::Columns { packed: true } => (whole_vectors(SCRATCH / size / reduced.len, size), reduced.len),
-            Form::Rows { packed: false } => (POSITIONS, usize::MAX),
-            Form::Rows { packed: true } => {
-                let chunk = reduced.len.min(SCRATCH / size);
-                (SCRATCH / size / pitch(chunk, size), chunk)
-            }
-        };
-        // Threads share the tiles of the kept positions, or else the blocks of each tile.
-        let lines = positions(outer_kept);
-        let tile = tile.min(POSITIONS).min(TILE / size).min(kept.len.div_ceil(parts.div_ceil(lines))).max(1);
-        let tiles = lines * kept.len.div_ceil(tile);
-        let lines = tiles * positions(outer_reduced);
-        let chunk = chunk.min(reduced.len.div_ceil(parts.div_ceil(lines))).max(1);
-        Self { input, kept, tile, outer_kept, reduced, chunk, outer_reduced, form, layout }
-    }
-
-    /// The number of tiles.
-    pub fn tiles(&self) -> usize {
-        positions(self.outer_kept) * self.kept.len.div_ceil(self.tile)
-    }
-
-    /// The number of blocks that each tile is folded from.
-    pub fn blocks(&self) -> usize {
-        positions(self.outer_reduced) * self.reduced.len.div_ceil(self.chunk)
-    }
-
+impl Walk<'_> {
     /// Reduces the given tiles and hands each to the sink.
     ///
     /// # Safety
     /// The input's memory is readable wherever the layout leads, and the sink was made for the layout.
     pub unsafe fn run(&self, tiles: Range<usize>, sink: &impl Sink) {
-        let per_line = self.kept.len.div_ceil(self.tile);
-        let mut line = Odometer::new(self.outer_kept, tiles.start / per_line);
+        let per_line = self.plan.kept.len.div_ceil(self.plan.tile);
+        let mut line = Odometer::new(self.plan.outer_kept, tiles.start / per_line);
         let mut state = Results::new();
         for tile in tiles {
-            let start = tile % per_line * self.tile;
-            let len = self.tile.min(self.kept.len - start);
-            let at = line.at.moved(&self.kept, start);
+            let start = tile % per_line * self.plan.tile;
+            let len = self.plan.tile.min(self.plan.kept.len - start);
+            let at = line.at.moved(&self.plan.kept, start);
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
-                match sink.room(at, &self.kept).filter(|_| self.is_plain()) {
-                    Some(room) => self.read(at, len, 0..self.reduced.len, std::ptr::null_mut(), room),
+                match sink.room(at, &self.plan.kept).filter(|_| self.is_plain()) {
+                    Some(room) => self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), room),
                     None => {
-                        self.fold(at, len, 0..self.blocks(), &mut state);
-                        sink.take(at, &self.kept, state.index(len));
+                        self.fold(at, len, 0..self.plan.blocks(), &mut state);
+                        sink.take(at, &self.plan.kept, state.index_slice(len));
                     }
                 }
             }
-            if start + len == self.kept.len {
+            if start + len == self.plan.kept.len {
                 line.advance();
             }
         }
@@ -177,7 +117,7 @@ impl<'a> Walk<'a> {
     /// As for [`run`](Self::run); the walk has one tile.
     pub unsafe fn run_in_parts(&self, parts: Vec<Range<usize>>, sink: &impl Sink) {
         let at = Position::default();
-        let len = self.kept.len;
+        let len = self.plan.kept.len;
         let partial = |blocks: Range<usize>| {
             let mut state = Box::new(Results::new());
             // SAFETY: the caller's promise.
@@ -187,102 +127,169 @@ impl<'a> Walk<'a> {
         let mut states = threads::map(parts, partial).into_iter();
         let mut total = states.next().expect("at least one part");
         for mut state in states {
-            self.combine(len, &mut total, &mut state);
+            self.combine(len, &mut total, &mut state, 0, self.input.last);
         }
         // SAFETY: the caller's promise.
-        unsafe { sink.take(at, &self.kept, total.index(len)) };
+        unsafe { sink.take(at, &self.plan.kept, total.index_slice(len)) };
     }
 
     /// Whether a tile is one block whose positions already are the indices.
     fn is_plain(&self) -> bool {
-        self.blocks() == 1 && self.reduced.weight == 1 && self.layout.index == 0
+        self.plan.blocks() == 1 && self.plan.reduced.weight == 1 && self.index == 0
     }
 
     /// Folds some of the blocks of one tile into `state`.
     unsafe fn fold(&self, at: Position, len: usize, blocks: Range<usize>, state: &mut Results) {
-        let per_line = self.reduced.len.div_ceil(self.chunk);
-        let mut line = Odometer::new(self.outer_reduced, blocks.start / per_line);
+        let per_line = self.plan.reduced.len.div_ceil(self.plan.chunk);
+        let mut line = Odometer::new(self.plan.outer_reduced, blocks.start / per_line);
         let mut block = Results::new();
         let first = blocks.start;
         for number in blocks {
-            let start = number % per_line * self.chunk;
-            let end = self.reduced.len.min(start + self.chunk);
-            let moved = line.at.moved(&self.reduced, start);
+            let start = number % per_line * self.plan.chunk;
+            let end = self.plan.reduced.len.min(start + self.plan.chunk);
+            let moved = line.at.moved(&self.plan.reduced, start);
+            // Only a block that reaches what the others have found needs to say where.
+            let against = if number == first { ptr::null() } else { state.keys().cast_const() };
             let into = if number == first { &mut *state } else { &mut block };
             let from = Position { offset: at.offset + line.at.offset, ..at };
             // SAFETY: the caller's promise.
-            unsafe { self.read(from, len, start..end, into.keys(), into.index_mut()) };
+            unsafe { self.read(from, len, start..end, against, into.keys(), into.index_mut()) };
             for index in into.index_slice(len) {
-                *index = self.layout.index + moved.index + *index * self.reduced.weight;
+                *index = self.index + moved.index + *index * self.plan.reduced.weight;
             }
             if number != first {
-                self.combine(len, state, &mut block);
+                self.combine(len, state, &mut block, 0, self.input.last);
             }
-            if end == self.reduced.len {
+            if end == self.plan.reduced.len {
                 line.advance();
             }
         }
     }
 
-    fn combine(&self, len: usize, state: &mut Results, block: &mut Results) {
-        let last = self.input.last;
+    /// Lets the results of a block, from position `from` on, meet those so far.
+    fn combine(&self, len: usize, state: &mut Results, block: &mut Results, from: usize, last: bool) {
         with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Combine::<Key<E>, O> {
             len,
             keys: state.keys().cast(),
             index: state.index_mut(),
-            block_keys: block.keys().cast(),
-            block_index: block.index_mut(),
+            block_keys: block.keys().cast::<Key<E>>().wrapping_add(from),
+            block_index: block.index_mut().wrapping_add(from),
             last,
             order: PhantomData,
         }))
     }
 
     /// Reads one block: the key and the place along the reduced axis of each position's extremum.
-    unsafe fn read(&self, at: Position, len: usize, span: Range<usize>, keys: *mut u8, index: *mut i64) {
+    unsafe fn read(
+        &self,
+        at: Position,
+        len: usize,
+        span: Range<usize>,
+        against: *const u8,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
         let size = self.input.element.size();
-        let kept = (len, self.kept.stride);
-        let reduced = (span.len(), self.reduced.stride);
-        let offset = self.layout.offset + at.offset + self.reduced.stride * span.start as isize;
-        let data = self.input.data.wrapping_offset(offset);
-        // Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
-        let last = self.input.last == (self.reduced.weight >= 0);
+        let kept = (len, self.plan.kept.stride);
+        let reduced = (span.len(), self.plan.reduced.stride);
+        let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
         let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
         let to = scratch.as_mut_ptr().cast::<u8>();
         let pack = |outer, inner| dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
-        let (data, stride) = match self.form {
-            Form::Rows { packed: false } => (data, kept.1),
-            Form::Columns { packed: false } => (data, reduced.1),
+        match self.plan.form {
+            Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
+            Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
             Form::Rows { packed: true } => {
                 pack(kept, reduced);
-                (to.cast_const(), (pitch(reduced.0, size) * size) as isize)
+                let kept = (len, (pitch(reduced.0, size) * size) as isize);
+                self.rows(to, kept, span.len(), against, keys, index);
             }
             Form::Columns { packed: true } => {
                 pack(reduced, kept);
-                (to.cast_const(), (pitch(kept.0, size) * size) as isize)
+                let reduced = (span.len(), (pitch(len, size) * size) as isize);
+                self.columns(to, reduced, len, keys, index);
             }
-        };
-        with_element_and_order!(self.input.element, self.input.largest, E, O => match self.form {
-            Form::Rows { .. } => dispatch(Rows::<E, O> {
-                data, stride, rows: kept.0, len: reduced.0, last, keys: keys.cast(), index, order: PhantomData,
-            }),
-            Form::Columns { .. } => dispatch(Columns::<E, O> {
-                data, stride, rows: reduced.0, columns: kept.0, last, keys: keys.cast(), index, order: PhantomData,
-            }),
-        })
+            Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
+        }
     }
-}
 
-/// The largest number of elements up to `len` that fills whole vectors.
-fn whole_vectors(len: usize, size: usize) -> usize {
-    len - len % (16 / size)
-}
+    /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
+    fn last(&self) -> bool {
+        self.input.last == (self.plan.reduced.weight >= 0)
+    }
 
-/// How many rows the narrow indices of an element of `size` bytes tell apart.
-fn rows_of_a_block(size: usize) -> usize {
-    match size {
-        1 => u8::ROWS,
-        2 => u16::ROWS,
-        _ => u32::ROWS,
+    fn rows(
+        &self,
+        data: *const u8,
+        kept: (usize, isize),
+        len: usize,
+        against: *const u8,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
+        let (rows, stride) = kept;
+        let last = self.last();
+        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Rows::<E, O> {
+            data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
+        }))
+    }
+
+    fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
+        let (rows, stride) = reduced;
+        let last = self.last();
+        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Columns::<E, O> {
+            data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
+        }))
+    }
+
+    /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
+    fn folded(
+        &self,
+        data: *const u8,
+        reduced: (usize, isize),
+        len: usize,
+        fold: usize,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
+        let (rows, stride) = reduced;
+        let (wide, rest) = (rows / fold, rows % fold);
+        let mut total = Results::new();
+        let mut part = Results::new();
+        if wide > 0 {
+            self.columns(data, (wide, stride * fold as isize), len * fold, part.keys(), part.index_mut());
+            for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
+                *index = *index * fold as i64 + (column / len) as i64;
+            }
+            total.copy(&part, len, self.input.element.size());
+            for neighbour in 1..fold {
+                self.combine(len, &mut total, &mut part, neighbour * len, self.last());
+            }
+        }
+        if rest > 0 {
+            let into = if wide > 0 { &mut part } else { &mut total };
+            let start = wide * fold;
+            self.columns(
+                data.wrapping_offset(stride * start as isize),
+                (rest, stride),
+                len,
+                into.keys(),
+                into.index_mut(),
+            );
+            for index in into.index_slice(len) {
+                *index += start as i64;
+            }
+            if wide > 0 {
+                self.combine(len, &mut total, &mut part, 0, self.last());
+            }
+        }
+        // SAFETY: there is room for `len` results; the keys may not be wanted.
+        unsafe {
+            if !keys.is_null() {
+                keys.copy_from_nonoverlapping(total.keys(), len * self.input.element.size());
+            }
+            ptr::copy_nonoverlapping(total.index_mut().cast::<u8>(), index.cast(), len * 8);
+        }
     }
 }
 
@@ -297,6 +304,12 @@ impl Results {
         Self { keys: [const { MaybeUninit::uninit() }; TILE / 8], index: [const { MaybeUninit::uninit() }; POSITIONS] }
     }
 
+    /// Takes over the first `len` results of `other`, whose keys have `size` bytes.
+    fn copy(&mut self, other: &Self, len: usize, size: usize) {
+        self.keys[..(len * size).div_ceil(8)].copy_from_slice(&other.keys[..(len * size).div_ceil(8)]);
+        self.index[..len].copy_from_slice(&other.index[..len]);
+    }
+
     fn keys(&mut self) -> *mut u8 {
         self.keys.as_mut_ptr().cast()
     }
@@ -309,9 +322,5 @@ impl Results {
     fn index_slice(&mut self, len: usize) -> &mut [i64] {
         // SAFETY: the caller has had them written.
         unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
-    }
-
-    fn index(&mut self, len: usize) -> &[i64] {
-        self.index_slice(len)
     }
 }

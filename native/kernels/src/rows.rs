@@ -24,6 +24,8 @@ pub struct Rows<E: Element, O> {
     pub len: usize,
     /// Whether the last of equals wins.
     pub last: bool,
+    /// Keys that the rows have to reach, or null: the position in a row that does not is left open.
+    pub against: *const Key<E>,
     /// Receives the key of each row's extremum; may be null.
     pub keys: *mut Key<E>,
     /// Receives its position in the row.
@@ -40,7 +42,8 @@ impl<E: Element, O: Order> Task for Rows<E, O> {
             // SAFETY: whoever builds the task vouches for `rows` rows of `len` elements and as many results.
             unsafe {
                 let data = self.data.offset(self.stride * row as isize).cast::<E>();
-                let (key, index) = find::<E, O>(data, self.len, self.last);
+                let against = (!self.against.is_null()).then(|| *self.against.add(row));
+                let (key, index) = find::<E, O>(data, self.len, self.last, against);
                 if !self.keys.is_null() {
                     *self.keys.add(row) = key;
                 }
@@ -61,12 +64,17 @@ const WIDE: usize = 1024;
 /// before it vectorises them, and then not vectorised at all.
 const LANES: usize = 64;
 
-/// The key of the extremum of `len` elements, and its position.
+/// The key of the extremum of `len` elements, and its position (0 where the key does not reach `against`).
 ///
 /// # Safety
 /// `data` points at `len >= 1` elements, of any alignment.
 #[inline(always)]
-unsafe fn find<E: Element, O: Order>(data: *const E, len: usize, last: bool) -> (Key<E>, usize) {
+unsafe fn find<E: Element, O: Order>(
+    data: *const E,
+    len: usize,
+    last: bool,
+    against: Option<Key<E>>,
+) -> (Key<E>, usize) {
     let block = BLOCK / size_of::<E>();
     let mut best = None;
     let mut place = 0..len;
@@ -83,6 +91,9 @@ unsafe fn find<E: Element, O: Order>(data: *const E, len: usize, last: bool) -> 
         }
     }
     let Some(key) = best else { unreachable!("a row holds at least one element") };
+    if against.is_some_and(|against| O::better(against, key)) {
+        return (key, 0);
+    }
     // SAFETY: as above, and the block at `place` holds the key.
     let at = unsafe {
         match last {
@@ -116,7 +127,7 @@ impl Task for Sweep {
 unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     // SAFETY: as many elements are read as there are.
     unsafe {
-        if len * size_of::<E>() >= WIDE {
+        if len * size_of::<E>() >= 4 * WIDE {
             sweep_by::<E, O>(data, len, champion, WIDE / size_of::<E>())
         } else if len >= LANES {
             sweep_by::<E, O>(data, len, champion, LANES)

@@ -22,7 +22,8 @@ pub fn limit() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
             let asked = std::env::var("EXTREMUM_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
-            let limit = asked.filter(|&n| n > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
+            let limit =
+                asked.filter(|&n| n > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get));
             LIMIT.store(limit, Ordering::Relaxed);
             limit
         }
@@ -83,8 +84,7 @@ pub unsafe fn sweep(data: *const i32, len: usize) -> i32 {
     let data = Memory(data);
     let read = |share: Range<usize>| {
         let Memory(data) = &data;
-        // SAFETY: the caller's promise.
-        dispatch(Sweep { data: unsafe { data.add(share.start) }, len: share.len() })
+        dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() })
     };
     if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
 }

@@ -1,11 +1,11 @@
 //! `argmax` and `argmin`.
 
-use crate::array::Array;
+use crate::array::{Array, describe};
 use crate::axes::Axes;
 use crate::errors::{Kind, error};
 use crate::output::{Output, tuple};
 use crate::work::detached;
-use extremum_kernels::{IndexType, Input, argreduce};
+use extremum_kernels::{ElementType, IndexType, Input, argreduce};
 use numpy::npyffi::{PY_ARRAY_API, PyArray_Descr};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -190,7 +190,10 @@ impl Call {
             }
         }
         let operands = [x];
-        let output = Output::new(py, out, self.function, &shape, descriptor.get(), None, &operands, false)?;
+        let output = match out {
+            None => Output::fresh(py, &shape, descriptor.get(), None)?,
+            Some(out) => Output::given(out, self.function, &shape, descriptor.get(), &operands, false)?,
+        };
         let [x] = &operands;
         // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
         let mut kept = output.target.strides().iter();
@@ -253,26 +256,26 @@ impl Call {
     fn index_type(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<(IndexType, Descriptor)> {
         let mut descriptor: *mut PyArray_Descr = ptr::null_mut();
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
-            // SAFETY: the interpreter is attached; NPY_LONGLONG or NPY_LONG, whichever NumPy calls int64.
+            // NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
             let number = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
-            return Ok((IndexType::Int64, Descriptor(unsafe { PY_ARRAY_API.PyArray_DescrFromType(py, number) })));
+            // SAFETY: the interpreter is attached.
+            let descriptor = unsafe { PY_ARRAY_API.PyArray_DescrFromType(py, number) };
+            return Ok((IndexType::Int64, Descriptor(descriptor)));
         };
         // SAFETY: the interpreter is attached; NumPy writes a new reference where it returns 1.
         if unsafe { PY_ARRAY_API.PyArray_DescrConverter(py, dtype.as_ptr(), &raw mut descriptor) } != 1 {
             return Err(PyErr::fetch(py));
         }
         let descriptor = Descriptor(descriptor);
-        let sample = Array::empty(py, &[0], descriptor.get(), None);
-        let index = sample.ok().filter(|sample| !sample.swapped).and_then(|sample| {
-            use extremum_kernels::ElementType::{Int32, Int64, UInt32, UInt64};
-            match sample.element {
-                Int64 => Some(IndexType::Int64),
-                Int32 => Some(IndexType::Int32),
-                UInt64 => Some(IndexType::UInt64),
-                UInt32 => Some(IndexType::UInt32),
-                _ => None,
-            }
-        });
+        // SAFETY: the descriptor is alive.
+        let described = unsafe { describe(py, descriptor.get()) };
+        let index = match described {
+            Some((ElementType::Int64, false)) => Some(IndexType::Int64),
+            Some((ElementType::Int32, false)) => Some(IndexType::Int32),
+            Some((ElementType::UInt64, false)) => Some(IndexType::UInt64),
+            Some((ElementType::UInt32, false)) => Some(IndexType::UInt32),
+            _ => None,
+        };
         match index {
             Some(index) => Ok((index, descriptor)),
             None => {

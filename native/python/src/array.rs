@@ -45,7 +45,8 @@ impl<'py> Array<'py> {
     pub fn number(object: &Bound<'py, PyAny>, like: &Self, function: &str) -> PyResult<Self> {
         let py = object.py();
         let convert = py.import("extremum.arrays")?.getattr("as_element")?;
-        let array = convert.call1((object, like.object.getattr("dtype")?)).map_err(|error| within(py, error, function))?;
+        let array =
+            convert.call1((object, like.object.getattr("dtype")?)).map_err(|error| within(py, error, function))?;
         Self::new(array, function)
     }
 
@@ -201,8 +202,11 @@ pub fn copy(from: &Array<'_>, to: &Array<'_>) -> PyResult<()> {
 }
 
 /// The element type that a descriptor stands for, and whether its bytes are swapped.
+///
+/// # Safety
+/// The descriptor is alive and the interpreter attached.
 #[inline]
-unsafe fn describe(py: Python<'_>, descriptor: *const PyArray_Descr) -> Option<(ElementType, bool)> {
+pub unsafe fn describe(py: Python<'_>, descriptor: *const PyArray_Descr) -> Option<(ElementType, bool)> {
     // SAFETY: the caller's.
     let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
     let element = match fields.type_num {

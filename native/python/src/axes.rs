@@ -34,7 +34,13 @@ impl Axes {
         self.0 >> axis & 1 == 1
     }
 
-    fn add(&mut self, axis: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>, array: &Array<'_>, function: &str) -> PyResult<()> {
+    fn add(
+        &mut self,
+        axis: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyAny>,
+        array: &Array<'_>,
+        function: &str,
+    ) -> PyResult<()> {
         let py = axis.py();
         let rank = array.shape().len();
         let given = || Some(format!("{}, axis={given}", array.summary()));

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::errors::{Kind, error};
-use crate::output::{Output, tuple};
+use crate::output::{Output, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::{Operand, extremum};
 use pyo3::prelude::*;
@@ -117,8 +117,10 @@ fn run<'py>(
         return Err(error(py, Kind::ElementType, reason, None, Some("convert them to one element type first".into())));
     }
     let shape = broadcast(py, function, &arrays)?;
-    let strides = order_of_memory(&arrays, &shape);
-    let output = Output::new(py, out, function, &shape, first.descriptor(), strides.as_deref(), &arrays, true)?;
+    let output = match out {
+        None => Output::fresh(py, &shape, first.descriptor(), order_of_memory(&arrays, &shape).as_deref())?,
+        Some(out) => Output::given(out, function, &shape, first.descriptor(), &arrays, true)?,
+    };
     let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
@@ -165,23 +167,4 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<V
         }
     }
     Ok(shape)
-}
-
-/// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
-fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<Vec<isize>> {
-    let model = arrays.iter().find(|array| array.shape() == shape)?;
-    let distance = |axis: &usize| std::cmp::Reverse(model.strides()[*axis].unsigned_abs());
-    let mut axes: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
-    if axes.is_sorted_by_key(distance) {
-        return None;
-    }
-    axes.sort_by_key(distance);
-    let size = model.element.size() as isize;
-    let mut strides = vec![size; shape.len()];
-    let mut step = size;
-    for axis in axes.into_iter().rev() {
-        strides[axis] = step;
-        step *= shape[axis] as isize;
-    }
-    Some(strides)
 }

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::axes::Axes;
-use crate::output::Output;
+use crate::output::{Output, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
@@ -60,12 +60,15 @@ pub fn hardmax<'py>(
     let operands = [x];
     let shape = operands[0].shape();
     let descriptor = operands[0].descriptor();
-    let output = Output::new(py, out, "hardmax", shape, descriptor, None, &operands, false)?;
+    let strides = order_of_memory(&operands, shape);
+    let output = match out {
+        None => Output::fresh(py, shape, descriptor, strides.as_deref())?,
+        Some(out) => Output::given(out, "hardmax", shape, descriptor, &operands, false)?,
+    };
     let [x] = &operands;
     let (data, element, swapped) = (x.data(), x.element, x.swapped);
     let (to, strides) = (output.target.data(), output.target.strides());
-    let walk =
-        (0..shape.len()).map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+    let walk = (0..shape.len()).map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.
     detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });

@@ -1,6 +1,6 @@
 //! The `out` argument, and where results go when it cannot be written directly.
 
-use crate::array::{Array, copy};
+use crate::array::{Array, copy, describe};
 use crate::errors::{Kind, error};
 use numpy::npyffi::PyArray_Descr;
 use pyo3::prelude::*;
@@ -15,40 +15,46 @@ pub struct Output<'py> {
 }
 
 impl<'py> Output<'py> {
-    /// A new array, or the caller's after it has been checked.
-    ///
-    /// `strides` order a new array's axes in memory; `clear_of` are the operands that must not be overwritten
-    /// before they have been read. Where `in_place` is true, an operand may be the output itself.
-    pub fn new(
+    /// A new array; `strides` order its axes in memory.
+    pub fn fresh(
         py: Python<'py>,
-        out: Option<&Bound<'py, PyAny>>,
-        function: &str,
         shape: &[usize],
         descriptor: *mut PyArray_Descr,
         strides: Option<&[isize]>,
+    ) -> PyResult<Self> {
+        Ok(Self { target: Array::empty(py, shape, descriptor, strides)?, destination: None, given: false })
+    }
+
+    /// The caller's array, after it has been checked.
+    ///
+    /// `clear_of` are the operands that must not be overwritten before they have been read; where `in_place` is
+    /// true, one of them may be the output itself.
+    pub fn given(
+        out: &Bound<'py, PyAny>,
+        function: &str,
+        shape: &[usize],
+        descriptor: *mut PyArray_Descr,
         clear_of: &[Array<'py>],
         in_place: bool,
     ) -> PyResult<Self> {
-        let Some(out) = out.filter(|out| !out.is_none()) else {
-            let target = Array::empty(py, shape, descriptor, strides)?;
-            return Ok(Self { target, destination: None, given: false });
-        };
+        let py = out.py();
         // SAFETY: the interpreter is attached and the object is alive.
         if unsafe { numpy::npyffi::PyArray_Check(py, out.as_ptr()) } == 0 {
             let reason = format!("{function}: out is {}, not an array", out.get_type().name()?);
             return Err(error(py, Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into())));
         }
         let out = Array::operand(out, function)?;
-        let fresh = || Array::empty(py, shape, descriptor, None);
-        check(&out, function, shape, &Array::empty(py, &[0], descriptor, None)?)?;
+        check(&out, function, shape, descriptor)?;
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
-            let same = operand.data() == out.data() && operand.shape() == out.shape() && operand.strides() == out.strides();
+            let same =
+                operand.data() == out.data() && operand.shape() == out.shape() && operand.strides() == out.strides();
             let (low, high) = operand.extent();
             low < reach.1 && reach.0 < high && !(in_place && same && !operand.swapped)
         };
         if out.swapped || clear_of.iter().any(clash) {
-            return Ok(Self { target: fresh()?, destination: Some(out), given: true });
+            let target = Array::empty(py, shape, descriptor, None)?;
+            return Ok(Self { target, destination: Some(out), given: true });
         }
         Ok(Self { target: out, destination: None, given: true })
     }
@@ -63,24 +69,27 @@ impl<'py> Output<'py> {
     }
 }
 
-fn check(out: &Array<'_>, function: &str, shape: &[usize], like: &Array<'_>) -> PyResult<()> {
+fn check(out: &Array<'_>, function: &str, shape: &[usize], descriptor: *mut PyArray_Descr) -> PyResult<()> {
     let py = out.object().py();
-    let given = Some(format!("out: {}", out.summary()));
-    if out.element != like.element {
-        let (is, has) = (out.object().getattr("dtype")?, like.object().getattr("dtype")?);
+    let refuse = |kind, reason, remedy| error(py, kind, reason, Some(format!("out: {}", out.summary())), Some(remedy));
+    // SAFETY: the interpreter is attached; the descriptor is one of NumPy's.
+    let wanted = unsafe { describe(py, descriptor) };
+    if wanted.is_none_or(|(element, _)| element != out.element) {
+        let is = out.object().getattr("dtype")?;
+        let has = Array::empty(py, &[0], descriptor, None)?.object().getattr("dtype")?;
         let reason = format!("{function}: out has element type {is}, the result has {has}");
-        return Err(error(py, Kind::ElementType, reason, given, Some(format!("pass an array of {has}"))));
+        return Err(refuse(Kind::ElementType, reason, format!("pass an array of {has}")));
     }
     if out.shape() != shape {
         let reason = format!("{function}: out has shape {}, the result has shape {}", tuple(out.shape()), tuple(shape));
-        let remedy = format!("pass an array of shape {}", tuple(shape));
-        return Err(error(py, Kind::Argument, reason, given, Some(remedy)));
+        return Err(refuse(Kind::Argument, reason, format!("pass an array of shape {}", tuple(shape))));
     }
-    let repeats = out.bytes() > 0 && out.shape().iter().zip(out.strides()).any(|(&len, &stride)| len > 1 && stride == 0);
+    let repeats =
+        out.bytes() > 0 && out.shape().iter().zip(out.strides()).any(|(&len, &stride)| len > 1 && stride == 0);
     if !out.is_writable() || repeats {
         let reason = format!("{function}: out cannot be written to");
         let remedy = "pass an array that is writable and whose elements do not share memory";
-        return Err(error(py, Kind::Argument, reason, given, Some(remedy.into())));
+        return Err(refuse(Kind::Argument, reason, remedy.into()));
     }
     Ok(())
 }
@@ -91,4 +100,23 @@ pub fn tuple(shape: &[usize]) -> String {
         [one] => format!("({one},)"),
         _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
+pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<Vec<isize>> {
+    let model = arrays.iter().find(|array| array.shape() == shape)?;
+    let distance = |axis: &usize| std::cmp::Reverse(model.strides()[*axis].unsigned_abs());
+    let mut axes: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
+    if axes.is_sorted_by_key(distance) {
+        return None;
+    }
+    axes.sort_by_key(distance);
+    let size = model.element.size() as isize;
+    let mut strides = vec![size; shape.len()];
+    let mut step = size;
+    for axis in axes.into_iter().rev() {
+        strides[axis] = step;
+        step *= shape[axis] as isize;
+    }
+    Some(strides)
 }

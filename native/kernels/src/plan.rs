@@ -1,0 +1,130 @@
+//! The plan of a reduction: how its iteration space is cut into tiles and blocks, and which kernel reads them.
+//!
+//! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. The choice of
+//! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
+
+use crate::columns::TILE;
+use crate::layout::{Axis, Layout, positions};
+use crate::order::Index;
+use crate::pack::{SCRATCH, pitch};
+
+/// Positions of a tile at most, whatever the element: their indices take 16 KiB.
+pub const POSITIONS: usize = 2048;
+
+/// Rows of fewer elements than this are turned into columns, and 8-bit rows up to twice as long.
+const SHORT: usize = 64;
+
+/// Fewer columns than this do not keep vector registers busy.
+const NARROW: usize = 128;
+
+/// Which kernel reads a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The reduced axis is contiguous.
+    Rows {
+        /// Whether it has to be made so first.
+        packed: bool,
+    },
+    /// The kept axis is contiguous.
+    Columns {
+        /// Whether it has to be made so first.
+        packed: bool,
+    },
+    /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
+    /// neighbouring positions of the reduced axis are read as one wide row, and meet afterwards.
+    Folded(usize),
+}
+
+/// How the blocks of a reduction are cut and read.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// The kept axis along which tiles lie.
+    pub kept: Axis,
+    /// Positions of a tile.
+    pub tile: usize,
+    /// The other kept axes.
+    pub outer_kept: &'a [Axis],
+    /// The reduced axis that blocks cover.
+    pub reduced: Axis,
+    /// Elements of a block along it.
+    pub chunk: usize,
+    /// The other reduced axes.
+    pub outer_reduced: &'a [Axis],
+    /// The kernel.
+    pub form: Form,
+}
+
+impl<'a> Plan<'a> {
+    /// Plans the reduction of elements of `size` bytes over `layout`, with work for `parts` threads where
+    /// there is that much.
+    pub fn new(size: usize, swapped: bool, layout: &'a mut Layout, parts: usize) -> Self {
+        let contiguous = |axis: &Axis| axis.stride == size as isize && !swapped;
+        let reduced = *layout.reduced.first().unwrap_or(&Axis::POINT);
+        let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
+        let fold = narrow.then(|| fold_of(size, &layout.kept[0], &reduced)).flatten();
+        if narrow && fold.is_none() {
+            // Better a wide tile that has to be packed than one of a few columns.
+            let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
+            if layout.kept[widest].len > 2 * layout.kept[0].len {
+                layout.kept.swap(0, widest);
+            }
+        }
+        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
+        let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
+        let short = reduced.len < SHORT.max(2 * SHORT / size) && kept.len > 1;
+        let form = match fold {
+            Some(fold) => Form::Folded(fold),
+            None if contiguous(&kept) => Form::Columns { packed: false },
+            None if short => Form::Columns { packed: true },
+            None => Form::Rows { packed: !contiguous(&reduced) },
+        };
+        let (tile, chunk) = match form {
+            Form::Columns { packed: false } => (TILE / size, rows_of_a_block(size)),
+            Form::Columns { packed: true } => (whole_vectors(SCRATCH / size / reduced.len, size), reduced.len),
+            Form::Rows { packed: false } => (POSITIONS, usize::MAX),
+            Form::Rows { packed: true } => {
+                let chunk = reduced.len.min(SCRATCH / size);
+                (SCRATCH / size / pitch(chunk, size), chunk)
+            }
+            Form::Folded(fold) => (kept.len, fold * rows_of_a_block(size)),
+        };
+        // Threads share the tiles of the kept positions, or else the blocks of each tile.
+        let lines = positions(outer_kept);
+        let share = if fold.is_some() { kept.len } else { kept.len.div_ceil(parts.div_ceil(lines)) };
+        let tile = tile.min(POSITIONS).min(TILE / size).min(share).max(1);
+        let tiles = lines * kept.len.div_ceil(tile) * positions(outer_reduced);
+        let chunk = chunk.min(reduced.len.div_ceil(parts.div_ceil(tiles))).max(1);
+        Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form }
+    }
+
+    /// The number of tiles.
+    pub fn tiles(&self) -> usize {
+        positions(self.outer_kept) * self.kept.len.div_ceil(self.tile)
+    }
+
+    /// The number of blocks that each tile is folded from.
+    pub fn blocks(&self) -> usize {
+        positions(self.outer_reduced) * self.reduced.len.div_ceil(self.chunk)
+    }
+}
+
+/// How many positions of the reduced axis make one wide row of a narrow kept axis, where that pays.
+fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
+    let fold = (2 * NARROW).div_ceil(kept.len);
+    let follows = reduced.stride == (kept.len * size) as isize;
+    (follows && reduced.len >= 4 * fold).then_some(fold)
+}
+
+/// The largest number of elements up to `len` that fills whole vectors.
+fn whole_vectors(len: usize, size: usize) -> usize {
+    len - len % (16 / size)
+}
+
+/// How many rows the narrow indices of an element of `size` bytes tell apart.
+fn rows_of_a_block(size: usize) -> usize {
+    match size {
+        1 => u8::ROWS,
+        2 => u16::ROWS,
+        _ => u32::ROWS,
+    }
+}

@@ -1,0 +1,164 @@
+//! The core operations against loops that can be checked by eye, over random shapes, strides and ties.
+
+use extremum_kernels::isa::InstructionSet;
+use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, threads};
+
+/// A small generator of numbers; the tests have no other use for one.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    /// Few different values, so that ties are common; NaN and both zeros among them.
+    fn float(&mut self) -> f32 {
+        [0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN][self.below(8)]
+    }
+}
+
+/// A random array of up to three dimensions, as its lengths and the strides of a random order of axes.
+fn shape(random: &mut Random) -> (Vec<usize>, Vec<isize>) {
+    let rank = 1 + random.below(3);
+    let lengths: Vec<usize> = (0..rank).map(|_| [1, 2, 3, 7, 16, 33, 70, 130][random.below(8)]).collect();
+    let mut order: Vec<usize> = (0..rank).collect();
+    order.rotate_left(random.below(rank));
+    let mut strides = vec![0; rank];
+    let mut step = 1;
+    for axis in order {
+        strides[axis] = step;
+        step *= lengths[axis] as isize;
+    }
+    (lengths, strides)
+}
+
+/// All positions of a shape in row-major order.
+fn positions(lengths: &[usize]) -> Vec<Vec<usize>> {
+    lengths.iter().fold(vec![vec![]], |all, &len| {
+        all.iter().flat_map(|head| (0..len).map(move |at| [&head[..], &[at]].concat())).collect()
+    })
+}
+
+fn at(position: &[usize], strides: &[isize]) -> usize {
+    position.iter().zip(strides).map(|(&at, &stride)| at as isize * stride).sum::<isize>() as usize
+}
+
+/// The index of the extremum in a list: NaN first, then value, then place.
+fn naive(values: &[f32], largest: bool, last: bool) -> usize {
+    let mut best = 0;
+    for (place, value) in values.iter().enumerate() {
+        let champion = values[best];
+        let ties = *value == champion || (value.is_nan() && champion.is_nan());
+        let wins =
+            !champion.is_nan() && (value.is_nan() || if largest { *value > champion } else { *value < champion });
+        if wins || (last && ties) {
+            best = place;
+        }
+    }
+    best
+}
+
+#[test]
+fn reductions_agree_with_a_loop() {
+    let mut random = Random(1);
+    for _ in 0..400 {
+        let (lengths, strides) = shape(&mut random);
+        let data: Vec<f32> = (0..lengths.iter().product()).map(|_| random.float()).collect();
+        let reduced: Vec<bool> = lengths.iter().map(|_| random.below(2) == 0).collect();
+        let (largest, last) = (random.below(2) == 0, random.below(2) == 0);
+
+        let kept: Vec<usize> =
+            lengths.iter().zip(&reduced).map(|(&len, &reduced)| if reduced { 1 } else { len }).collect();
+        let block: Vec<usize> =
+            lengths.iter().zip(&reduced).map(|(&len, &reduced)| if reduced { len } else { 1 }).collect();
+        let inside = positions(&block);
+        let expected: Vec<i64> = positions(&kept)
+            .iter()
+            .map(|outside| {
+                let values: Vec<f32> =
+                    inside.iter().map(|inside| data[at(outside, &strides) + at(inside, &strides)]).collect();
+                naive(&values, largest, last) as i64
+            })
+            .collect();
+
+        let mut step = 8;
+        let mut out = vec![0isize; lengths.len()];
+        for axis in (0..lengths.len()).rev() {
+            out[axis] = step;
+            step *= kept[axis] as isize;
+        }
+        let axes = (0..lengths.len()).map(|axis| (lengths[axis], 4 * strides[axis], out[axis], reduced[axis]));
+        let input = Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest, last };
+        for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+            let mut found = vec![-1i64; expected.len()];
+            // SAFETY: the axes describe `data`, and `found` has one index for each kept position.
+            unsafe { argreduce(input, axes.clone(), found.as_mut_ptr().cast(), IndexType::Int64) };
+            assert_eq!(found, expected, "{set:?} {lengths:?} {strides:?} {reduced:?} {largest} {last}");
+        }
+    }
+}
+
+#[test]
+fn one_hot_marks_the_first_maximum_of_each_row() {
+    let mut random = Random(2);
+    for len in [1, 2, 5, 16, 64, 100, 1000] {
+        let data: Vec<f32> = (0..7 * len).map(|_| random.float()).collect();
+        let mut hot = vec![9f32; 7 * len];
+        let (row, size) = (4 * len as isize, 4);
+        let axes = [(7, row, row, false), (len, size, size, true)];
+        // SAFETY: the axes describe both arrays.
+        unsafe {
+            onehot(data.as_ptr().cast(), ElementType::Float32, false, axes.into_iter(), hot.as_mut_ptr().cast());
+        }
+        for (values, hot) in data.chunks(len).zip(hot.chunks(len)) {
+            let expected: Vec<f32> = (0..len).map(|at| (at == naive(values, true, false)) as u8 as f32).collect();
+            assert_eq!(hot, expected);
+        }
+    }
+}
+
+#[test]
+fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
+    let values = [0.0f64, -0.0, 1.0, f64::NAN];
+    for a in values {
+        for b in values {
+            let pick = |operands: [&f64; 2], largest| {
+                let mut result = 9f64;
+                let operand =
+                    |value: &f64| Operand { data: std::ptr::from_ref(value).cast(), strides: vec![], swapped: false };
+                let mut operands = operands.map(operand);
+                let to = (&raw mut result).cast();
+                // SAFETY: all are single elements.
+                unsafe { extremum(&mut operands, ElementType::Float64, largest, &[], to, &[]) };
+                result
+            };
+            let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
+            assert_eq!(largest.to_bits(), pick([&b, &a], true).to_bits());
+            assert_eq!(smallest.to_bits(), pick([&b, &a], false).to_bits());
+            if a.is_nan() || b.is_nan() {
+                assert!(largest.is_nan() && smallest.is_nan());
+            } else if a == 0.0 && b == 0.0 {
+                assert_eq!(largest.is_sign_negative(), a.is_sign_negative() && b.is_sign_negative());
+                assert_eq!(smallest.is_sign_negative(), a.is_sign_negative() || b.is_sign_negative());
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_share_one_row_and_many() {
+    let mut data = vec![1f32; 3 << 21];
+    data[4_000_000] = 2.0;
+    data[4_000_001] = 2.0;
+    for (limit, last, expected) in [(1, false, 4_000_000), (3, false, 4_000_000), (3, true, 4_000_001)] {
+        threads::set_limit(limit);
+        let mut found = 0i64;
+        let input =
+            Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest: true, last };
+        let axes = [(data.len(), 4, 0, true)];
+        // SAFETY: the axis describes `data`; there is one index.
+        unsafe { argreduce(input, axes.into_iter(), (&raw mut found).cast(), IndexType::Int64) };
+        assert_eq!(found, expected);
+    }
+}
