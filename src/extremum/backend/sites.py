@@ -14,7 +14,7 @@ from typing import Any
 import onnx
 
 from extremum.backend import node as nodes
-from extremum.backend.functions import callees_first, typed_body
+from extremum.backend.functions import callees_first, reached, typed_body
 from extremum.errors import ExtremumError
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
@@ -122,11 +122,13 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
     for site in _graph(model.graph, "graph", nodes.opsets(model.opset_import), {}):
         _note_call(site, calls)
         yield site
-    for function in reversed(callees_first(model.functions)):
+    functions = callees_first(model.functions)
+    callees = reached(functions)
+    for function in reversed(functions):
         key = function.domain, function.name
         # A function that is never called is looked at with nothing known.
         for types in sorted(calls.get(key, {()}), key=str):
-            body = typed_body(function, types, model.functions)
+            body = typed_body(function, types, callees[key])
             for site in _graph(body.graph, paths[key], nodes.opsets(function.opset_import), {}):
                 _note_call(site, calls)
                 yield site
