@@ -174,3 +174,9 @@ def test_large_weights_are_kept_out_of_what_protobuf_has_to_serialise():
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros((300, 400), np.float32), "w"))
     assert skeleton(proto).ByteSize() < 300
     assert backend.run_model(proto, [np.zeros((2, 300), np.float32)]).y.tolist() == [[0], [0]]
+
+
+def test_a_scalar_of_the_reference_evaluator_is_a_tensor():
+    # Its Neg gives a NumPy scalar for a tensor of rank 0.
+    prepared = backend.prepare(model("(float x, float[2] z) => (float[2] y) { a = Neg (x) y = Max (a, z) }"))
+    np.testing.assert_array_equal(prepared.run([np.float32(-2), np.array([1, 3], np.float32)])[0], [2, 3])

@@ -38,6 +38,8 @@ class _Operator(OpRun):
         opsets = self.run_params["opsets"]
         row = nodes.version(self.onnx_node, opsets)
         assert row is not None
+        # Some operators of the evaluator give a NumPy scalar for a tensor of rank 0.
+        inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
         try:
             for name, x in zip(self.onnx_node.input, inputs, strict=True):
                 if not isinstance(x, np.ndarray):

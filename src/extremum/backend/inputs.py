@@ -14,7 +14,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array
-from extremum.backend.survey import declared
+from extremum.backend.sites import declared
 from extremum.errors import InputError
 from extremum.tensors import TensorType
 

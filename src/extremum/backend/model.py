@@ -21,15 +21,15 @@ __all__ = ["inferred", "load", "skeleton"]
 _LARGEST_CONSTANT = 256
 
 
-def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, external_data: bool = True) -> onnx.ModelProto:
-    """Return a model, with its weights unless they are left where they are.
+def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bool = True) -> onnx.ModelProto:
+    """Return a model with its weights.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        A model, its serialised form, or the file that holds it.
-    external_data : bool
-        Whether weights stored beside the file are read too.
+        A model, its serialised form, or the file that holds it; weights stored beside the file are read too.
+    weights : bool
+        Whether they are; without them the model names the files that hold them.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, external_da
         return _parse(model, "the bytes")
     path = Path(model)
     proto = _parse(path.read_bytes(), repr(str(path)))
-    if not external_data:
+    if not weights:
         return proto
     try:
         onnx.load_external_data_for_model(proto, str(path.parent))
@@ -92,7 +92,7 @@ def _no_model(source: str) -> ModelError:
 
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model in which large or external initializers are inputs of the same type.
+    """Return a copy of a model in which large initializers, and those that are not loaded, are inputs of their type.
 
     Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no weights.
 
@@ -136,7 +136,7 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     inputs = {each.name for each in source.input}
     for tensor in source.initializer:
         # Not the bytes: protobuf cannot even count those of a tensor above 2 GB.
-        if math.prod(tensor.dims) <= _LARGEST_CONSTANT:
+        if math.prod(tensor.dims) <= _LARGEST_CONSTANT and not onnx.external_data_helper.uses_external_data(tensor):
             graph.initializer.append(tensor)
         elif tensor.name not in inputs:
             graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))

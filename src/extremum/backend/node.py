@@ -17,7 +17,19 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["canonical", "opsets", "place", "resolve", "stated", "subgraphs", "value", "version", "walk"]
+__all__ = [
+    "canonical",
+    "given",
+    "graphs",
+    "opsets",
+    "place",
+    "resolve",
+    "stated",
+    "subgraphs",
+    "value",
+    "version",
+    "walk",
+]
 
 
 def canonical(domain: str) -> str:
@@ -130,6 +142,24 @@ def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
             yield attribute.name, attribute.g
 
 
+def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and all graphs that its nodes hold.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.backend.node import graphs
+    >>> body = onnx.helper.make_graph([], "step", [], [])
+    >>> graph = onnx.helper.make_graph([onnx.helper.make_node("Loop", [], [], body=body)], "g", [], [])
+    >>> [each.name for each in graphs(graph)]
+    ['g', 'step']
+    """
+    yield graph
+    for node in graph.node:
+        for _, subgraph in subgraphs(node):
+            yield from graphs(subgraph)
+
+
 def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     """Yield the nodes of a graph or function and those of their subgraphs.
 
@@ -187,6 +217,18 @@ def resolve(
         validate.inputs(row, types)
         return values, infer.output(row, values, types)
     except ExtremumError as error:
-        inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
-        given = ", ".join(inputs + [f"{name}={given}" for name, given in attributes.items()])
-        raise error.with_context(given=given) from None
+        raise error.with_context(given=given(attributes, names, types)) from None
+
+
+def given(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
+    """Return the inputs and attributes of a node as an error says them.
+
+    Examples
+    --------
+    >>> from extremum.backend.node import given
+    >>> from extremum.tensors import TensorType
+    >>> given({"axis": 1}, ["x"], [TensorType("int8", ("n", 3))])
+    'x: int8[n, 3], axis=1'
+    """
+    inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
+    return ", ".join(inputs + [f"{name}={value}" for name, value in attributes.items()])

@@ -17,6 +17,9 @@ __all__ = ["COMMANDS", "program"]
 COMMANDS = {
     "run": "Run a model on arrays from files or on random ones.",
     "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
+    "check": "Look for broken promises and for targets that refuse a model or answer differently.",
+    "explain": "Say what a rule looks for, why, and what to write instead; without a code, list the rules.",
+    "fix": "Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.",
     "ops": "List the operators, their versions and element types.",
     "bench": "Time this package beside every installed peer, in turns, each answer checked first.",
 }

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from extremum.backend import node as nodes
 from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.survey import declared
+from extremum.backend.sites import declared
 from extremum.errors import ArgumentError, ExtremumError, SpecError
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType

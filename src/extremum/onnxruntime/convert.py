@@ -16,7 +16,7 @@ import onnx
 
 from extremum.backend import node as nodes_of
 from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.survey import declared, known
+from extremum.backend.sites import declared, known
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.spec import Broadcasting, Family, OperatorVersion
 from extremum.tensors import TensorType
@@ -127,7 +127,7 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     """
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
-    original = load(model, external_data=False)
+    original = load(model, weights=False)
     typed = inferred(skeleton(original))
     converted = original
     if original is model:

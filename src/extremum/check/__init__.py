@@ -1,0 +1,120 @@
+"""Findings about a model: promises that its nodes break, and targets that refuse or answer them differently.
+
+Decides the order of the walk and what is added to a finding; what is looked for is in :mod:`extremum.check.rules`, one
+rule per file. Only nodes of ArgMax, ArgMin, Max, Min and Hardmax are looked at, in the graph, its subgraphs and the
+model-local functions; other operators may be there, and weights are not read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+import onnx
+
+from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.node import canonical
+from extremum.backend.sites import Site, sites
+from extremum.check.finding import Finding, Report, Severity
+from extremum.check.rule import Rule, Targets
+from extremum.check.rules import RULES, find
+from extremum.check.runtime import Runtime
+from extremum.directml.enumerations import FeatureLevel
+from extremum.errors import ArgumentError
+from extremum.spec import OPERATORS
+
+__all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
+
+
+def check(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    *,
+    feature_level: int | None = None,
+    select: Collection[str] = (),
+    ignore: Collection[str] = (),
+) -> Report:
+    """Look for everything the rules know.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
+    feature_level : int, optional
+        DirectML's feature level, such as ``0x4100``; without one DirectML is not asked.
+    select : collection of str
+        Codes of the only rules to use; all of them by default.
+    ignore : collection of str
+        Codes of rules to leave out.
+
+    Returns
+    -------
+    Report
+        The findings, and what could not be asked.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model.
+    ArgumentError
+        If there is no rule of a code, or no such feature level.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
+    >>> for finding in check(onnx.parser.parse_model(text)).counted():
+    ...     print(finding)
+    EX003 error: ArgMax-13 has axis=1, but its input has rank 1
+      at    graph.node[0], opset 13
+      given x: float32[3], axis=1
+      help  use a value in [-1, 0]
+    """
+    selected, ignored = ({find(code).code for code in codes} for codes in (select, ignore))
+    rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
+    notes = []
+    try:
+        runtime = Runtime()
+    except ArgumentError as error:
+        runtime = None
+        notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
+    targets = Targets(runtime, None if feature_level is None else _level(feature_level))
+    # A function that is called with several types is looked at with each.
+    findings: dict[Finding, None] = {}
+    places = set[str]()
+    for site in sites(inferred(skeleton(load(model, weights=False)))):
+        if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
+            notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
+        if site.row is not None:
+            if any(tensor.element is None for tensor in site.inputs):
+                notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
+            places.add(site.path)
+            findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
+    return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
+
+
+def _level(number: int) -> FeatureLevel:
+    try:
+        return FeatureLevel(number)
+    except ValueError:
+        levels = ", ".join(f"{level:#x}" for level in FeatureLevel)
+        raise ArgumentError(f"there is no feature level {number:#x}", remedy=f"they are {levels}") from None
+
+
+def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:
+    assert site.row is not None
+    return [
+        Finding(
+            code=rule.code,
+            severity=rule.severity,
+            operator=str(site.row),
+            place=site.place,
+            opset=site.opsets[""],
+            reason=error.reason,
+            given=error.given or site.given or None,
+            remedy=error.remedy,
+        )
+        for error in rule.look(site, site.row, targets)
+    ]

@@ -1,0 +1,99 @@
+"""What a rule is: a code, its explanation, and the question it puts to a node.
+
+Decides nothing about any node; the rules are in :mod:`extremum.check.rules`, one per file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from extremum import validate
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.runtime import Runtime
+from extremum.directml.enumerations import FeatureLevel
+from extremum.errors import ExtremumError
+from extremum.spec import OperatorVersion
+from extremum.validate import Attributes
+
+__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Where the model is to run.
+
+    Attributes
+    ----------
+    runtime : Runtime or None
+        The onnxruntime that is asked; None where none is installed.
+    feature_level : FeatureLevel or None
+        DirectML's; None if DirectML is no target.
+    """
+
+    runtime: Runtime | None = None
+    feature_level: FeatureLevel | None = None
+
+
+Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
+"""Puts a rule's question to a node, given the version in force; each error is a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing that is looked for.
+
+    Attributes
+    ----------
+    code : str
+        Never given to another rule: ``EX001`` to ``EX099`` for promises of a version, from ``EX101`` on for targets.
+    title : str
+        A few words.
+    severity : Severity
+        Of every finding of the rule.
+    what : str
+        What is looked for.
+    why : str
+        Why it matters.
+    example : str
+        A model, in ONNX's textual form, in which it is found.
+    instead : str
+        A model in which it is not.
+    look : callable
+        The question.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    what: str
+    why: str
+    example: str
+    instead: str
+    look: Look
+
+
+def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
+    """Yield the error that a question of :mod:`extremum.validate` or :mod:`extremum.infer` is answered with, if any.
+
+    Examples
+    --------
+    >>> from extremum import spec, validate
+    >>> from extremum.check.rule import refusals
+    >>> [error.reason for error in refusals(validate.input_count, spec.find(spec.ONNX, "ArgMax", 13), 2)]
+    ['ArgMax-13 takes 1 input, not 2']
+    """
+    try:
+        question(*arguments)
+    except ExtremumError as error:
+        yield error
+
+
+def accepted_values(site: Site, row: OperatorVersion) -> Attributes:
+    """Return the values of the attributes; the default where the one that is given is refused."""
+    values = {}
+    for attribute in row.attributes:
+        refused = any(refusals(validate.attribute_value, row, attribute, site.attributes))
+        values[attribute.name] = validate.attribute_value(row, attribute, {} if refused else site.attributes)
+    return values

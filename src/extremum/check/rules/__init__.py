@@ -1,0 +1,83 @@
+"""The rules, one per file: EX001 to EX099 are promises of a version, EX101 and on are targets.
+
+A new rule is a new file and a line here; its code is the next free one, and codes are never used again.
+"""
+
+from __future__ import annotations
+
+from extremum.check.rule import Rule
+from extremum.check.rules import (
+    attribute_value,
+    axis_range,
+    consumed_inputs,
+    cuda_select_last_index,
+    declared_output,
+    default_axis,
+    directml,
+    element_type,
+    empty_reduction,
+    hardmax_coercion,
+    mixed_element_types,
+    nan,
+    negative_axis,
+    onnxruntime,
+    operand_count,
+    rank_zero,
+    shapes,
+    unknown_attribute,
+)
+from extremum.errors import ArgumentError
+
+__all__ = ["RULES", "find"]
+
+RULES: tuple[Rule, ...] = (
+    unknown_attribute.RULE,
+    attribute_value.RULE,
+    axis_range.RULE,
+    element_type.RULE,
+    operand_count.RULE,
+    mixed_element_types.RULE,
+    negative_axis.RULE,
+    shapes.RULE,
+    empty_reduction.RULE,
+    rank_zero.RULE,
+    default_axis.RULE,
+    declared_output.RULE,
+    consumed_inputs.RULE,
+    onnxruntime.RULE,
+    directml.RULE,
+    nan.RULE,
+    hardmax_coercion.RULE,
+    cuda_select_last_index.RULE,
+)
+"""All rules in the order of their codes."""
+
+
+def find(code: str) -> Rule:
+    """Return the rule of a code.
+
+    Parameters
+    ----------
+    code : str
+        Such as ``EX001``, in either case.
+
+    Returns
+    -------
+    Rule
+        With its explanation.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+
+    Examples
+    --------
+    >>> from extremum.check import find
+    >>> find("EX009").title
+    'nothing to choose from'
+    """
+    for rule in RULES:
+        if rule.code == code.upper():
+            return rule
+    raise ArgumentError(f"there is no rule {code!r}", remedy=f"the codes are {', '.join(rule.code for rule in RULES)}")

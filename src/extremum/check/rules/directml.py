@@ -1,0 +1,59 @@
+"""EX102: what a feature level of DirectML does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extremum import infer
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.directml.steps import steps
+from extremum.errors import ExtremumError
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
+
+__all__ = ["RULE"]
+
+
+def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    unknown = any(tensor.element is None for tensor in site.inputs)
+    if targets.feature_level is None or unknown or any(refusals(site.output)):
+        return
+    values = accepted_values(site, row)
+    types = [_sized(tensor) for tensor in site.inputs]
+    if any(refusals(infer.output, row, values, types)):
+        # The sizes assumed do not go together, which says nothing about the model.
+        return
+    inputs = list(zip(site.node.input, types, strict=True))
+    output = (site.node.output[0], infer.output(row, values, types))
+    for error in refusals(steps, row, values, inputs, output, targets.feature_level):
+        yield type(error)(error.reason, remedy=error.remedy)
+
+
+def _sized(tensor: TensorType) -> TensorType:
+    """Return the type with a size for every dimension: which one does not matter to a feature level."""
+    shape = (None,) * 4 if tensor.shape is None else tensor.shape
+    return TensorType(tensor.element, tuple(size if isinstance(size, int) else 1 for size in shape))
+
+
+RULE = Rule(
+    code="EX102",
+    title="refused by the DirectML feature level",
+    severity=Severity.WARNING,
+    what="DirectML does not take the operators that would stand for the node at the feature level asked about.",
+    why="The node falls back to the CPU, with a copy in each direction, or the model is refused.",
+    example="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (int64[4, 10] scores) => (int64[4, 1] label) {
+   label = ArgMax <axis = 1> (scores)
+}
+""",
+    instead="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (int32[4, 10] scores) => (int64[4, 1] label) {
+   label = ArgMax <axis = 1> (scores)
+}
+""",
+    look=_look,
+)

@@ -1,0 +1,44 @@
+"""EX009: an index into an axis without elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extremum import infer
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.errors import AxisError, ExtremumError
+from extremum.spec import Family, OperatorVersion
+
+__all__ = ["RULE"]
+
+
+def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    if row.family in (Family.ARGMAX, Family.ARGMIN) and site.inputs:
+        for error in refusals(infer.output, row, accepted_values(site, row), site.inputs):
+            # An axis that is not there is another rule's.
+            if not isinstance(error, AxisError):
+                yield error
+
+
+RULE = Rule(
+    code="EX009",
+    title="nothing to choose from",
+    severity=Severity.ERROR,
+    what="The axis that ArgMax or ArgMin reduces has no element.",
+    why="There is no index to give: the node fails when it runs.",
+    example="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[4, 0] scores) => (int64[4, 1] label) {
+   label = ArgMax <axis = 1> (scores)
+}
+""",
+    instead="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[0, 10] scores) => (int64[0, 1] label) {
+   label = ArgMax <axis = 1> (scores)
+}
+""",
+    look=_look,
+)

@@ -1,0 +1,49 @@
+"""EX104: Hardmax before version 13 over more than one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extremum import validate
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.errors import ExtremumError, SpecError
+from extremum.spec import OperatorVersion
+
+__all__ = ["RULE"]
+
+
+def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    for tensor in site.inputs[:1]:
+        values = accepted_values(site, row)
+        if not row.coerced or tensor.rank is None or any(refusals(validate.axes, row, values, tensor.rank)):
+            return
+        axes = validate.axes(row, values, tensor.rank)
+        if len(axes) > 1:
+            yield SpecError(
+                f"{row} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; some runtimes put one per row",
+                remedy="reshape those axes into one and use opset 13 or later",
+            )
+
+
+RULE = Rule(
+    code="EX104",
+    title="Hardmax over several axes",
+    severity=Severity.WARNING,
+    what="Hardmax before version 13 has more than one axis from `axis` on: each block of them gets a single 1.",
+    why="onnx's reference evaluator, and runtimes that follow version 13, put a 1 along one axis only: other answers.",
+    example="""\
+<ir_version: 8, opset_import: ["" : 11]>
+g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+   hot = Hardmax <axis = 1> (scores)
+}
+""",
+    instead="""\
+<ir_version: 8, opset_import: ["" : 11]>
+g (float[2, 3, 4] scores) => (float[2, 3, 4] hot) {
+   hot = Hardmax <axis = 2> (scores)
+}
+""",
+    look=_look,
+)

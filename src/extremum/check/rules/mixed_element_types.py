@@ -1,0 +1,41 @@
+"""EX006: inputs that differ in their element types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extremum import validate
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.rule import Rule, Targets, refusals
+from extremum.errors import ExtremumError
+from extremum.spec import OperatorVersion
+
+__all__ = ["RULE"]
+
+
+def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    yield from refusals(validate.one_element_type, row, site.inputs)
+
+
+RULE = Rule(
+    code="EX006",
+    title="inputs of different element types",
+    severity=Severity.ERROR,
+    what="The inputs of Max or Min do not have one element type.",
+    why="The operators convert nothing; runtimes refuse the model.",
+    example="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[4] a, double[4] b) => (c) {
+   c = Max (a, b)
+}
+""",
+    instead="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (float[4] a, double[4] b) => (double[4] c) {
+   wide = Cast <to = 11> (a)
+   c = Max (wide, b)
+}
+""",
+    look=_look,
+)

@@ -1,0 +1,49 @@
+"""EX101: what the installed onnxruntime does not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extremum.backend.sites import Site
+from extremum.check.finding import Severity
+from extremum.check.rule import Rule, Targets
+from extremum.errors import ExtremumError, UnknownOperatorError
+from extremum.spec import OperatorVersion
+
+__all__ = ["RULE"]
+
+
+def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    element = next((tensor.element for tensor in site.inputs), None)
+    if targets.runtime is None or element not in row.types:
+        return
+    answer = targets.runtime.refusal(row, site.opsets[""], element)
+    if answer is not None:
+        yield UnknownOperatorError(
+            f"{targets.runtime.name} does not run {row} on {element} at opset {site.opsets['']}",
+            given=answer,
+            remedy="extremum fix rewrites it",
+        )
+
+
+RULE = Rule(
+    code="EX101",
+    title="refused by the installed onnxruntime",
+    severity=Severity.WARNING,
+    what="The installed onnxruntime, asked with a model of this one node, does not run it on its element type.",
+    why="A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.",
+    example="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (int16[4, 10] scores) => (int64[4, 1] label) {
+   label = ArgMax <axis = 1> (scores)
+}
+""",
+    instead="""\
+<ir_version: 8, opset_import: ["" : 13]>
+g (int16[4, 10] scores) => (int64[4, 1] label) {
+   wide = Cast <to = 6> (scores)
+   label = ArgMax <axis = 1> (wide)
+}
+""",
+    look=_look,
+)

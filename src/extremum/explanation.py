@@ -1,0 +1,109 @@
+"""The rules of ``extremum check`` and the rewrites of ``extremum fix``, for a reader.
+
+Decides how they are laid out. ``docs/check.md`` is a copy that a test compares.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from extremum import spec
+from extremum.check import RULES, Rule
+from extremum.fix import REWRITES
+
+__all__ = ["listing", "markdown", "text"]
+
+_HEAD = """\
+# What `extremum check` looks for
+
+`extremum explain --markdown` prints this page. An error breaks the promise of an operator's version; a warning is
+something that a target refuses or answers differently; info is worth knowing about a model that is right, and counts
+with `--strict` only. `extremum check` exits with 0 if nothing counts, 1 if something does, 2 if it could not run.
+"""
+
+_REWRITES = """\
+## What `extremum fix` rewrites
+
+Every rewrite is exact on every input: ties, NaN and the sign of a zero come out as they do here, and before a model is
+written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
+`--raise-opset` allows another. Nothing is written if a node cannot be rewritten. The nodes take more time and memory
+than the one they stand for; and a Hardmax written as the places of an index fails where a row turns out to be empty.
+"""
+
+
+def listing() -> str:
+    """Return one line per rule.
+
+    Examples
+    --------
+    >>> from extremum import explanation
+    >>> explanation.listing().splitlines()[0]
+    'EX001  error    unknown attribute'
+    """
+    return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.title}" for rule in RULES)
+
+
+def text(rule: Rule) -> str:
+    """Return the explanation of a rule for a terminal.
+
+    Parameters
+    ----------
+    rule : Rule
+        One of ``check.RULES``.
+
+    Returns
+    -------
+    str
+        What, why, an example, and what to write instead.
+
+    Examples
+    --------
+    >>> from extremum import explanation
+    >>> from extremum.check import find
+    >>> print(explanation.text(find("EX013")).splitlines()[0])
+    EX013 consumed_inputs (info)
+    """
+    parts = (f"{rule.code} {rule.title} ({rule.severity.value})", *map(_filled, (rule.what, rule.why)))
+    return "\n\n".join((*parts, f"For example:\n\n{_indented(rule.example)}", f"Instead:\n\n{_indented(rule.instead)}"))
+
+
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, 80)
+
+
+def _indented(model: str) -> str:
+    return textwrap.indent(model.rstrip("\n"), "    ")
+
+
+def markdown() -> str:
+    """Return the page about all rules and rewrites.
+
+    Returns
+    -------
+    str
+        ``docs/check.md``.
+
+    Examples
+    --------
+    >>> from extremum import explanation
+    >>> explanation.markdown().count("```onnx") // 2 == len(explanation.RULES)
+    True
+    """
+    return "\n".join((_HEAD, *map(_section, RULES), _REWRITES, _table()))
+
+
+def _section(rule: Rule) -> str:
+    return (
+        f"## {rule.code} {rule.title}\n\n{rule.severity.value.capitalize()}. {rule.what} {rule.why}\n\n"
+        f"```onnx\n{rule.example}```\n\nInstead:\n\n```onnx\n{rule.instead}```\n"
+    )
+
+
+def _table() -> str:
+    lines = ["| rewrite | operators | element types | from opset | answers |", "| --- | --- | --- | --- | --- |"]
+    names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
+    for each in REWRITES:
+        operators = ", ".join(sorted(names[family] for family in each.families))
+        elements = ", ".join(sorted(each.elements))
+        lines.append(f"| {each.title} | {operators} | {elements} | {each.since} | {', '.join(each.answers)} |")
+    return "\n".join(lines) + "\n"

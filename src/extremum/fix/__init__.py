@@ -1,0 +1,191 @@
+"""Models that a target refuses, rewritten into standard ONNX that it runs, with the same answers bit by bit.
+
+Decides which nodes are rewritten: those for which the target's rule of :mod:`extremum.check` finds something. The
+rewrites are in :mod:`extremum.fix.rewrites`, one per file. Nothing else in the model changes, its opset least of all,
+unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+
+import onnx
+
+from extremum import check
+from extremum.backend.model import inferred, load, skeleton
+from extremum.backend.node import graphs
+from extremum.backend.sites import Site, sites
+from extremum.check.rule import refusals
+from extremum.errors import ExtremumError, ModelError, SpecError
+from extremum.fix.change import Change
+from extremum.fix.fixed import Fixed
+from extremum.fix.fragment import Fragment
+from extremum.fix.opset import raised
+from extremum.fix.rewrite import Rewrite
+from extremum.fix.rewrites import REWRITES, find
+from extremum.fix.splice import names, splice
+from extremum.fix.target import Target, parse
+from extremum.fix.verify import verify_model, verify_node
+
+__all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
+
+
+def fix(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    target: str = "onnxruntime",
+    *,
+    raise_opset: int | None = None,
+    whole: bool = True,
+) -> Fixed:
+    """Rewrite the nodes that a target refuses, and compare the answers before returning.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
+    target : str
+        ``onnxruntime``, the one installed, or a feature level of DirectML such as ``directml-4_1``.
+    raise_opset : int, optional
+        The opset to which the model may be raised, if there is a rewrite that needs a later one than it imports.
+    whole : bool
+        Whether both models also run as a whole, in onnx's reference implementation, which takes long for large ones.
+
+    Returns
+    -------
+    Fixed
+        The model, the changes, and what could not be changed.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model, or a rewritten one does not answer bit by bit as the original.
+    ArgumentError
+        If there is no such target, or onnxruntime is not installed.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import fix
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> fixed = fix(onnx.parser.parse_model(text))
+    >>> [node.op_type for node in fixed.model.graph.node]
+    ['Cast', 'ArgMax']
+    """
+    runtime = parse(target)
+    original = load(model, weights=False)
+    family = _family(original)
+    refused = {site.path for site in family if _is_refused(site, runtime)}
+    source = original
+    if raise_opset is not None and any(_needs_later(site, runtime) for site in family if site.path in refused):
+        source = raised(original, raise_opset)
+    changes, refusals = _changes(family, _family(source), refused, names(source), runtime)
+    notes = tuple(
+        f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
+        for site in family
+        if any(tensor.element is None for tensor in site.inputs)
+    )
+    if refusals or not changes:
+        return Fixed(original, runtime.name, (), refusals, notes)
+    fixed = splice(source, {change.path: change.after for change in changes})
+    if not whole:
+        notes += ("compared node by node, not as a whole, as was asked",)
+    elif has_external_data(original):
+        notes += ("compared node by node, not as a whole: its weights are kept beside the model",)
+    else:
+        notes += verify_model(original, fixed, runtime)
+    return Fixed(fixed, runtime.name, changes, (), notes)
+
+
+def _changes(
+    family: Sequence[Site], now: Sequence[Site], refused: Collection[str], known: frozenset[str], target: Target
+) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...]]:
+    """Return the changes of the refused nodes, and why others cannot be changed.
+
+    ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their order.
+    """
+    if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
+        raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
+    elements: dict[str, set[str | None]] = {}
+    for site in family:
+        elements.setdefault(site.path, set()).update(tensor.element for tensor in site.inputs)
+    changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
+    for before, site in zip(family, now, strict=True):
+        if before.path not in refused:
+            continue
+        try:
+            change = _change(before, site, known, target)
+            if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
+                raise SpecError(
+                    f"{before.row} is in a function that is called with several types of tensors",
+                    remedy="inline the function first",
+                )
+        except ExtremumError as error:
+            refusals.setdefault(before.path, error.with_context(where=before.where, given=before.given))
+    return tuple(changes.values()), tuple(refusals.values())
+
+
+def _family(model: onnx.ModelProto) -> list[Site]:
+    return [site for site in sites(inferred(skeleton(model))) if site.row is not None]
+
+
+def _is_refused(site: Site, target: Target) -> bool:
+    assert site.row is not None
+    # A node that breaks its promise is refused everywhere, and there is nothing exact to put in its place.
+    return any(refusals(site.output)) or any(check.find(target.code).look(site, site.row, target.asked))
+
+
+def _rewrite(site: Site, target: Target) -> Rewrite | None:
+    assert site.row is not None
+    return find(site.row.family, site.inputs[0].element if site.inputs else None, target.code)
+
+
+def _needs_later(site: Site, target: Target) -> bool:
+    rewrite = _rewrite(site, target)
+    return rewrite is not None and rewrite.since > site.opsets[""]
+
+
+def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> Change:
+    """Return the change of a node: ``before`` is where it stood, ``site`` where it stands now."""
+    before.output()
+    rewrite, opset, element = _rewrite(before, target), site.opsets[""], str(before.inputs[0].element)
+    if rewrite is None:
+        raise SpecError(f"nothing that {target.name} takes stands for {before.row} of {element} exactly")
+    if opset < rewrite.since:
+        raise SpecError(
+            f"{before.row} of {element} can be rewritten from opset {rewrite.since} on",
+            remedy=f"--raise-opset {rewrite.since}, if the whole model may be raised",
+        )
+    fragment = Fragment(opset, _prefix(site.node.output[0], known))
+    rewrite.build(fragment, site)
+    after = tuple(fragment.finish(site.node))
+    change = Change(before.place, site.path, str(before.row), element, rewrite.title, before.node, after)
+    verify_node(before, change, opset, target)
+    return change
+
+
+def _prefix(output: str, known: frozenset[str]) -> str:
+    """Return what no name begins with."""
+    prefix = f"{output}/"
+    while any(name.startswith(prefix) for name in known):
+        prefix += "/"
+    return prefix
+
+
+def has_external_data(model: onnx.ModelProto) -> bool:
+    """Return whether weights are kept beside the model rather than in it.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import has_external_data
+    >>> has_external_data(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
+    False
+    """
+    return any(
+        onnx.external_data_helper.uses_external_data(tensor)
+        for graph in graphs(model.graph)
+        for tensor in graph.initializer
+    )

@@ -1,0 +1,49 @@
+"""What became of a model that was to be fixed, and how it reads in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx
+
+from extremum.errors import ExtremumError
+from extremum.fix.change import Change
+
+__all__ = ["Fixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What became of a model.
+
+    Attributes
+    ----------
+    model : onnx.ModelProto
+        The fixed model; the original where nothing changed.
+    target : str
+        The runtime it is for.
+    changes : tuple of Change
+        One per rewritten node; none if the target refuses nothing.
+    refusals : tuple of ExtremumError
+        One per node that the target refuses and that cannot be rewritten. The model does not run there then.
+    notes : tuple of str
+        What was not compared, and why.
+    """
+
+    model: onnx.ModelProto
+    target: str
+    changes: tuple[Change, ...]
+    refusals: tuple[ExtremumError, ...]
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        """Return one line that says whether the model was modified."""
+        if self.refusals:
+            return f"not modified: {_nodes(len(self.refusals))} cannot be rewritten for {self.target}"
+        if self.changes:
+            return f"{_nodes(len(self.changes))} rewritten for {self.target}"
+        return f"not modified: {self.target} takes every node"
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"

@@ -1,0 +1,83 @@
+"""The nodes that stand for one node, while they are written.
+
+Decides how their values are called and how an operator is written at the model's opset. Which nodes they are is decided
+by :mod:`extremum.fix.rewrites`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import dtypes
+
+__all__ = ["Fragment"]
+
+# From here on the axes of ReduceMax and ReduceMin are an input.
+_AXES_ARE_AN_INPUT = 18
+
+
+class Fragment:
+    """A list of nodes that grows.
+
+    Parameters
+    ----------
+    opset : int
+        The version of ONNX's domain in which they are written.
+    prefix : str
+        What the names of new values begin with; no value of the model may be called so.
+
+    Attributes
+    ----------
+    nodes : list of onnx.NodeProto
+        The nodes so far, in an order in which they can run.
+
+    Examples
+    --------
+    >>> from extremum.fix.fragment import Fragment
+    >>> fragment = Fragment(13, "index/")
+    >>> fragment.cast("x", "int32"), fragment.nodes[0].op_type
+    ('index/0', 'Cast')
+    """
+
+    def __init__(self, opset: int, prefix: str) -> None:
+        self.opset = opset
+        self.nodes: list[onnx.NodeProto] = []
+        self._prefix = prefix
+
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Append a node and return the name of its output."""
+        name = f"{self._prefix}{len(self.nodes)}"
+        self.nodes.append(onnx.helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def constant(self, value: NDArray[Any]) -> str:
+        """Append a constant and return its name."""
+        return self.add("Constant", value=onnx.numpy_helper.from_array(value))
+
+    def cast(self, x: str, element: str) -> str:
+        """Append a Cast and return the name of its output."""
+        return self.add("Cast", x, to=dtypes.from_name(element).onnx_number)
+
+    def reduce(self, operator: str, x: str, axes: Sequence[int]) -> str:
+        """Append a reduction that keeps the rank and return the name of its output."""
+        if self.opset >= _AXES_ARE_AN_INPUT:
+            return self.add(operator, x, self.constant(np.array(axes, np.int64)))
+        return self.add(operator, x, axes=list(axes))
+
+    def like(self, node: onnx.NodeProto, *inputs: str, operator: str | None = None) -> str:
+        """Append a node with the attributes of another, those that refer to a function's included."""
+        name = self.add(operator or node.op_type, *inputs)
+        self.nodes[-1].attribute.extend(node.attribute)
+        return name
+
+    def finish(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """Give the last node the name and the output of the one it stands for, and return all nodes."""
+        self.nodes[-1].output[0] = node.output[0]
+        if node.name:
+            self.nodes[-1].name = node.name
+        return self.nodes

@@ -1,0 +1,56 @@
+"""Ranks: small floats, none of them NaN, whose largest are where the extremum of other floats is.
+
+Decides how NaN is made to win with operators that do not know it: an element that equals the extremum has rank 1, any
+other number 0, and NaN 2. So it does not matter what a reduction makes of a NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from extremum.fix.fragment import Fragment
+
+__all__ = ["CARRIERS", "carried", "ranks"]
+
+CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "float64": "float64"}
+"""For each floating type one that holds its values and that onnxruntime and DirectML compare and reduce."""
+
+
+def carried(fragment: Fragment, x: str, element: str) -> str:
+    """Append what makes a tensor one of its carrier, if anything, and return the name."""
+    return x if CARRIERS[element] == element else fragment.cast(x, CARRIERS[element])
+
+
+def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, largest: bool) -> str:
+    """Append the ranks of a tensor and return their name.
+
+    Parameters
+    ----------
+    fragment : Fragment
+        Where the nodes go.
+    x : str
+        A tensor of a carrier's type.
+    axes : sequence of int
+        Along which the extremum is looked for.
+    largest : bool
+        Whether that is the largest or the smallest.
+
+    Returns
+    -------
+    str
+        Name of a float32 tensor of the same shape.
+
+    Examples
+    --------
+    >>> from extremum.fix.fragment import Fragment
+    >>> from extremum.fix.rank import ranks
+    >>> fragment = Fragment(13, "index/")
+    >>> ranks(fragment, "x", [1], largest=True)
+    'index/6'
+    >>> [node.op_type for node in fragment.nodes]
+    ['ReduceMax', 'Less', 'Not', 'Cast', 'IsNaN', 'Cast', 'Add']
+    """
+    extremum = fragment.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
+    beaten = fragment.add("Less" if largest else "Greater", x, extremum)
+    unbeaten = fragment.cast(fragment.add("Not", beaten), "float32")
+    return fragment.add("Add", unbeaten, fragment.cast(fragment.add("IsNaN", x), "float32"))

@@ -1,0 +1,33 @@
+"""Indices of uint64 through int64 in the same order: both halves of the range change places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from extremum.backend.sites import Site
+from extremum.fix.fragment import Fragment
+from extremum.fix.rewrite import Rewrite
+from extremum.spec import Family
+
+__all__ = ["REWRITE"]
+
+
+def _build(fragment: Fragment, site: Site) -> None:
+    # A Cast keeps the 64 bits. Flipping the top one adds 2**63 to what is negative now and takes it from the rest.
+    # 2**63 is no int64, so the negative get 2**63 - 1 and 1; no sum leaves the range.
+    limits = np.iinfo(np.int64)
+    bits = fragment.cast(site.node.input[0], "int64")
+    upper = fragment.add("Less", bits, fragment.constant(np.array(0, np.int64)))
+    most, least = (fragment.constant(np.array(limit, np.int64)) for limit in (limits.max, limits.min))
+    shifted = fragment.add("Add", bits, fragment.add("Where", upper, most, least))
+    fragment.like(site.node, fragment.add("Add", shifted, fragment.cast(upper, "int64")))
+
+
+REWRITE = Rewrite(
+    title="on int64 in the same order",
+    answers=("EX101",),
+    families=frozenset({Family.ARGMAX, Family.ARGMIN}),
+    elements=frozenset({"uint64"}),
+    since=9,
+    build=_build,
+)

@@ -1,0 +1,36 @@
+"""Hardmax through the ranks of its elements, which are float32: the type that every onnxruntime takes."""
+
+from __future__ import annotations
+
+from extremum import validate
+from extremum.backend.sites import Site
+from extremum.errors import SpecError
+from extremum.fix.fragment import Fragment
+from extremum.fix.rank import CARRIERS, carried, ranks
+from extremum.fix.rewrite import Rewrite
+from extremum.spec import Family
+
+__all__ = ["REWRITE"]
+
+
+def _build(fragment: Fragment, site: Site) -> None:
+    row, tensor = site.row, site.inputs[0]
+    assert row is not None
+    if tensor.rank is None:
+        raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
+    axes = validate.axes(row, validate.attributes(row, site.attributes), tensor.rank)
+    element = str(tensor.element)
+    ranked = ranks(fragment, carried(fragment, site.node.input[0], element), axes, largest=True)
+    hot = fragment.like(site.node, ranked)
+    if element != "float32":
+        fragment.cast(hot, element)
+
+
+REWRITE = Rewrite(
+    title="on ranks of its elements",
+    answers=("EX101",),
+    families=frozenset({Family.HARDMAX}),
+    elements=frozenset(CARRIERS),
+    since=9,
+    build=_build,
+)

@@ -1,0 +1,81 @@
+"""Nodes of a model replaced by others, wherever they stand.
+
+Decides nothing about the nodes. Everything else of the model stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import onnx
+
+from extremum.backend import node as nodes
+
+__all__ = ["names", "splice"]
+
+
+def names(model: onnx.ModelProto) -> frozenset[str]:
+    """Return the names of all values that nodes read or write, and of the nodes, wherever they stand.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix.splice import names
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> sorted(names(onnx.parser.parse_model(text)))
+    ['x', 'y']
+    """
+    found = {value.name for value in model.graph.input}
+    for body in (model.graph.node, *(function.node for function in model.functions)):
+        for node in nodes.walk(body):
+            found.update((node.name, *node.input, *node.output))
+    return frozenset(found - {""})
+
+
+def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
+    """Return a copy of a model with other nodes in the place of some.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Left as it is.
+    replacements : mapping of str to sequence of onnx.NodeProto
+        The new nodes by the path of the old one, as in ``graph.node[2].then_branch.node[0]``.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The copy.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix.splice import splice
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (float[3] y) { y = Max(x) }'
+    >>> model = onnx.parser.parse_model(text)
+    >>> spliced = splice(model, {"graph.node[0]": [onnx.helper.make_node("Identity", ["x"], ["y"])]})
+    >>> [node.op_type for node in spliced.graph.node]
+    ['Identity']
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    _splice(copy.graph, "graph", replacements)
+    for index, function in enumerate(copy.functions):
+        _splice(function, f"functions[{index}]", replacements)
+    return copy
+
+
+def _splice(
+    body: onnx.GraphProto | onnx.FunctionProto, prefix: str, replacements: Mapping[str, Sequence[onnx.NodeProto]]
+) -> None:
+    result: list[Any] = []
+    for index, node in enumerate(body.node):
+        path = f"{prefix}.node[{index}]"
+        for name, graph in nodes.subgraphs(node):
+            _splice(graph, f"{path}.{name}", replacements)
+        result.extend(replacements.get(path, [node]))
+    if any(path.rpartition(".")[0] == prefix for path in replacements):
+        copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
+        del body.node[:]
+        body.node.extend(copies)

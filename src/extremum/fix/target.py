@@ -1,0 +1,161 @@
+"""The runtimes that a fixed model is for, and how a node is run there.
+
+Decides which rule says what a target refuses and how its answers are had: onnxruntime is asked itself; DirectML's
+operators are dispatched by :mod:`extremum.directml` and everything around them runs in :mod:`extremum.backend`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import backend, dtypes, infer, validate
+from extremum.backend import node as nodes
+from extremum.check.rule import Targets
+from extremum.check.runtime import Runtime
+from extremum.directml.enumerations import FeatureLevel
+from extremum.directml.operator import create_operator
+from extremum.directml.steps import steps
+from extremum.errors import ArgumentError
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
+
+__all__ = ["DirectML", "OnnxRuntime", "Target", "parse"]
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Target(Protocol):
+    """A runtime.
+
+    Attributes
+    ----------
+    name : str
+        As a message says it.
+    code : str
+        The rule that finds what it refuses.
+    asked : Targets
+        What that rule asks.
+    """
+
+    name: str
+    code: str
+    asked: Targets
+
+    @property
+    def runtime(self) -> Runtime | None:
+        """What loads a whole model, if anything does."""
+
+    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
+        """Run nodes that give one output, of an element type."""
+        ...
+
+
+class OnnxRuntime:
+    """The installed onnxruntime, without any library of this package."""
+
+    code = "EX101"
+
+    def __init__(self) -> None:
+        self.runtime = Runtime()
+        self.name = self.runtime.name
+        self.asked = Targets(runtime=self.runtime)
+
+    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
+        """Run nodes that give one output, of an element type.
+
+        onnxruntime takes no bfloat16 from NumPy: it comes in and goes out as float32, which is exact.
+        """
+        imports = [onnx.helper.make_opsetid("", opset)]
+        before, declared, feeds = [], [], dict[str, NDArray[Any]]()
+        for name, array in inputs.items():
+            if array.dtype.name == "bfloat16":
+                feeds[f"{name}/wide"] = array.astype(np.float32)
+                before.append(onnx.helper.make_node("Cast", [f"{name}/wide"], [name], to=onnx.TensorProto.BFLOAT16))
+            else:
+                feeds[name] = array
+        for name, array in feeds.items():
+            number = dtypes.from_numpy(array.dtype).onnx_number
+            declared.append(onnx.helper.make_tensor_value_info(name, number, array.shape))
+        after, result = [], output
+        if element == "bfloat16":
+            result = f"{output}/wide"
+            after.append(onnx.helper.make_node("Cast", [output], [result], to=onnx.TensorProto.FLOAT))
+        graph = onnx.helper.make_graph(
+            [*before, *body, *after], "nodes", declared, [onnx.helper.make_empty_tensor_value_info(result)]
+        )
+        ir_version = onnx.helper.find_min_ir_version_for(imports)
+        model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=ir_version)
+        answer: NDArray[Any] = self.runtime.session(model.SerializeToString()).run(None, feeds)[0]
+        return answer.astype(dtypes.from_name(element).dtype, copy=False)
+
+
+class DirectML:
+    """DirectML at a feature level.
+
+    Parameters
+    ----------
+    feature_level : FeatureLevel
+        What its operators have to get by with.
+    """
+
+    code = "EX102"
+    runtime = None
+
+    def __init__(self, feature_level: FeatureLevel) -> None:
+        self._feature_level = feature_level
+        self.name = f"DirectML {feature_level}"
+        self.asked = Targets(feature_level=feature_level)
+
+    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
+        """Run nodes that give one output, of an element type."""
+        values: dict[str, NDArray[Any]] = dict(inputs)
+        for node in body:
+            row = nodes.version(node, {"": opset})
+            operands = {name: values[name] for name in node.input}
+            if row is None:
+                (values[node.output[0]],) = backend.run_node(node, operands, opset_version=opset)
+            else:
+                values[node.output[0]] = self._dispatch(row, node, operands)
+        return values[output]
+
+    def _dispatch(self, row: OperatorVersion, node: onnx.NodeProto, operands: Arrays) -> NDArray[Any]:
+        attributes = validate.attributes(row, nodes.stated(node, {}))
+        types = [TensorType.of(array) for array in operands.values()]
+        output = infer.output(row, attributes, types)
+        assert output.element is not None
+        assert output.sizes is not None
+        result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
+        tensors = {name: np.ravel(array) for name, array in {**operands, node.output[0]: result}.items()}
+        named = list(zip(operands, types, strict=True))
+        for step in steps(row, attributes, named, (node.output[0], output), self._feature_level):
+            operator = create_operator(step.desc, feature_level=self._feature_level)
+            operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
+        return result
+
+
+def parse(text: str) -> Target:
+    """Return the target called ``onnxruntime`` or ``directml-4_1``.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such target, or onnxruntime is not installed.
+
+    Examples
+    --------
+    >>> from extremum.fix.target import parse
+    >>> parse("directml-4_1").name
+    'DirectML 4_1'
+    """
+    if text == "onnxruntime":
+        return OnnxRuntime()
+    levels = {f"directml-{level}": level for level in FeatureLevel}
+    if re.fullmatch(r"directml-\w+", text) and text in levels:
+        return DirectML(levels[text])
+    raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are onnxruntime, {', '.join(levels)}")

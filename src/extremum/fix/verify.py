@@ -1,0 +1,170 @@
+"""Whether a fixed model answers as the original does, bit by bit.
+
+Decides what is compared: every rewritten node on its own, in the target, on samples that are hard to get right; then
+both models as a whole, where their inputs can be drawn and their operators have an implementation here. All NaNs count
+as equal: no runtime promises which one it gives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import backend, feeds
+from extremum.backend.sites import Site, sites
+from extremum.errors import ExtremumError, InputError, ModelError
+from extremum.fix.bits import same_bits
+from extremum.fix.change import Change
+from extremum.fix.sample import Kind, draw, samples
+from extremum.fix.target import Target
+from extremum.memory import require_memory
+
+__all__ = ["verify_model", "verify_node"]
+
+_SIZE_OF_A_SYMBOL = 3
+
+# Of the kinds of samples those without NaN and infinities, which other nodes of a model may not be made for.
+_PLAIN = (Kind.RANDOM, Kind.TIES)
+
+
+def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
+    """Run a node here and what replaces it in the target, and compare.
+
+    Parameters
+    ----------
+    site : Site
+        The node.
+    change : Change
+        What replaces it.
+    opset : int
+        The version in which that is written.
+    target : Target
+        Where it runs.
+
+    Raises
+    ------
+    ModelError
+        If the answers differ, or the target does not run the replacement.
+    """
+    node, *body = (_concrete(each) for each in (change.before, *change.after))
+    element = str(site.output().element)
+    for inputs in samples(site):
+        try:
+            # NaN and infinities among the samples are no reason to warn.
+            with np.errstate(all="ignore"):
+                (expected,) = backend.run_node(node, inputs, opset_version=site.opsets[""])
+                answer = target.run(body, opset, inputs, node.output[0], element)
+        except Exception as error:
+            # Whatever the target raises.
+            raise ModelError(
+                f"{target.name} does not run what would replace {change.operator}",
+                where=change.place,
+                given=str(error).strip().partition("\n")[0],
+            ) from error
+        if not same_bits(answer, expected):
+            raise ModelError(
+                f"what would replace {change.operator} gives other answers in {target.name}",
+                where=change.place,
+                given=f"{change.element} {change.title}",
+            )
+
+
+def _concrete(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Return a node without the attributes that come with the call of its function: they have their defaults then."""
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    copy.attribute.extend(attribute for attribute in node.attribute if not attribute.ref_attr_name)
+    return copy
+
+
+def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target) -> tuple[str, ...]:
+    """Load the fixed model where it is to run, and compare both on samples.
+
+    Parameters
+    ----------
+    original, fixed : onnx.ModelProto
+        Both models, with their weights.
+    target : Target
+        Where the fixed one is to run.
+
+    Returns
+    -------
+    tuple of str
+        What could not be compared, and why.
+
+    Raises
+    ------
+    ModelError
+        If the answers differ, or the target does not load the fixed model.
+    """
+    try:
+        session = _session(fixed, target)
+    except ModelError as error:
+        if not _has_foreign_operators(original):
+            raise
+        return (f"compared node by node, not as a whole: {error.one_line()}",)
+    try:
+        before = backend.prepare(original)
+        batch = [_inputs(original, kind) for kind in _PLAIN]
+        expected = [before.run(inputs) for inputs in batch]
+    except ExtremumError as error:
+        return (f"compared node by node, not as a whole: {error.one_line()}",)
+    after = backend.prepare(fixed)
+    for inputs, wanted in zip(batch, expected, strict=True):
+        if not same_bits(after.run(inputs), wanted):
+            raise ModelError("the fixed model gives other answers")
+    if session is None:
+        return ()
+    if any(_is_bfloat16(value) for value in (*original.graph.input, *original.graph.output)):
+        return (f"compared as a whole here and loaded in {target.name}, which takes no bfloat16 from Python",)
+    try:
+        answers = [session.run(None, inputs) for inputs in batch]
+    except Exception as error:
+        raise _refused("run", error, target) from error
+    if all(map(same_bits, answers, expected)):
+        return ()
+    if all(site.row is not None for site in sites(original)):
+        raise ModelError(f"the fixed model gives other answers in {target.name}")
+    return (f"the same answers here; others in {target.name}, whose other operators may round differently",)
+
+
+def _session(model: onnx.ModelProto, target: Target) -> Any:
+    if target.runtime is None:
+        return None
+    try:
+        return target.runtime.session(model.SerializeToString())
+    except Exception as error:
+        raise _refused("load", error, target) from error
+
+
+def _has_foreign_operators(model: onnx.ModelProto) -> bool:
+    """Return whether a library of someone else's may be needed to load the model."""
+    own = {function.domain for function in model.functions} | {"", "ai.onnx", "ai.onnx.ml"}
+    return any(site.node.domain not in own for site in sites(model))
+
+
+def _refused(verb: str, error: Exception, target: Target) -> ModelError:
+    # onnxruntime's exceptions share no class of their own.
+    return ModelError(f"{target.name} does not {verb} the fixed model", given=str(error).strip().partition("\n")[0])
+
+
+def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(0)
+    arrays = {}
+    for each in feeds.declared_inputs(model):
+        if each.optional:
+            continue
+        if each.dtype is None or each.dtype.kind == "O" or each.shape is None:
+            raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
+        sizes = tuple(size if isinstance(size, int) else _SIZE_OF_A_SYMBOL for size in each.shape)
+        require_memory(sizes, each.dtype, f"input {each.name!r}")
+        arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
+    return arrays
+
+
+def _is_bfloat16(value: onnx.ValueInfoProto) -> bool:
+    return bool(value.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16)

@@ -1,0 +1,136 @@
+"""The attributes of a node, held against its version.
+
+Decides which names and values are refused. What an axis means in a tensor of some rank is
+:mod:`extremum.validate.axis`"s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from extremum import spec
+from extremum.errors import SpecError
+from extremum.spec import Attribute, AttributeRange, AttributeType, OperatorVersion
+
+__all__ = ["Attributes", "attribute_value", "attributes", "known_attribute"]
+
+Attributes = Mapping[str, int | tuple[int, ...] | None]
+"""The value of every attribute a version has; None for one that has no default and was not given."""
+
+
+def attributes(row: OperatorVersion, given: Mapping[str, object]) -> Attributes:
+    """Check the attributes that are given and fill in the defaults of the others.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    given : mapping of str to object
+        The attributes a node states.
+
+    Returns
+    -------
+    mapping of str to (int, tuple of int or None)
+        A value for every attribute of the version.
+
+    Raises
+    ------
+    SpecError
+        If the version has no such attribute, a value is of the wrong type or out of range, or one is missing.
+
+    Examples
+    --------
+    >>> from extremum import spec, validate
+    >>> validate.attributes(spec.find(spec.ONNX, "ArgMax", 11), {"axis": -1})
+    {'axis': -1, 'keepdims': 1}
+    """
+    for name in given:
+        known_attribute(row, name)
+    return {each.name: attribute_value(row, each, given) for each in row.attributes}
+
+
+def known_attribute(row: OperatorVersion, name: str) -> None:
+    """Refuse an attribute that the version does not have.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    name : str
+        The attribute's name.
+
+    Raises
+    ------
+    SpecError
+        Saying which version has it, if one does.
+
+    Examples
+    --------
+    >>> from extremum import spec, validate
+    >>> validate.known_attribute(spec.find(spec.ONNX, "ArgMax", 11), "axis")
+    """
+    if row.attribute(name) is None:
+        raise _unknown_attribute(row, name)
+
+
+def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
+    having = [version for version in spec.OPERATORS[row.domain, row.name] if version.attribute(name)]
+    reason = f"{row} has no attribute {name!r}"
+    if not having:
+        known = ", ".join(attribute.name for attribute in row.attributes) or "none"
+        return SpecError(reason, remedy=f"drop it; the attributes of {row} are: {known}")
+    if having[0].since > row.since:
+        return SpecError(
+            f"{reason} (it came with {having[0]})",
+            remedy=f"use {having[0].requirement} or later, or drop the attribute if its value is 0",
+        )
+    return SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
+
+
+def attribute_value(
+    row: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
+) -> int | tuple[int, ...] | None:
+    """Return the value of one attribute, which is its default where none is given.
+
+    Parameters
+    ----------
+    row : OperatorVersion
+        The version in force.
+    attribute : Attribute
+        One of its attributes.
+    given : mapping of str to object
+        The attributes a node states.
+
+    Returns
+    -------
+    int, tuple of int or None
+        As in :data:`Attributes`.
+
+    Raises
+    ------
+    SpecError
+        If the value is of the wrong type or out of range, or a required one is missing.
+
+    Examples
+    --------
+    >>> from extremum import spec, validate
+    >>> row = spec.find(spec.ONNX, "ArgMax", 11)
+    >>> validate.attribute_value(row, row.attributes[1], {"axis": -1})
+    1
+    """
+    if attribute.name not in given:
+        if attribute.required:
+            raise SpecError(f"{row} needs the attribute {attribute.name!r}")
+        return attribute.default
+    value = given[attribute.name]
+    if attribute.type is AttributeType.INTS:
+        if isinstance(value, Sequence) and all(isinstance(item, int) for item in value):
+            return tuple(int(item) for item in value)
+    elif isinstance(value, int):
+        if attribute.range is AttributeRange.FLAG and value not in (0, 1):
+            raise SpecError(
+                f"{row} takes {attribute.range.value} for {attribute.name!r}, not {value}",
+                remedy="runtimes disagree on what any other value means",
+            )
+        return int(value)
+    raise SpecError(f"{row} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")

@@ -1,0 +1,72 @@
+"""Models of one node, the values at which a rewrite could go wrong, and stock onnxruntime to run them."""
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnxruntime
+
+from extremum import backend, dtypes
+from extremum.fix.bits import same_bits
+
+__all__ = ["ORT", "assert_same", "edges", "feeds_of", "in_stock", "one_node", "stock_refuses"]
+
+ORT = f"onnxruntime {onnxruntime.__version__}"
+
+
+def one_node(name, element, opset, attributes="", inputs=None):
+    """A model of one node on matrices; bfloat16 comes in and goes out as float, since NumPy has none."""
+    names = [f"x{index}" for index in range(inputs or (2 if name in ("Max", "Min") else 1))]
+    inside = dtypes.from_name(element).onnx.removeprefix("tensor(").removesuffix(")")
+    outside = "float" if element == "bfloat16" else inside
+    # From opset 8 on Max and Min broadcast.
+    sizes = "m{0}, n{0}" if opset >= 8 else "m, n"
+    header = ", ".join(f"{outside}[{sizes.format(index)}] {each}" for index, each in enumerate(names))
+    result = "int64" if name.startswith("Arg") else outside
+    body = f"y = {name} {attributes} ({', '.join(names)})"
+    if inside != outside:
+        casts = " ".join(f"{each}n = Cast <to={onnx.TensorProto.BFLOAT16}> ({each})" for each in names)
+        to = onnx.TensorProto.INT64 if result == "int64" else onnx.TensorProto.FLOAT
+        body = f"{casts} r = {name} {attributes} ({'n, '.join(names)}n) y = Cast <to={to}> (r)"
+    version = 3 if opset < 9 else 9
+    return onnx.parser.parse_model(
+        f'<ir_version: {version}, opset_import: ["" : {opset}]> g ({header}) => ({result}[p, q] y) {{ {body} }}'
+    )
+
+
+def in_stock(fixed, feeds):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(fixed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+def stock_refuses(given):
+    try:
+        in_stock(given, {})
+    except Exception as error:
+        return "NOT_IMPLEMENTED" in str(error) or "INVALID_GRAPH" in str(error)
+    return False
+
+
+def edges(element):
+    """Values at which a rewrite could go wrong."""
+    if element.startswith(("int", "uint")):
+        limits = np.iinfo(element)
+        values = {limits.min, limits.min + 1, limits.max // 2, limits.max // 2 + 1, limits.max - 1, limits.max, 0, 1}
+        return np.array(sorted(values), element)
+    limits = ml_dtypes.finfo(dtypes.from_name(element).dtype)
+    values = [-np.inf, limits.min, -1, -limits.smallest_subnormal, -0.0, 0.0, limits.smallest_subnormal, 1, limits.max]
+    values = np.array([float(value) for value in [*values, np.inf, np.nan]]).astype(limits.dtype)
+    return values.astype(np.float32) if element == "bfloat16" else values
+
+
+def assert_same(given, fixed, feeds):
+    (expected,) = backend.run_model(given, feeds)
+    (answer,) = in_stock(fixed, feeds)
+    assert same_bits(answer, expected), (answer, expected)
+
+
+def feeds_of(given, element, seed, sizes=(4, 6)):
+    random = np.random.default_rng(seed)
+    values = edges(element)
+    return {each.name: values[random.integers(len(values), size=sizes)] for each in given.graph.input}

@@ -1,0 +1,154 @@
+"""``extremum check`` and ``extremum explain``: what they print, and the exit status."""
+
+import json
+
+import onnx
+import pytest
+from click.testing import CliRunner
+
+from extremum import explanation
+from extremum.check import RULES, find
+from extremum.cli import main
+from extremum.cli.program import program
+
+MODELS = {
+    "clean": (13, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
+    "wrong": (13, "(float[n, 4] x) => (int64[n, 1] y) { [top] y = ArgMax <axis=2> (x) }"),
+    "older": (10, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"),
+    "wide": (13, "(int64[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
+}
+WRONG = """\
+EX003 error: ArgMax-13 has axis=2, but its input has rank 2
+  at    graph.node[0] 'top', opset 13
+  given x: float32[n, 4], axis=2
+  help  use a value in [-2, 1]
+1 node checked: 1 error, no warnings, 1 info
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Make the current folder one with the models."""
+    for name, (opset, body) in MODELS.items():
+        text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}'
+        onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words):
+    """The exit status and what is printed."""
+    result = CliRunner().invoke(program, words, standalone_mode=False, catch_exceptions=False)
+    return result.return_value or 0, result.stdout
+
+
+def test_a_clean_model():
+    assert run("check", "clean.onnx") == (0, "1 node checked: no errors, no warnings, 1 info\n")
+
+
+def test_an_error():
+    assert run("check", "wrong.onnx") == (1, WRONG)
+
+
+def test_the_status_of_the_process(capsys):
+    for name, status in (("clean", 0), ("wrong", 1), ("absent", 2)):
+        with pytest.raises(SystemExit) as caught:
+            main(["check", f"{name}.onnx"])
+        assert caught.value.code == status
+    assert capsys.readouterr().err == "extremum: absent.onnx: No such file or directory\n"
+
+
+def test_a_warning_counts():
+    status, text = run("check", "older.onnx")
+    assert status == 1
+    assert text.startswith("EX007 warning: ")
+
+
+def test_info_counts_only_on_request():
+    status, text = run("check", "clean.onnx", "--strict")
+    assert status == 1
+    assert text.startswith("EX103 info: ")
+
+
+def test_a_feature_level():
+    assert run("check", "wide.onnx") == (0, "1 node checked: no errors, no warnings, no info\n")
+    assert run("check", "wide.onnx", "--feature-level", "4_1")[0] == 0
+    status, text = run("check", "wide.onnx", "--feature-level", "3_0")
+    assert status == 1
+    assert text.startswith("EX102 warning: ")
+
+
+def test_select_and_ignore():
+    assert run("check", "wrong.onnx", "--ignore", "EX003")[0] == 0
+    assert run("check", "wrong.onnx", "--select", "EX001", "--select", "EX002")[0] == 0
+    assert run("check", "wrong.onnx", "--select", "ex003")[0] == 1
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--format", "json")])
+def test_json(words):
+    status, text = run("check", "wrong.onnx", *words)
+    report = json.loads(text)
+    assert status == 1
+    assert (report["model"], report["nodes"], report["notes"]) == ("wrong.onnx", 1, [])
+    assert [each["code"] for each in report["findings"]] == ["EX003", "EX103"]
+    assert report["findings"][0] == {
+        "code": "EX003",
+        "severity": "error",
+        "operator": "ArgMax-13",
+        "place": "graph.node[0] 'top'",
+        "opset": 13,
+        "reason": "ArgMax-13 has axis=2, but its input has rank 2",
+        "given": "x: float32[n, 4], axis=2",
+        "remedy": "use a value in [-2, 1]",
+    }
+
+
+def test_annotations_for_github():
+    assert run("check", "wrong.onnx", "--format", "github") == (
+        1,
+        "::error file=wrong.onnx,title=EX003 axis out of range::ArgMax-13 has axis=2, but its input has rank 2"
+        "%0A  at    graph.node[0] 'top', opset 13%0A  given x: float32[n, 4], axis=2"
+        "%0A  help  use a value in [-2, 1]\n",
+    )
+    assert run("check", "clean.onnx", "--format", "github") == (0, "")
+    assert run("check", "clean.onnx", "--format", "github", "--strict")[1].startswith("::notice file=clean.onnx,")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["clean.onnx", "--select", "EX999"], "there is no rule 'EX999'; help: the codes are EX001, "),
+        (["clean.onnx", "--feature-level", "9_9"], "Invalid value for '--feature-level': '9_9' is not one of "),
+        (["clean.onnx", "--format", "xml"], "Invalid value for '--format': 'xml' is not one of "),
+    ],
+)
+def test_refuses(words, line, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["check", *words])
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert err.startswith(f"extremum: {line}")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_explains_a_rule(rule):
+    status, text = run("explain", rule.code.lower())
+    assert status == 0
+    assert text.startswith(f"{rule.code} {rule.title} ({rule.severity.value})\n\n")
+    words = " ".join(text.split())
+    for part in (rule.what, rule.why, rule.example, rule.instead):
+        assert " ".join(part.split()) in words
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_explains_nothing_unknown(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["explain", "EX999"])
+    assert caught.value.code == 2
+    assert "there is no rule 'EX999'" in capsys.readouterr().err
+
+
+def test_lists_the_rules_and_prints_the_page():
+    assert run("explain") == (0, explanation.listing() + "\n")
+    assert run("explain", "--markdown") == (0, explanation.markdown())
+    assert all(find(line.split()[0]) for line in explanation.listing().splitlines())

@@ -1,0 +1,184 @@
+"""Every rule finds its own example, in the words stated here, and nothing in what to write instead."""
+
+import onnx
+import onnxruntime
+import pytest
+
+from extremum.check import RULES, Severity, check, find
+
+ORT = f"onnxruntime {onnxruntime.__version__}"
+LEVEL = 0x3000
+
+FINDINGS = {
+    "EX001": """\
+EX001 error: ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)
+  at    graph.node[0], opset 11
+  given scores: float32[1, 1000], axis=1, select_last_index=1
+  help  use opset 12 or later, or drop the attribute if its value is 0""",
+    "EX002": """\
+EX002 error: ArgMax-13 takes 0 or 1 for 'keepdims', not 2
+  at    graph.node[0], opset 13
+  given scores: float32[4, 10], axis=1, keepdims=2
+  help  runtimes disagree on what any other value means""",
+    "EX003": """\
+EX003 error: ArgMax-13 has axis=2, but its input has rank 2
+  at    graph.node[0], opset 13
+  given scores: float32[4, 10], axis=2
+  help  use a value in [-2, 1]""",
+    "EX004": """\
+EX004 error: ArgMax-12 does not take bfloat16 (it came with ArgMax-13)
+  at    graph.node[0], opset 12
+  given scores: bfloat16[4, 10], axis=1
+  help  the element types of ArgMax-12 are: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, \
+float32, float64""",
+    "EX005": """\
+EX005 error: ArgMax-13 takes 1 input, not 2
+  at    graph.node[0], opset 13
+  given a: float32[4], b: float32[4]""",
+    "EX006": """\
+EX006 error: Max-13 takes inputs of one element type, not of float32 and float64
+  at    graph.node[0], opset 13
+  given a: float32[4], b: float64[4]
+  help  put a Cast before it""",
+    "EX007": """\
+EX007 warning: ArgMax-1 does not say what axis=-1 means
+  at    graph.node[0], opset 10
+  given scores: float32[4, 10], axis=-1
+  help  write axis=1, or use opset 11 or later""",
+    "EX008": """\
+EX008 error: Max-6 takes inputs of one shape, not [2, 3] and [3]
+  at    graph.node[0], opset 7
+  given a: float32[2, 3], b: float32[3]
+  help  use opset 8 or later, which broadcasts""",
+    "EX009": """\
+EX009 error: ArgMax-13 has nothing to choose from: axis 1 of its input has no element
+  at    graph.node[0], opset 13
+  given scores: float32[4, 0], axis=1""",
+    "EX010": """\
+EX010 error: ArgMax-13 has no axis to look along in a tensor of rank 0
+  at    graph.node[0], opset 13
+  given score: float32[]
+  help  give it at least one""",
+    "EX011": """\
+EX011 error: Hardmax-11 has axis=1, but its input has rank 1
+  at    graph.node[0], opset 11
+  given scores: float32[10]
+  help  use a value in [-1, 0]""",
+    "EX012": """\
+EX012 error: ArgMax-13 gives int64[4, 1], but its output 'label' is declared int64[4]
+  at    graph.node[0], opset 13
+  given scores: float32[4, 10], axis=1""",
+    "EX013": """\
+EX013 info: Max-1 does nothing with 'consumed_inputs'
+  at    graph.node[0], opset 1
+  given a: float32[3], b: float32[3], consumed_inputs=[0, 0]
+  help  drop it""",
+    "EX101": f"""\
+EX101 warning: {ORT} does not run ArgMax-13 on int16 at opset 13
+  at    graph.node[0], opset 13
+  given [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Could not find an implementation for ArgMax(13) node with name ''
+  help  extremum fix rewrites it""",
+    "EX102": """\
+EX102 warning: DML_ARGMAX-3_0 does not take INT64 as input_tensor (it came with DML_ARGMAX-4_1)
+  at    graph.node[0], opset 13
+  given scores: int64[4, 10], axis=1
+  help  use feature level 4_1 or later""",
+    "EX103": """\
+EX103 info: runtimes answer ArgMax-13 differently where its input holds a NaN
+  at    graph.node[0], opset 13
+  given scores: float32[4, 10], axis=1
+  help  make sure that there is none, or run the node with extremum""",
+    "EX104": """\
+EX104 warning: Hardmax-11 puts a single 1 into each block of axes 1 to 2; some runtimes put one per row
+  at    graph.node[0], opset 11
+  given scores: float32[2, 3, 4], axis=1
+  help  reshape those axes into one and use opset 13 or later""",
+    "EX105": """\
+EX105 info: onnxruntime runs ArgMax-13 with select_last_index=1 on the CPU, even where a GPU is used
+  at    graph.node[0], opset 13
+  given scores: float32[4, 10], axis=1, select_last_index=1
+  help  drop it if ties do not matter""",
+}
+
+
+def found(text, code, level=LEVEL):
+    report = check(onnx.parser.parse_model(text), feature_level=level, select=[code])
+    return [str(each) for each in report.findings]
+
+
+def graph(body, opset=13):
+    return f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}'
+
+
+def test_every_rule_has_an_expected_finding():
+    assert list(FINDINGS) == [rule.code for rule in RULES]
+
+
+@pytest.mark.parametrize("code", FINDINGS)
+def test_a_rule_finds_its_example(code):
+    assert found(find(code).example, code) == [FINDINGS[code]]
+
+
+@pytest.mark.parametrize("code", FINDINGS)
+def test_a_rule_finds_nothing_in_what_to_write_instead(code):
+    assert found(find(code).instead, code) == []
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.severity is Severity.ERROR], ids=lambda rule: rule.code
+)
+def test_what_to_write_instead_of_an_error_is_without_errors(rule):
+    report = check(onnx.parser.parse_model(rule.instead))
+    assert [each for each in report.findings if each.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "opset", "reasons"),
+    [
+        ("EX001", "(float[3] x) => (y) { y = Max <axis=1, keepdims=0> (x) }", 13, 2),
+        ("EX002", "(float[3] x) => (y) { y = ArgMax <keepdims=-1, select_last_index=3> (x) }", 13, 2),
+        ("EX002", '(float[3] x) => (y) { y = ArgMax <axis="last"> (x) }', 13, 1),
+        ("EX003", "(float[3] x) => (y) { y = Hardmax <axis=1> (x) }", 11, 1),
+        ("EX003", "(float x) => (y) { y = ArgMax <axis=1> (x) }", 13, 0),
+        ("EX003", "(float x) => (y) { y = ArgMax <axis=1, keepdims=7> (x) }", 13, 0),
+        ("EX004", "(bool[3] a, bool[3] b) => (y) { y = Max (a, b) }", 13, 1),
+        ("EX004", "(int32[3] a, int32[3] b) => (y) { y = Min (a, b) }", 11, 1),
+        ("EX005", "() => (y) { y = Max () }", 13, 1),
+        ("EX005", "(float[3] x) => (y, z) { y, z = ArgMax (x) }", 13, 1),
+        ("EX007", "(float[n] x) => (y) { a = Unknown (x) y = Hardmax <axis=-1> (a) }", 10, 1),
+        ("EX007", "(float[3] x) => (y) { y = ArgMax <axis=-1> (x) }", 11, 0),
+        ("EX008", "(float[2, n] a, float[3, n] b) => (y) { y = Max (a, b) }", 13, 1),
+        ("EX008", "(float[m, n] a, float[k, 1] b) => (y) { y = Max (a, b) }", 13, 0),
+        ("EX009", "(float[0] x) => (y) { y = Hardmax (x) }", 13, 0),
+        ("EX009", "(float[0, 3] x) => (y) { y = ArgMin <axis=5> (x) }", 13, 0),
+        ("EX010", "(float x) => (y) { y = Hardmax (x) }", 13, 1),
+        ("EX010", "(float x) => (y) { y = Max (x) }", 13, 0),
+        ("EX011", "(float[3, 4] x) => (y) { y = Hardmax (x) }", 11, 0),
+        ("EX011", "(float[3] x) => (y) { y = Hardmax (x) }", 13, 0),
+        ("EX012", "(float[3] x) => (float[1] y) { y = ArgMax (x) }", 13, 1),
+        ("EX012", "(float[n, 3] x) => (int64[n, 2] y) { y = ArgMax <axis=1> (x) }", 13, 1),
+        ("EX012", "(float[n, 3] x) => (int64[m, k] y) { y = ArgMax <axis=1> (x) }", 13, 0),
+        ("EX101", "(bfloat16[3] x) => (y) { y = Hardmax (x) }", 13, 1),
+        ("EX101", "(bfloat16[3] x) => (y) { y = Hardmax (x) }", 11, 0),
+        ("EX102", "(bfloat16[n] a, bfloat16[n] b) => (y) { y = Max (a, b) }", 13, 1),
+        ("EX102", "(int8[m, n] a, int8[3] b) => (y) { y = Max (a, b) }", 13, 0),
+        ("EX102", "(float[m, n] a, float[3] b) => (y) { y = Max (a, b) }", 6, 0),
+        ("EX102", "(float[2, 0] x) => (y) { y = ArgMax (x) }", 13, 1),
+        ("EX103", "(bfloat16[3] x) => (y) { y = ArgMax (x) }", 13, 1),
+        ("EX103", "(float[3] x) => (y) { y = Max (x) }", 13, 0),
+        ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=-2> (x) }", 11, 1),
+        ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=3> (x) }", 11, 0),
+        ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=1> (x) }", 13, 0),
+    ],
+)
+def test_the_edges_of_a_rule(code, body, opset, reasons):
+    assert len(found(graph(body, opset), code)) == reasons
+
+
+def test_directml_is_asked_only_on_request():
+    assert found(find("EX102").example, "EX102", level=None) == []
+
+
+def test_codes_are_unique_and_in_order():
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))

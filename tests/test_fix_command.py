@@ -1,0 +1,164 @@
+"""``extremum fix``: what it prints and writes, and what it refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from click.testing import CliRunner
+
+from extremum.cli import main
+from extremum.cli.program import program
+
+ORT = f"onnxruntime {onnxruntime.__version__}"
+MODELS = {
+    "narrow": (13, "(int16[n, 4] x) => (int64[n, 1] y) { [top] y = ArgMax <axis=1> (x) }"),
+    "clean": (13, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
+    "early": (1, "(float[n] a, float[n] b) => (float[n] y) { y = Max <consumed_inputs=[0, 0]> (a, b) }"),
+}
+DIFF = f"""\
+@@ graph.node[0] 'top': ArgMax-13 of int16 on wider integers @@
+- [top] y = ArgMax <axis: int = 1> (x)
++ "y/0" = Cast <to: int = 6> (x)
++ [top] y = ArgMax <axis: int = 1> ("y/0")
+1 node rewritten for {ORT}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Make the current folder one with the models."""
+    for name, (opset, body) in MODELS.items():
+        text = f'<ir_version: {3 if opset < 9 else 8}, opset_import: ["" : {opset}]> g {body}'
+        onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    """The exit status and what is printed."""
+    result = CliRunner().invoke(program, ("fix", *words), standalone_mode=False, catch_exceptions=False)
+    return result.return_value or 0, result.stdout
+
+
+def refused(capsys, *words):
+    """The one line with which the command is refused."""
+    with pytest.raises(SystemExit) as caught:
+        main(["fix", *words])
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    (line,) = err.splitlines()
+    return line
+
+
+def test_writes_a_model_that_stock_onnxruntime_runs():
+    assert run("narrow.onnx", "-o", "fixed.onnx") == (0, f"1 node rewritten for {ORT}\nwrote fixed.onnx\n")
+    session = onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
+    (labels,) = session.run(None, {"x": np.array([[1, 3, 3, 2]], np.int16)})
+    assert labels.tolist() == [[1]]
+    assert sorted(path.name for path in Path().iterdir()) == ["clean.onnx", "early.onnx", "fixed.onnx", "narrow.onnx"]
+
+
+def test_shows_the_changes_without_writing(folder):
+    assert run("narrow.onnx", "--diff") == (0, DIFF)
+    assert len(list(folder.iterdir())) == len(MODELS)
+
+
+def test_shows_the_changes_and_writes():
+    assert run("narrow.onnx", "--diff", "-o", "fixed.onnx") == (0, DIFF + "wrote fixed.onnx\n")
+
+
+def test_says_that_nothing_was_modified(folder):
+    assert run("clean.onnx", "-o", "fixed.onnx") == (0, f"not modified: {ORT} takes every node\n")
+    assert not Path("fixed.onnx").exists()
+
+
+def test_node_by_node():
+    note = "note: compared node by node, not as a whole, as was asked\n"
+    assert run("narrow.onnx", "--diff", "--node-by-node") == (0, DIFF.replace("1 node", f"{note}1 node"))
+
+
+def test_for_directml():
+    status, text = run("narrow.onnx", "--for", "directml-4_1", "-o", "fixed.onnx")
+    assert (status, text) == (0, "not modified: DirectML 4_1 takes every node\n")
+
+
+def test_a_node_that_cannot_be_rewritten():
+    assert run("early.onnx", "-o", "fixed.onnx") == (
+        1,
+        "Max-1 of float32 can be rewritten from opset 8 on\n"
+        "  at    graph.node[0], opset 1\n"
+        "  given a: float32[n], b: float32[n], consumed_inputs=[0, 0]\n"
+        "  help  --raise-opset 8, if the whole model may be raised\n"
+        f"not modified: 1 node cannot be rewritten for {ORT}\n",
+    )
+    assert not Path("fixed.onnx").exists()
+
+
+def test_raises_the_opset_on_request():
+    assert run("early.onnx", "-o", "fixed.onnx", "--raise-opset", "8")[0] == 0
+    fixed = onnx.load("fixed.onnx")
+    assert fixed.opset_import[0].version == 8
+    onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
+
+
+def test_overwrites_nothing(capsys):
+    Path("taken.onnx").write_text("mine")
+    assert refused(capsys, "narrow.onnx", "-o", "taken.onnx") == (
+        "extremum: 'taken.onnx' exists already; help: name another file, or move that one away"
+    )
+    assert refused(capsys, "narrow.onnx", "-o", "narrow.onnx").startswith("extremum: 'narrow.onnx' exists already")
+    assert Path("taken.onnx").read_text() == "mine"
+
+
+def test_needs_something_to_do(capsys):
+    assert refused(capsys, "narrow.onnx") == (
+        "extremum: there is nothing to do; help: name a file with -o, or look at the changes with --diff"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["none.onnx", "--diff"], "none.onnx: No such file or directory"),
+        (["narrow.onnx", "--diff", "--for", "toaster"], "there is no target 'toaster'; help: the targets are onnxr"),
+        (["narrow.onnx", "--diff", "--raise-opset", "0"], "Invalid value for '--raise-opset': 0 is not in the range"),
+        (["narrow.onnx", "-o", "no/m.onnx"], "there is no folder 'no' for 'm.onnx'"),
+    ],
+)
+def test_refuses(words, line, capsys):
+    assert refused(capsys, *words).startswith(f"extremum: {line}")
+
+
+def with_weights_beside(folder):
+    """A model whose weights are in another file of the folder."""
+    folder.mkdir()
+    text = """<ir_version: 8, opset_import: ["" : 13]>
+        g (float[2, 64] x) => (y) { a = MatMul (x, w) b = Cast <to=5> (a) y = ArgMax <axis=1> (b) }"""
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.eye(64, dtype=np.float32), "w"))
+    onnx.save(model, folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    return folder
+
+
+def test_weights_beside_the_model_stay_there(tmp_path):
+    folder = with_weights_beside(tmp_path / "large")
+    before = (folder / "w.bin").read_bytes()
+    status, text = run(str(folder / "m.onnx"), "-o", str(folder / "fixed.onnx"))
+    assert status == 0
+    assert text.startswith("note: compared node by node, not as a whole: its weights are kept beside the model\n")
+    assert (folder / "w.bin").read_bytes() == before
+    session = onnxruntime.InferenceSession(folder / "fixed.onnx", providers=["CPUExecutionProvider"])
+    x = np.zeros((2, 64), np.float32)
+    x[[0, 1], [5, 63]] = 1
+    assert session.run(None, {"x": x})[0].tolist() == [[5], [63]]
+
+
+def test_a_model_goes_nowhere_without_its_weights(tmp_path, capsys):
+    folder = with_weights_beside(tmp_path / "large")
+    assert refused(capsys, str(folder / "m.onnx"), "-o", "elsewhere.onnx") == (
+        f"extremum: the weights of '{folder / 'm.onnx'}' are in other files of its folder; "
+        "help: write the fixed model there too"
+    )
+    assert not Path("elsewhere.onnx").exists()
