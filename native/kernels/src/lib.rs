@@ -17,6 +17,7 @@ pub mod order;
 mod pack;
 mod plan;
 pub mod pool;
+mod prefetch;
 mod reduce;
 mod rows;
 pub mod threads;

@@ -7,7 +7,7 @@ use crate::isa::Task;
 use crate::transpose::Square;
 
 /// Bytes of scratch memory that one block may fill.
-pub const SCRATCH: usize = 8192;
+pub const SCRATCH: usize = 12288;
 
 /// Gathers a two-dimensional block so that `inner` lies contiguous.
 pub struct Pack {

@@ -90,7 +90,9 @@ impl<'a> Plan<'a> {
         };
         // Threads share the tiles of the kept positions, or else the blocks of each tile.
         let lines = positions(outer_kept);
-        let share = if fold.is_some() { kept.len } else { kept.len.div_ceil(parts.div_ceil(lines)) };
+        // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
+        let tall = matches!(form, Form::Columns { packed: false }) && reduced.len >= parts * SHORT;
+        let share = if fold.is_some() || tall { kept.len } else { kept.len.div_ceil(parts.div_ceil(lines)) };
         let tile = tile.min(POSITIONS).min(TILE / size).min(share).max(1);
         let tiles = lines * kept.len.div_ceil(tile) * positions(outer_reduced);
         let chunk = chunk.min(reduced.len.div_ceil(parts.div_ceil(tiles))).max(1);

@@ -6,6 +6,7 @@
 
 use crate::isa::Task;
 use crate::order::{Element, Index, Lane, Largest, Order, pick, utmost, worst};
+use crate::prefetch::prefetch;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -43,7 +44,10 @@ impl<E: Element, O: Order> Task for Rows<E, O> {
             unsafe {
                 let data = self.data.offset(self.stride * row as isize).cast::<E>();
                 let against = (!self.against.is_null()).then(|| *self.against.add(row));
-                let (key, index) = find::<E, O>(data, self.len, self.last, against);
+                // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
+                let next = data.cast::<u8>().wrapping_offset(self.stride);
+                let ahead = (row + 1 < self.rows && self.len * size_of::<E>() >= WIDE).then_some(next);
+                let (key, index) = find::<E, O>(data, self.len, self.last, against, ahead);
                 if !self.keys.is_null() {
                     *self.keys.add(row) = key;
                 }
@@ -74,6 +78,7 @@ unsafe fn find<E: Element, O: Order>(
     len: usize,
     last: bool,
     against: Option<Key<E>>,
+    ahead: Option<*const u8>,
 ) -> (Key<E>, usize) {
     let block = BLOCK / size_of::<E>();
     let mut best = None;
@@ -93,6 +98,9 @@ unsafe fn find<E: Element, O: Order>(
     let Some(key) = best else { unreachable!("a row holds at least one element") };
     if against.is_some_and(|against| O::better(against, key)) {
         return (key, 0);
+    }
+    if let Some(next) = ahead {
+        prefetch(next);
     }
     // SAFETY: as above, and the block at `place` holds the key.
     let at = unsafe {

@@ -148,10 +148,11 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
 
 #[test]
 fn threads_share_one_row_and_many() {
-    let mut data = vec![1f32; 3 << 21];
-    data[4_000_000] = 2.0;
-    data[4_000_001] = 2.0;
-    for (limit, last, expected) in [(1, false, 4_000_000), (3, false, 4_000_000), (3, true, 4_000_001)] {
+    threads::set_share(1 << 20);
+    let mut data = vec![1f32; 3 << 20];
+    data[2_000_000] = 2.0;
+    data[2_000_001] = 2.0;
+    for (limit, last, expected) in [(1, false, 2_000_000), (3, false, 2_000_000), (3, true, 2_000_001)] {
         threads::set_limit(limit);
         let mut found = 0i64;
         let input =

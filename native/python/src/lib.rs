@@ -25,7 +25,8 @@ mod _native {
     use crate::hardmax::hardmax;
     #[pymodule_export]
     use crate::settings::{
-        get_instruction_set, get_num_threads, instruction_sets, set_instruction_set, set_num_threads, sweep,
+        get_instruction_set, get_num_threads, instruction_sets, set_bytes_per_thread, set_instruction_set,
+        set_num_threads, sweep,
     };
     use pyo3::prelude::*;
 

@@ -91,6 +91,14 @@ pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
+/// Set how many bytes a thread has to be given for its start to pay, for tests and measurements; returns what
+/// counted before.
+#[pyfunction]
+#[pyo3(signature = (n, /))]
+pub fn set_bytes_per_thread(n: usize) -> usize {
+    threads::set_share(n)
+}
+
 /// The instruction sets that this processor has, simplest first.
 #[pyfunction]
 pub fn instruction_sets(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
