@@ -55,6 +55,22 @@ impl<E: Element, O: Order> Columns<E, O> {
             // SAFETY: the last row.
             true => (unsafe { self.data.offset(self.stride * (self.rows as isize - 1)) }, -self.stride),
         };
+        // (Not for 16 bits: their keys would be worked out at the width of the results.)
+        if self.keys.is_null() && (size_of::<F>() != 2 || self.rows == 2) {
+            // SAFETY: as many rows are read as there are.
+            let nan = unsafe {
+                match self.rows {
+                    2 => Some(few::<F, O, 2>(data, stride, self.columns, self.last, self.index)),
+                    3 => Some(few::<F, O, 3>(data, stride, self.columns, self.last, self.index)),
+                    4 => Some(few::<F, O, 4>(data, stride, self.columns, self.last, self.index)),
+                    5 => Some(few::<F, O, 5>(data, stride, self.columns, self.last, self.index)),
+                    _ => None,
+                }
+            };
+            if let Some(nan) = nan {
+                return !nan;
+            }
+        }
         let mut row = 0;
         let mut nan = false;
         while row < self.rows {
@@ -110,28 +126,64 @@ unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
     let place = &mut place[..columns];
     let mut flags = <F::Lane as Lane>::Index::ZERO;
     for column in 0..columns {
-        let (mut champion, mut at) = if FRESH {
-            (F::Lane::LOWEST, Index::ZERO)
-        } else {
-            // SAFETY: the first pass has filled the tile.
-            unsafe { (best[column].assume_init(), place[column].assume_init()) }
-        };
-        let mut any = false;
-        for step in 0..ROWS {
-            // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
-            let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
-            let lane = element.lane::<O>();
-            let better = (FRESH && step == 0) || O::better(lane, champion);
-            champion = if better { lane } else { champion };
-            at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
-            any |= lane.is_nan();
+        // SAFETY: the caller's; the first pass has filled the tile.
+        unsafe {
+            let so_far = if FRESH { None } else { Some((best[column].assume_init(), place[column].assume_init())) };
+            let (champion, at, any) = descend::<F, O, ROWS>(data, stride, row, column, so_far);
+            flags = flags.or(any);
+            best[column].write(champion);
+            place[column].write(at);
         }
-        flags = flags.or(any);
-        best[column].write(champion);
-        place[column].write(at);
     }
     *nan |= flags.any();
     ROWS
+}
+
+/// Folds all of `ROWS` rows and writes the row numbers straight away; true where a lane was NaN.
+///
+/// Rows of two to five elements that were turned into columns spend as long on the tile as on comparing.
+#[inline(always)]
+unsafe fn few<F: Element, O: Order, const ROWS: usize>(
+    data: *const u8,
+    stride: isize,
+    columns: usize,
+    last: bool,
+    index: *mut i64,
+) -> bool {
+    let mut flags = <F::Lane as Lane>::Index::ZERO;
+    for column in 0..columns {
+        // SAFETY: the caller vouches for the rows, and for room for as many results as there are columns.
+        unsafe {
+            let (_, at, any) = descend::<F, O, ROWS>(data, stride, 0, column, None);
+            flags = flags.or(any);
+            let at = if last { <F::Lane as Lane>::Index::new(ROWS - 1).less(at) } else { at };
+            index.add(column).write_unaligned(at.widen());
+        }
+    }
+    flags.any()
+}
+
+/// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
+#[inline(always)]
+unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
+    data: *const u8,
+    stride: isize,
+    row: usize,
+    column: usize,
+    so_far: Option<(F::Lane, <F::Lane as Lane>::Index)>,
+) -> (F::Lane, <F::Lane as Lane>::Index, bool) {
+    let (mut champion, mut at) = so_far.unwrap_or((F::Lane::LOWEST, Index::ZERO));
+    let mut any = false;
+    for step in 0..ROWS {
+        // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
+        let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
+        let lane = element.lane::<O>();
+        let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
+        champion = if better { lane } else { champion };
+        at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
+        any |= lane.is_nan();
+    }
+    (champion, at, any)
 }
 
 /// Room in the first-level cache for one value per column.

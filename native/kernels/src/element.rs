@@ -76,7 +76,7 @@ macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
         match $tag {
             $crate::ElementType::Bool => {
-                type $E = $crate::order::Bool;
+                type $E = $crate::lanes::Bool;
                 $body
             }
             $crate::ElementType::Int8 => {
@@ -112,11 +112,11 @@ macro_rules! with_element {
                 $body
             }
             $crate::ElementType::Float16 => {
-                type $E = $crate::order::Float16;
+                type $E = $crate::lanes::Float16;
                 $body
             }
             $crate::ElementType::BFloat16 => {
-                type $E = $crate::order::BFloat16;
+                type $E = $crate::lanes::BFloat16;
                 $body
             }
             $crate::ElementType::Float32 => {

@@ -3,7 +3,7 @@
 //! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, and
 //! [`extremum()`] takes it elementwise over any number of operands. All three normalise the layout of their
 //! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set
-//! ([`isa`]). What NaN, ties and the zeros mean is decided in [`order`] alone.
+//! ([`isa`]). What NaN and the zeros mean is decided in `order` and `lanes` alone.
 
 mod argreduce;
 mod columns;
@@ -11,14 +11,16 @@ mod combine;
 mod element;
 mod extremum;
 pub mod isa;
+mod lanes;
 pub mod layout;
 mod onehot;
-pub mod order;
+mod order;
 mod pack;
 mod plan;
 pub mod pool;
 mod prefetch;
 mod reduce;
+mod results;
 mod rows;
 pub mod threads;
 mod transpose;

@@ -4,13 +4,14 @@
 //! and an index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to
 //! a [`Sink`].
 
-use crate::columns::{Columns, TILE};
+use crate::columns::Columns;
 use crate::combine::Combine;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
 use crate::pack::{Pack, SCRATCH, pitch};
-use crate::plan::{Form, POSITIONS, Plan};
+use crate::plan::{Form, Plan};
+use crate::results::Results;
 use crate::rows::{Key, Rows};
 use crate::threads;
 use std::marker::PhantomData;
@@ -290,37 +291,5 @@ impl Walk<'_> {
             }
             ptr::copy_nonoverlapping(total.index_mut().cast::<u8>(), index.cast(), len * 8);
         }
-    }
-}
-
-/// A key and an index for every position of a tile.
-struct Results {
-    keys: [MaybeUninit<u64>; TILE / 8],
-    index: [MaybeUninit<i64>; POSITIONS],
-}
-
-impl Results {
-    fn new() -> Self {
-        Self { keys: [const { MaybeUninit::uninit() }; TILE / 8], index: [const { MaybeUninit::uninit() }; POSITIONS] }
-    }
-
-    /// Takes over the first `len` results of `other`, whose keys have `size` bytes.
-    fn copy(&mut self, other: &Self, len: usize, size: usize) {
-        self.keys[..(len * size).div_ceil(8)].copy_from_slice(&other.keys[..(len * size).div_ceil(8)]);
-        self.index[..len].copy_from_slice(&other.index[..len]);
-    }
-
-    fn keys(&mut self) -> *mut u8 {
-        self.keys.as_mut_ptr().cast()
-    }
-
-    fn index_mut(&mut self) -> *mut i64 {
-        self.index.as_mut_ptr().cast()
-    }
-
-    /// The first `len` indices, which a block has filled.
-    fn index_slice(&mut self, len: usize) -> &mut [i64] {
-        // SAFETY: the caller has had them written.
-        unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
     }
 }

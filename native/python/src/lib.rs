@@ -9,6 +9,7 @@ mod axes;
 mod elementwise;
 mod errors;
 mod hardmax;
+mod index;
 mod output;
 mod settings;
 mod work;

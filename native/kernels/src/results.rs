@@ -1,0 +1,37 @@
+//! The results of a tile, or of one block of it.
+
+use crate::columns::TILE;
+use crate::plan::POSITIONS;
+use std::mem::MaybeUninit;
+
+/// A key and an index for every position of a tile.
+pub struct Results {
+    keys: [MaybeUninit<u64>; TILE / 8],
+    index: [MaybeUninit<i64>; POSITIONS],
+}
+
+impl Results {
+    pub fn new() -> Self {
+        Self { keys: [const { MaybeUninit::uninit() }; TILE / 8], index: [const { MaybeUninit::uninit() }; POSITIONS] }
+    }
+
+    /// Takes over the first `len` results of `other`, whose keys have `size` bytes.
+    pub fn copy(&mut self, other: &Self, len: usize, size: usize) {
+        self.keys[..(len * size).div_ceil(8)].copy_from_slice(&other.keys[..(len * size).div_ceil(8)]);
+        self.index[..len].copy_from_slice(&other.index[..len]);
+    }
+
+    pub fn keys(&mut self) -> *mut u8 {
+        self.keys.as_mut_ptr().cast()
+    }
+
+    pub fn index_mut(&mut self) -> *mut i64 {
+        self.index.as_mut_ptr().cast()
+    }
+
+    /// The first `len` indices, which a block has filled.
+    pub fn index_slice(&mut self, len: usize) -> &mut [i64] {
+        // SAFETY: the caller has had them written.
+        unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
+    }
+}
