@@ -61,6 +61,10 @@ impl<E: Element, O: Order> Task for Rows<E, O> {
 /// enough to be still in the first-level cache when the answer is looked up in it.
 const BLOCK: usize = 16384;
 
+/// Bytes from which a row is read in blocks twice as long: from the third-level cache on, each comparison
+/// in between is a pause in reading that costs more than a longer search at the end.
+const LONG: usize = 1 << 20;
+
 /// Bytes of accumulators that a long sweep uses.
 const WIDE: usize = 1024;
 
@@ -80,7 +84,7 @@ unsafe fn find<E: Element, O: Order>(
     against: Option<Key<E>>,
     ahead: Option<*const u8>,
 ) -> (Key<E>, usize) {
-    let block = BLOCK / size_of::<E>();
+    let block = if len * size_of::<E>() < LONG { BLOCK } else { 2 * BLOCK } / size_of::<E>();
     let mut best = None;
     let mut place = 0..len;
     for step in 0..len.div_ceil(block) {
@@ -135,7 +139,11 @@ impl Task for Sweep {
 unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     // SAFETY: as many elements are read as there are.
     unsafe {
-        if len * size_of::<E>() >= 4 * WIDE {
+        let bytes = len * size_of::<E>();
+        if bytes > BLOCK {
+            // Nearer stretches: eight of a kilobyte each look like eight walks to a processor that reads ahead.
+            sweep_by::<E, O>(data, len, champion, LANES.max(WIDE / 4 / size_of::<E>()))
+        } else if bytes >= 4 * WIDE {
             sweep_by::<E, O>(data, len, champion, WIDE / size_of::<E>())
         } else if len >= LANES {
             sweep_by::<E, O>(data, len, champion, LANES)
