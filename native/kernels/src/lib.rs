@@ -22,6 +22,7 @@ mod prefetch;
 mod reduce;
 mod results;
 mod rows;
+mod sweep;
 pub mod threads;
 mod transpose;
 
@@ -30,3 +31,4 @@ pub use element::{ElementType, IndexType};
 pub use extremum::{Operand, extremum};
 pub use onehot::onehot;
 pub use reduce::Input;
+pub use sweep::sweep;

@@ -5,7 +5,7 @@
 //! better" is the only comparison.
 
 use crate::isa::Task;
-use crate::order::{Element, Index, Lane, Largest, Order, pick, utmost, worst};
+use crate::order::{Element, Index, Lane, Order, pick, utmost, worst};
 use crate::prefetch::prefetch;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -116,27 +116,12 @@ unsafe fn find<E: Element, O: Order>(
     (key, place.start + at)
 }
 
-/// The largest of `len` 32-bit integers: the fastest way to read memory there is here, and the measure of
-/// what other kernels reach.
-pub struct Sweep {
-    /// The first integer.
-    pub data: *const i32,
-    /// The number of integers, at least one.
-    pub len: usize,
-}
-
-impl Task for Sweep {
-    type Output = i32;
-    #[inline(always)]
-    fn run(self) -> i32 {
-        // SAFETY: whoever builds the task vouches for `len` integers.
-        unsafe { sweep::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
-    }
-}
-
 /// The extreme key of a block, if it is better than the champion so far.
+///
+/// # Safety
+/// `data` points at `len >= 1` elements, of any alignment.
 #[inline(always)]
-unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
+pub unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     // SAFETY: as many elements are read as there are.
     unsafe {
         let bytes = len * size_of::<E>();

@@ -4,9 +4,7 @@
 //! thread does, and in return there is no pool to go stale after `fork`, to deadlock inside other pools, or
 //! to be fought over by callers on many threads.
 
-use crate::isa::dispatch;
 use crate::pool;
-use crate::rows::Sweep;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,25 +94,6 @@ pub fn map<R: Send>(shares: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R 
         own.into_iter().chain(others).collect()
     })
 }
-
-/// Reads memory once, as fast as this machine can with the threads that a call may use.
-///
-/// # Safety
-/// `data` points at `len` readable 32-bit integers.
-pub unsafe fn sweep(data: *const i32, len: usize) -> i32 {
-    let data = Memory(data);
-    let read = |share: Range<usize>| {
-        let Memory(data) = &data;
-        dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() })
-    };
-    if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
-}
-
-/// Memory that is only read.
-struct Memory(*const i32);
-
-// SAFETY: it is only read.
-unsafe impl Sync for Memory {}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,44 @@
+//! The yardstick of the benchmark: reading memory as fast as this machine can.
+
+use crate::isa::{Task, dispatch};
+use crate::order::Largest;
+use crate::rows;
+use crate::threads::{map, shares, worth};
+use std::ops::Range;
+
+/// Reads memory once, as fast as this machine can with the threads that a call may use.
+///
+/// # Safety
+/// `data` points at `len` readable 32-bit integers.
+pub unsafe fn sweep(data: *const i32, len: usize) -> i32 {
+    let data = Memory(data);
+    let read = |share: Range<usize>| {
+        let Memory(data) = &data;
+        dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() })
+    };
+    if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
+}
+
+/// Memory that is only read.
+struct Memory(*const i32);
+
+// SAFETY: it is only read.
+unsafe impl Sync for Memory {}
+
+/// The largest of `len` 32-bit integers: the fastest way to read memory there is here, and the measure of
+/// what other kernels reach.
+struct Sweep {
+    /// The first integer.
+    data: *const i32,
+    /// The number of integers, at least one.
+    len: usize,
+}
+
+impl Task for Sweep {
+    type Output = i32;
+    #[inline(always)]
+    fn run(self) -> i32 {
+        // SAFETY: whoever builds the task vouches for `len` integers.
+        unsafe { rows::sweep::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
+    }
+}
