@@ -4,6 +4,7 @@
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
 use crate::columns::TILE;
+use crate::isa::InstructionSet;
 use crate::layout::{Axis, Layout, positions};
 use crate::order::Index;
 use crate::pack::{SCRATCH, pitch};
@@ -25,6 +26,8 @@ pub enum Form {
         /// Whether it has to be made so first.
         packed: bool,
     },
+    /// The reduced axis is contiguous and short, and many rows are compared side by side.
+    Groups,
     /// The kept axis is contiguous.
     Columns {
         /// Whether it has to be made so first.
@@ -75,13 +78,14 @@ impl<'a> Plan<'a> {
         let form = match fold {
             Some(fold) => Form::Folded(fold),
             None if contiguous(&kept) => Form::Columns { packed: false },
+            None if contiguous(&reduced) && groups(size, kept.len, reduced.len) => Form::Groups,
             None if short => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
         let (tile, chunk) = match form {
             Form::Columns { packed: false } => (TILE / size, rows_of_a_block(size)),
             Form::Columns { packed: true } => (whole_vectors(SCRATCH / size / reduced.len, size), reduced.len),
-            Form::Rows { packed: false } => (POSITIONS, usize::MAX),
+            Form::Rows { packed: false } | Form::Groups => (POSITIONS, usize::MAX),
             Form::Rows { packed: true } => {
                 let chunk = reduced.len.min(SCRATCH / size);
                 (SCRATCH / size / pitch(chunk, size), chunk)
@@ -115,6 +119,17 @@ fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
     let fold = (2 * NARROW).div_ceil(kept.len);
     let follows = reduced.stride == (kept.len * size) as isize;
     (follows && reduced.len >= 4 * fold).then_some(fold)
+}
+
+/// Whether rows of `len` elements of `size` bytes are faster in groups than turned into columns or one by one.
+fn groups(size: usize, rows: usize, len: usize) -> bool {
+    let bytes = match size {
+        1 => 18..1000,
+        2 => 24..1025,
+        4 => 24..1025,
+        _ => 32..4097,
+    };
+    bytes.contains(&(len * size)) && rows >= 16 && InstructionSet::current() == InstructionSet::Avx512
 }
 
 /// The largest number of elements up to `len` that fills whole vectors.

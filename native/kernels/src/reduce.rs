@@ -4,18 +4,15 @@
 //! and an index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to
 //! a [`Sink`].
 
-use crate::columns::Columns;
 use crate::combine::Combine;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
-use crate::pack::{Pack, SCRATCH, pitch};
-use crate::plan::{Form, Plan};
+use crate::plan::Plan;
 use crate::results::Results;
-use crate::rows::{Key, Rows};
+use crate::rows::Key;
 use crate::threads;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
@@ -74,11 +71,11 @@ pub trait Sink {
 
 /// The walk over the blocks of a plan.
 #[derive(Debug)]
-struct Walk<'a> {
-    input: Input,
-    plan: Plan<'a>,
+pub struct Walk<'a> {
+    pub input: Input,
+    pub plan: Plan<'a>,
     /// Bytes to the first element in memory.
-    offset: isize,
+    pub offset: isize,
     /// The index of the first reduced element in memory.
     index: i64,
 }
@@ -168,7 +165,7 @@ impl Walk<'_> {
     }
 
     /// Lets the results of a block, from position `from` on, meet those so far.
-    fn combine(&self, len: usize, state: &mut Results, block: &mut Results, from: usize, last: bool) {
+    pub fn combine(&self, len: usize, state: &mut Results, block: &mut Results, from: usize, last: bool) {
         with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Combine::<Key<E>, O> {
             len,
             keys: state.keys().cast(),
@@ -178,118 +175,5 @@ impl Walk<'_> {
             last,
             order: PhantomData,
         }))
-    }
-
-    /// Reads one block: the key and the place along the reduced axis of each position's extremum.
-    unsafe fn read(
-        &self,
-        at: Position,
-        len: usize,
-        span: Range<usize>,
-        against: *const u8,
-        keys: *mut u8,
-        index: *mut i64,
-    ) {
-        let size = self.input.element.size();
-        let kept = (len, self.plan.kept.stride);
-        let reduced = (span.len(), self.plan.reduced.stride);
-        let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
-        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let to = scratch.as_mut_ptr().cast::<u8>();
-        let pack = |outer, inner| dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
-        match self.plan.form {
-            Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
-            Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-            Form::Rows { packed: true } => {
-                pack(kept, reduced);
-                let kept = (len, (pitch(reduced.0, size) * size) as isize);
-                self.rows(to, kept, span.len(), against, keys, index);
-            }
-            Form::Columns { packed: true } => {
-                pack(reduced, kept);
-                let reduced = (span.len(), (pitch(len, size) * size) as isize);
-                self.columns(to, reduced, len, keys, index);
-            }
-            Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
-        }
-    }
-
-    /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
-    fn last(&self) -> bool {
-        self.input.last == (self.plan.reduced.weight >= 0)
-    }
-
-    fn rows(
-        &self,
-        data: *const u8,
-        kept: (usize, isize),
-        len: usize,
-        against: *const u8,
-        keys: *mut u8,
-        index: *mut i64,
-    ) {
-        let (rows, stride) = kept;
-        let last = self.last();
-        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Rows::<E, O> {
-            data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
-        }))
-    }
-
-    fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
-        let (rows, stride) = reduced;
-        let last = self.last();
-        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Columns::<E, O> {
-            data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
-        }))
-    }
-
-    /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
-    fn folded(
-        &self,
-        data: *const u8,
-        reduced: (usize, isize),
-        len: usize,
-        fold: usize,
-        keys: *mut u8,
-        index: *mut i64,
-    ) {
-        let (rows, stride) = reduced;
-        let (wide, rest) = (rows / fold, rows % fold);
-        let mut total = Results::new();
-        let mut part = Results::new();
-        if wide > 0 {
-            self.columns(data, (wide, stride * fold as isize), len * fold, part.keys(), part.index_mut());
-            for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
-                *index = *index * fold as i64 + (column / len) as i64;
-            }
-            total.copy(&part, len, self.input.element.size());
-            for neighbour in 1..fold {
-                self.combine(len, &mut total, &mut part, neighbour * len, self.last());
-            }
-        }
-        if rest > 0 {
-            let into = if wide > 0 { &mut part } else { &mut total };
-            let start = wide * fold;
-            self.columns(
-                data.wrapping_offset(stride * start as isize),
-                (rest, stride),
-                len,
-                into.keys(),
-                into.index_mut(),
-            );
-            for index in into.index_slice(len) {
-                *index += start as i64;
-            }
-            if wide > 0 {
-                self.combine(len, &mut total, &mut part, 0, self.last());
-            }
-        }
-        // SAFETY: there is room for `len` results; the keys may not be wanted.
-        unsafe {
-            if !keys.is_null() {
-                keys.copy_from_nonoverlapping(total.keys(), len * self.input.element.size());
-            }
-            ptr::copy_nonoverlapping(total.index_mut().cast::<u8>(), index.cast(), len * 8);
-        }
     }
 }

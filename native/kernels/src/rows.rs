@@ -65,6 +65,10 @@ const BLOCK: usize = 16384;
 /// in between is a pause in reading that costs more than a longer search at the end.
 const LONG: usize = 1 << 20;
 
+/// Bytes of the next row that are asked for before the place is looked for: the hardware goes on by itself from
+/// there. Measured over rows of 4 and 8 KiB from the third-level cache: 2 KiB gain 10 to 20 %, 8 KiB lose it again.
+const AHEAD: usize = 2048;
+
 /// Bytes of accumulators that a long sweep uses.
 const WIDE: usize = 1024;
 
@@ -104,7 +108,7 @@ unsafe fn find<E: Element, O: Order>(
         return (key, 0);
     }
     if let Some(next) = ahead {
-        prefetch(next);
+        prefetch::<AHEAD>(next);
     }
     // SAFETY: as above, and the block at `place` holds the key.
     let at = unsafe {
@@ -125,7 +129,8 @@ pub unsafe fn sweep<E: Element, O: Order>(data: *const E, len: usize, champion: 
     // SAFETY: as many elements are read as there are.
     unsafe {
         let bytes = len * size_of::<E>();
-        if bytes > BLOCK {
+        let near = if size_of::<E>() == 8 { 2 * WIDE } else { BLOCK };
+        if bytes > near {
             // Nearer stretches: eight of a kilobyte each look like eight walks to a processor that reads ahead.
             sweep_by::<E, O>(data, len, champion, LANES.max(WIDE / 4 / size_of::<E>()))
         } else if bytes >= 4 * WIDE {

@@ -99,6 +99,52 @@ fn reductions_agree_with_a_loop() {
     }
 }
 
+/// Rows are short enough to be turned into columns, or compared in groups, or read one by one: the instruction
+/// sets draw the lines in different places.
+#[test]
+fn instruction_sets_agree_on_rows_of_every_length() {
+    use ElementType::*;
+    let mut random = Random(3);
+    let elements =
+        [Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64];
+    for element in elements {
+        let size = element.size();
+        for len in (1..70).chain((70..1100).step_by(53)) {
+            // Two blocks of rows, which meet where their axis is reduced too; one NaN in 3000 bytes or so.
+            let (blocks, rows, pitch) = (2, 37, len + len % 3);
+            let top = |random: &mut Random| match random.below(6000) {
+                0 => [0xff, 0x7f][random.below(2)],
+                _ => [0, 0x80, 0x3f, 0xbf, 0x40][random.below(5)],
+            };
+            let data: Vec<u8> = (0..blocks * rows * pitch * size)
+                .map(|at| if at % size == size - 1 { top(&mut random) } else { [0, 0x80, 0xc0][random.below(3)] })
+                .collect();
+            let row = (pitch * size) as isize;
+            for (largest, last, both) in
+                [(true, false, false), (true, true, true), (false, false, true), (false, true, false)]
+            {
+                let input = Input { data: data.as_ptr(), element, swapped: false, largest, last };
+                let axes = [
+                    (blocks, row * rows as isize, 8 * rows as isize, both),
+                    (rows, row, 8, false),
+                    (len, size as isize, 0, true),
+                ];
+                let find = || {
+                    let mut found = vec![-1i64; blocks * rows];
+                    // SAFETY: the axes describe `data`, and there is an index for every kept position.
+                    unsafe { argreduce(input, axes.into_iter(), found.as_mut_ptr().cast(), IndexType::Int64) };
+                    found
+                };
+                assert!(InstructionSet::Baseline.force());
+                let expected = find();
+                for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+                    assert_eq!(find(), expected, "{set:?} {element:?} {len} {largest} {last} {both}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn one_hot_marks_the_first_maximum_of_each_row() {
     let mut random = Random(2);

@@ -1,0 +1,166 @@
+//! Reading one block: the kernel that the plan has chosen, and what it needs around it.
+
+use crate::columns::Columns;
+use crate::element::with_element_and_order;
+use crate::groups::{Groups, ROWS};
+use crate::isa::dispatch;
+use crate::layout::Position;
+use crate::order::{Element, Lane};
+use crate::pack::{Pack, SCRATCH, pitch};
+use crate::plan::Form;
+use crate::reduce::{Input, Walk};
+use crate::results::Results;
+use crate::rows::{Key, Rows};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr;
+
+impl Walk<'_> {
+    /// Reads one block: the key and the place along the reduced axis of each position's extremum.
+    pub unsafe fn read(
+        &self,
+        at: Position,
+        len: usize,
+        span: Range<usize>,
+        against: *const u8,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
+        let size = self.input.element.size();
+        let kept = (len, self.plan.kept.stride);
+        let reduced = (span.len(), self.plan.reduced.stride);
+        let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
+        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
+        let to = scratch.as_mut_ptr().cast::<u8>();
+        let pack = |outer, inner| dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
+        match self.plan.form {
+            Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
+            // SAFETY: the caller's promise.
+            Form::Groups => unsafe { self.groups(data, kept, span.len(), keys, index) },
+            Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
+            Form::Rows { packed: true } => {
+                pack(kept, reduced);
+                let kept = (len, (pitch(reduced.0, size) * size) as isize);
+                self.rows(to, kept, span.len(), against, keys, index);
+            }
+            Form::Columns { packed: true } => {
+                pack(reduced, kept);
+                let reduced = (span.len(), (pitch(len, size) * size) as isize);
+                self.columns(to, reduced, len, keys, index);
+            }
+            Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
+        }
+    }
+
+    /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
+    fn last(&self) -> bool {
+        self.input.last == (self.plan.reduced.weight >= 0)
+    }
+
+    fn rows(
+        &self,
+        data: *const u8,
+        kept: (usize, isize),
+        len: usize,
+        against: *const u8,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
+        let (rows, stride) = kept;
+        let last = self.last();
+        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Rows::<E, O> {
+            data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
+        }))
+    }
+
+    /// Reads rows in groups, and those that groups leave out one by one.
+    unsafe fn groups(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
+        let Input { element, largest, .. } = self.input;
+        let (rows, stride) = kept;
+        let mut done = 0;
+        while done < rows {
+            let (data, index) = (data.wrapping_offset(stride * done as isize), index.wrapping_add(done));
+            let left = rows - done;
+            // SAFETY: the caller's; the plan chose groups because AVX-512 is in force.
+            let found =
+                unsafe { Groups { data, stride, rows: left, len, element, largest, last: self.last(), index }.run() };
+            if !keys.is_null() {
+                with_element_and_order!(element, largest, E, O => for row in 0..found {
+                    // SAFETY: the groups have found a place in each of these rows; the keys have room for them.
+                    unsafe {
+                        let place = *index.add(row) as usize;
+                        let chosen = data.offset(stride * row as isize).cast::<E>().add(place).read_unaligned();
+                        keys.cast::<Key<E>>().add(done + row).write(chosen.lane::<O>().key::<O>());
+                    }
+                })
+            }
+            done += found;
+            let rest = ROWS.min(left - found);
+            if rest > 0 {
+                let data = data.wrapping_offset(stride * found as isize);
+                let keys = if keys.is_null() { keys } else { keys.wrapping_add(done * element.size()) };
+                self.rows(data, (rest, stride), len, ptr::null(), keys, index.wrapping_add(found));
+                done += rest;
+            }
+        }
+    }
+
+    fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
+        let (rows, stride) = reduced;
+        let last = self.last();
+        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Columns::<E, O> {
+            data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
+        }))
+    }
+
+    /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
+    fn folded(
+        &self,
+        data: *const u8,
+        reduced: (usize, isize),
+        len: usize,
+        fold: usize,
+        keys: *mut u8,
+        index: *mut i64,
+    ) {
+        let (rows, stride) = reduced;
+        let (wide, rest) = (rows / fold, rows % fold);
+        let mut total = Results::new();
+        let mut part = Results::new();
+        if wide > 0 {
+            self.columns(data, (wide, stride * fold as isize), len * fold, part.keys(), part.index_mut());
+            for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
+                *index = *index * fold as i64 + (column / len) as i64;
+            }
+            total.copy(&part, len, self.input.element.size());
+            for neighbour in 1..fold {
+                self.combine(len, &mut total, &mut part, neighbour * len, self.last());
+            }
+        }
+        if rest > 0 {
+            let into = if wide > 0 { &mut part } else { &mut total };
+            let start = wide * fold;
+            self.columns(
+                data.wrapping_offset(stride * start as isize),
+                (rest, stride),
+                len,
+                into.keys(),
+                into.index_mut(),
+            );
+            for index in into.index_slice(len) {
+                *index += start as i64;
+            }
+            if wide > 0 {
+                self.combine(len, &mut total, &mut part, 0, self.last());
+            }
+        }
+        // SAFETY: there is room for `len` results; the keys may not be wanted.
+        unsafe {
+            if !keys.is_null() {
+                keys.copy_from_nonoverlapping(total.keys(), len * self.input.element.size());
+            }
+            ptr::copy_nonoverlapping(total.index_mut().cast::<u8>(), index.cast(), len * 8);
+        }
+    }
+}
