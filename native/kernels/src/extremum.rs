@@ -3,13 +3,11 @@
 //! The output is walked line by line; along a line each operand is contiguous, stands still (it is broadcast)
 //! or is packed. A line is cut into tiles that stay in the first-level cache while all operands pass over it.
 
-use crate::element::{ElementType, with_element_and_order};
-use crate::isa::{Task, dispatch};
-use crate::order::{Element, Order};
+use crate::element::ElementType;
+use crate::fold::{Passes, Start};
+use crate::isa::dispatch;
 use crate::pack::{Pack, SCRATCH};
 use crate::threads;
-use std::array::from_fn;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
@@ -156,40 +154,31 @@ impl Plan {
         let inner = &self.dimensions[0];
         let mut gathered = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
         let mut folded = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let lines = || (0..operands.len()).map(|at| operands[at].data.wrapping_offset(offsets[at]));
-        // An operand that is the output itself would look like an obstacle to vectors: it goes round by scratch.
-        let direct = inner.out == size as isize && lines().all(|line| !ptr::eq(line, output));
-        let to = if direct { output } else { folded.as_mut_ptr().cast() };
-        let mut plain = [ptr::null(); AT_ONCE];
-        let mut waiting = 0;
-        let mut fresh = true;
-        let mut fold = |lines: &[*const u8], step: usize| {
-            with_element_and_order!(self.element, self.largest, E, O => dispatch(Fold::<E, O> {
-                lines, step, to: to.cast(), len, fresh, order: PhantomData,
-            }));
-            fresh = false;
-        };
-        for (at, line) in lines().enumerate() {
-            let stride = inner.strides[at];
-            if operands[at].swapped || (stride != 0 && stride != size as isize) {
-                let (inner, swapped) = ((len, stride), operands[at].swapped);
-                let to = gathered.as_mut_ptr().cast();
-                dispatch(Pack { data: line, outer: (1, 0), inner, size, swapped, to });
-                fold(&[gathered.as_ptr().cast()], 1);
-            } else if stride == 0 {
-                fold(&[line], 0);
+        let mut one = MaybeUninit::<u64>::uninit();
+        let line = |at: usize| operands[at].data.wrapping_offset(offsets[at]);
+        let mut read = |passes: &mut Passes, at: usize| {
+            let (stride, swapped) = (inner.strides[at], operands[at].swapped);
+            if swapped || (stride != 0 && stride != size as isize) {
+                let (inner, to) = ((passes.len, stride), gathered.as_mut_ptr().cast());
+                dispatch(Pack { data: line(at), outer: (1, 0), inner, size, swapped, to });
+                passes.push(gathered.as_ptr().cast());
+                passes.flush();
             } else {
-                plain[waiting] = line;
-                waiting += 1;
-                if waiting == AT_ONCE {
-                    fold(&plain, 1);
-                    waiting = 0;
-                }
+                passes.push(line(at));
             }
-        }
-        if waiting > 0 {
-            fold(&plain[..waiting], 1);
-        }
+        };
+        // Operands that stand still along the line become one element, from which the first pass starts.
+        let still = || (0..operands.len()).filter(|&at| inner.strides[at] == 0);
+        let moving = || (0..operands.len()).filter(|&at| inner.strides[at] != 0);
+        let mut first = Passes::new(self.element, self.largest, one.as_mut_ptr().cast(), 1, Start::Nothing);
+        still().for_each(|at| read(&mut first, at));
+        let start = first.start();
+        // An operand that is the output itself would look like an obstacle to vectors: it goes round by scratch.
+        let direct = inner.out == size as isize && moving().all(|at| !ptr::eq(line(at), output));
+        let to = if direct { output } else { folded.as_mut_ptr().cast() };
+        let mut passes = Passes::new(self.element, self.largest, to, len, start);
+        moving().for_each(|at| read(&mut passes, at));
+        passes.flush();
         if !direct {
             // SAFETY: the caller's promise.
             unsafe { scatter(to, size, len, output, inner.out) };
@@ -206,61 +195,5 @@ unsafe fn scatter(from: *const u8, size: usize, len: usize, output: *mut u8, str
     for at in 0..len {
         // SAFETY: the caller's.
         unsafe { from.add(at * size).copy_to_nonoverlapping(output.wrapping_offset(stride * at as isize), size) };
-    }
-}
-
-/// Operands that are read in one pass over a tile.
-const AT_ONCE: usize = 4;
-
-/// Folds up to [`AT_ONCE`] operands into a tile.
-struct Fold<'a, E, O> {
-    lines: &'a [*const u8],
-    /// 1 where the operands are contiguous, 0 where the only one stands still.
-    step: usize,
-    to: *mut E,
-    len: usize,
-    /// Whether the tile holds nothing yet.
-    fresh: bool,
-    order: PhantomData<O>,
-}
-
-impl<E: Element, O: Order> Task for Fold<'_, E, O> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        // SAFETY: whoever builds the task vouches for `len` elements of every operand and of the tile.
-        unsafe {
-            match (self.lines.len(), self.step, self.fresh) {
-                (_, 0, true) => self.each::<1, 0, true>(),
-                (_, 0, false) => self.each::<1, 0, false>(),
-                (1, _, true) => self.each::<1, 1, true>(),
-                (1, _, false) => self.each::<1, 1, false>(),
-                (2, _, true) => self.each::<2, 1, true>(),
-                (2, _, false) => self.each::<2, 1, false>(),
-                (3, _, true) => self.each::<3, 1, true>(),
-                (3, _, false) => self.each::<3, 1, false>(),
-                (_, _, true) => self.each::<4, 1, true>(),
-                (_, _, false) => self.each::<4, 1, false>(),
-            }
-        }
-    }
-}
-
-impl<E: Element, O: Order> Fold<'_, E, O> {
-    #[inline(always)]
-    unsafe fn each<const OPERANDS: usize, const STEP: usize, const FRESH: bool>(&self) {
-        let lines: [*const E; OPERANDS] = from_fn(|line| self.lines[line].cast());
-        for at in 0..self.len {
-            // SAFETY: the caller's promise; alignment is not needed.
-            unsafe {
-                let to = self.to.add(at);
-                let first = lines[0].add(at * STEP).read_unaligned();
-                let mut best = if FRESH { first } else { to.read_unaligned().extreme::<O>(first) };
-                for line in &lines[1..] {
-                    best = best.extreme::<O>(line.add(at * STEP).read_unaligned());
-                }
-                to.write_unaligned(best);
-            }
-        }
     }
 }

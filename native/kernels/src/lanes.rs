@@ -1,6 +1,6 @@
 //! The element types: how each is stored, what stands in for it in comparisons, where its NaN and its zeros go.
 
-use crate::order::{Element, Index, Lane, Order};
+use crate::order::{Element, Index, Lane, Order, pick};
 
 macro_rules! index {
     ($($type:ty)*) => {$(
@@ -63,9 +63,18 @@ macro_rules! integer {
             fn lane<O: Order>(self) -> $type {
                 self
             }
+            type Rank = Self;
             #[inline(always)]
-            fn extreme<O: Order>(self, other: Self) -> Self {
-                if O::better(self, other) { self } else { other }
+            fn rank<O: Order>(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_rank<O: Order>(rank: Self) -> Self {
+                rank
+            }
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                if O::better(a, b) { a } else { b }
             }
         }
     )*};
@@ -86,10 +95,18 @@ impl Element for Bool {
     fn lane<O: Order>(self) -> u8 {
         (self.0 != 0) as u8
     }
+    type Rank = u8;
     #[inline(always)]
-    fn extreme<O: Order>(self, other: Self) -> Self {
-        let (a, b) = (self.lane::<O>(), other.lane::<O>());
-        Bool(if O::LARGEST { a | b } else { a & b })
+    fn rank<O: Order>(self) -> u8 {
+        self.lane::<O>()
+    }
+    #[inline(always)]
+    fn from_rank<O: Order>(rank: u8) -> Self {
+        Bool(rank)
+    }
+    #[inline(always)]
+    fn extreme<O: Order>(a: u8, b: u8) -> u8 {
+        if O::LARGEST { a | b } else { a & b }
     }
 }
 
@@ -130,15 +147,30 @@ macro_rules! float {
             fn lane<O: Order>(self) -> $type {
                 self
             }
+            type Rank = Self;
             #[inline(always)]
-            fn extreme<O: Order>(self, other: Self) -> Self {
-                let (a, b) = (self.to_bits(), other.to_bits());
+            fn rank<O: Order>(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_rank<O: Order>(rank: Self) -> Self {
+                rank
+            }
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                let (bits, other) = (a.to_bits(), b.to_bits());
                 // Equal values differ in the sign of zero alone, which "and" clears and "or" sets.
-                let equal = <$type>::from_bits(if O::LARGEST { a & b } else { a | b });
-                // `other` where they are unordered, so only a NaN in `self` is left to mend.
-                let picked = if O::better(self, other) { self } else { other };
-                let picked = if self == other { equal } else { picked };
-                if self != self { self } else { picked }
+                let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
+                // `b` where they are unordered, so only a NaN in `a` is left to mend.
+                let picked = if O::better(a, b) { a } else { b };
+                let picked = if a == b { equal } else { picked };
+                if a != a { a } else { picked }
+            }
+            #[inline(always)]
+            fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
+                // Which of two equals is picked depends on who asks: both answers together settle the sign of zero.
+                let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
+                (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
             }
         }
 
@@ -150,9 +182,18 @@ macro_rules! float {
             fn lane<O: Order>(self) -> $key {
                 self.0.key::<O>()
             }
+            type Rank = Self;
             #[inline(always)]
-            fn extreme<O: Order>(self, other: Self) -> Self {
-                Keyed(self.0.extreme::<O>(other.0))
+            fn rank<O: Order>(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_rank<O: Order>(rank: Self) -> Self {
+                rank
+            }
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                Keyed(<$type>::extreme::<O>(a.0, b.0))
             }
         }
     )*};
@@ -176,20 +217,6 @@ pub type Float16 = Half<0x7c00, 0x3c00>;
 /// The upper half of an IEEE 754 binary32.
 pub type BFloat16 = Half<0x7f80, 0x3f80>;
 
-impl<const INFINITY: i16, const ONE: u16> Half<INFINITY, ONE> {
-    #[inline(always)]
-    fn is_nan(self) -> bool {
-        (self.0 & 0x7fff) as i16 > INFINITY
-    }
-
-    /// Sign and magnitude to one's complement: every bit pattern has its own place, `-0` below `+0`.
-    #[inline(always)]
-    fn ordinal(self) -> i16 {
-        let bits = self.0 as i16;
-        bits ^ ((bits >> 15) & 0x7fff)
-    }
-}
-
 impl<const INFINITY: i16, const ONE: u16> Element for Half<INFINITY, ONE> {
     type Lane = i16;
     type Ordered = Self;
@@ -203,10 +230,34 @@ impl<const INFINITY: i16, const ONE: u16> Element for Half<INFINITY, ONE> {
         let extreme = if O::LARGEST { i16::MAX } else { i16::MIN };
         if magnitude > INFINITY { extreme } else { key }
     }
+    type Rank = u16;
+    /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;
+    /// then round until the NaN of both signs stand at the end that wins.
     #[inline(always)]
-    fn extreme<O: Order>(self, other: Self) -> Self {
-        let picked = if O::better(self.ordinal(), other.ordinal()) { self } else { other };
-        let picked = if other.is_nan() { other } else { picked };
-        if self.is_nan() { self } else { picked }
+    fn rank<O: Order>(self) -> u16 {
+        turn(self.0).wrapping_sub(Self::first::<O>())
     }
+    #[inline(always)]
+    fn from_rank<O: Order>(rank: u16) -> Self {
+        Half(turn(rank.wrapping_add(Self::first::<O>())))
+    }
+    #[inline(always)]
+    fn extreme<O: Order>(a: u16, b: u16) -> u16 {
+        if O::LARGEST { a.max(b) } else { a.min(b) }
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Half<INFINITY, ONE> {
+    /// What has the least rank: minus infinity, or else the first NaN after infinity.
+    #[inline(always)]
+    fn first<O: Order>() -> u16 {
+        if O::LARGEST { turn(INFINITY as u16 | 0x8000) } else { INFINITY as u16 + 1 }
+    }
+}
+
+/// Sign and magnitude to one's complement, and back.
+#[inline(always)]
+fn turn(bits: u16) -> u16 {
+    let sign = bits as i16 >> 15;
+    bits ^ (sign & 0x7fff) as u16
 }

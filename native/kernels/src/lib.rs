@@ -10,6 +10,7 @@ mod columns;
 mod combine;
 mod element;
 mod extremum;
+mod fold;
 mod groups;
 pub mod isa;
 mod lanes;

@@ -15,9 +15,20 @@ pub trait Element: Copy + Send + Sync + 'static {
     const ONE: Self;
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
-    /// The larger (or smaller) of two elements by IEEE 754-2019 `maximum` (`minimum`): NaN wins, and
+    /// What an elementwise fold carries along: the element itself, or what is cheaper to compare.
+    type Rank: Copy;
+    /// The rank of this element.
+    fn rank<O: Order>(self) -> Self::Rank;
+    /// The element of a rank.
+    fn from_rank<O: Order>(rank: Self::Rank) -> Self;
+    /// The rank of the larger (or smaller) of two elements by IEEE 754-2019 `maximum` (`minimum`): NaN wins, and
     /// `-0 < +0`.
-    fn extreme<O: Order>(self, other: Self) -> Self;
+    fn extreme<O: Order>(a: Self::Rank, b: Self::Rank) -> Self::Rank;
+    /// The same where neither is NaN, and whether one of the two is; which is cheaper.
+    #[inline(always)]
+    fn extreme_of_numbers<O: Order>(a: Self::Rank, b: Self::Rank) -> (Self::Rank, bool) {
+        (Self::extreme::<O>(a, b), false)
+    }
 }
 
 /// A value as the kernels compare it.
