@@ -1,6 +1,7 @@
 //! The element types: how each is stored, what stands in for it in comparisons, where its NaN and its zeros go.
 
-use crate::order::{Element, Index, Lane, Order, pick};
+use crate::order::{Element, Index, Lane, Largest, Order, Smallest, pick, utmost};
+use crate::rows::sweep;
 
 macro_rules! index {
     ($($type:ty)*) => {$(
@@ -211,6 +212,12 @@ float!(f32, i32, u32; f64, i64, u64;);
 #[repr(transparent)]
 pub struct Half<const INFINITY: i16, const ONE: u16>(u16);
 
+/// The sign of a 16-bit float.
+const SIGN: u16 = 0x8000;
+
+/// Elements from which a block of 16-bit floats is swept by its bits.
+const LONG: usize = 2048;
+
 /// IEEE 754 binary16.
 pub type Float16 = Half<0x7c00, 0x3c00>;
 
@@ -229,6 +236,41 @@ impl<const INFINITY: i16, const ONE: u16> Element for Half<INFINITY, ONE> {
         let key = (magnitude ^ sign) - sign;
         let extreme = if O::LARGEST { i16::MAX } else { i16::MIN };
         if magnitude > INFINITY { extreme } else { key }
+    }
+    /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
+    /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
+    #[inline(always)]
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<i16>) -> Option<i16> {
+        // SAFETY: the caller's.
+        unsafe {
+            if len < LONG {
+                return sweep::<Self, O>(data, len, champion);
+            }
+            let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
+            let key = if O::LARGEST {
+                if sweep::<u16, Largest>(unsigned, len, Some(INFINITY as u16 | SIGN)).is_some() {
+                    return Some(utmost::<O, _>());
+                }
+                match sweep::<i16, Largest>(signed, len, Some(champion.unwrap_or(-1).max(-1))) {
+                    Some(bits) if bits > INFINITY => utmost::<O, _>(),
+                    Some(bits) => bits,
+                    None if champion.is_some_and(|champion| champion >= 0) => return None,
+                    None => -((sweep::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16),
+                }
+            } else {
+                if sweep::<i16, Largest>(signed, len, Some(INFINITY)).is_some() {
+                    return Some(utmost::<O, _>());
+                }
+                let floor = champion.filter(|key| *key < 0).map_or(!SIGN, |key| key.unsigned_abs() | SIGN);
+                match sweep::<u16, Largest>(unsigned, len, Some(floor)) {
+                    Some(bits) if bits & !SIGN > INFINITY as u16 => utmost::<O, _>(),
+                    Some(bits) => -((bits & !SIGN) as i16),
+                    None if champion.is_some_and(|champion| champion < 0) => return None,
+                    None => sweep::<i16, Smallest>(signed, len, None)?,
+                }
+            };
+            Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
+        }
     }
     type Rank = u16;
     /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;

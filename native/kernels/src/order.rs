@@ -5,6 +5,8 @@
 //! handles them as integers. A float lane may be NaN: kernels compare it the cheap way, notice NaN on the
 //! side, and run again over [`Keyed`](crate::lanes::Keyed) elements, whose integer lanes place NaN at the extreme end.
 
+use crate::rows::{Key, sweep};
+
 /// A value as it is stored in an array.
 pub trait Element: Copy + Send + Sync + 'static {
     /// What the kernels compare in place of the stored value.
@@ -15,6 +17,15 @@ pub trait Element: Copy + Send + Sync + 'static {
     const ONE: Self;
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
+    /// The extreme key of a block, if it is better than the champion so far.
+    ///
+    /// # Safety
+    /// `data` points at `len >= 1` elements, of any alignment.
+    #[inline(always)]
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<Key<Self>>) -> Option<Key<Self>> {
+        // SAFETY: the caller's.
+        unsafe { sweep::<Self, O>(data, len, champion) }
+    }
     /// What an elementwise fold carries along: the element itself, or what is cheaper to compare.
     type Rank: Copy;
     /// The rank of this element.

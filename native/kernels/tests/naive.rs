@@ -145,6 +145,38 @@ fn instruction_sets_agree_on_rows_of_every_length() {
     }
 }
 
+/// Long blocks of 16-bit floats are swept by their bits.
+#[test]
+fn long_rows_of_bfloat16_agree_with_a_loop() {
+    let mut random = Random(4);
+    for round in 0..300 {
+        let len = [2048, 3001, 9000, 40000][random.below(4)];
+        // All signs, none, or all but none; NaN of either sign or not at all; magnitudes of few values.
+        let signs = random.below(3);
+        let mut bits: Vec<u16> = (0..len)
+            .map(|_| {
+                let magnitude = [0, 1, 0x3f80, 0x4000, 0x7f80][random.below(3 + 2 * (round % 2))];
+                magnitude | [[0, 0], [0x8000, 0x8000], [0, 0x8000]][signs][random.below(2)]
+            })
+            .collect();
+        for _ in 0..random.below(3) {
+            let place = random.below(len);
+            bits[place] = [0x7f81, 0xff81, 0x7fff, 0xffff, 0x4001, 0xc001][random.below(6)];
+        }
+        let values: Vec<f32> = bits.iter().map(|&bits| f32::from_bits((bits as u32) << 16)).collect();
+        for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
+            let input =
+                Input { data: bits.as_ptr().cast(), element: ElementType::BFloat16, swapped: false, largest, last };
+            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+                let mut found = -1i64;
+                // SAFETY: the axis describes `bits`; there is one index.
+                unsafe { argreduce(input, [(len, 2, 0, true)].into_iter(), (&raw mut found).cast(), IndexType::Int64) };
+                assert_eq!(found as usize, naive(&values, largest, last), "{set:?} {len} {signs} {largest} {last}");
+            }
+        }
+    }
+}
+
 #[test]
 fn one_hot_marks_the_first_maximum_of_each_row() {
     let mut random = Random(2);
