@@ -4,10 +4,12 @@
 //! or is packed. A line is cut into tiles that stay in the first-level cache while all operands pass over it.
 
 use crate::element::ElementType;
-use crate::fold::{Passes, Start};
+use crate::fold::{AT_ONCE, LINE, Passes, Start};
 use crate::isa::dispatch;
+use crate::layout::PerAxis;
 use crate::pack::{Pack, SCRATCH};
 use crate::threads;
+use smallvec::{SmallVec, smallvec};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
@@ -18,7 +20,7 @@ pub struct Operand {
     /// The first element as the caller sees it.
     pub data: *const u8,
     /// Bytes from one element to the next, dimension by dimension; 0 where the operand is broadcast.
-    pub strides: Vec<isize>,
+    pub strides: PerAxis<isize>,
     /// Whether the bytes of each element stand in the order that is foreign to this machine.
     pub swapped: bool,
 }
@@ -44,16 +46,24 @@ pub unsafe fn extremum(
     }
     let plan = Plan::new(operands, element, largest, shape, output, strides);
     let bytes = plan.total().saturating_mul(element.size() * (operands.len() + 1));
-    let shares = threads::shares(plan.tiles(), threads::worth(bytes));
+    let (tiles, parts) = (plan.tiles(), threads::worth(bytes));
     // SAFETY: the caller's promise; the shares are different parts of the output.
-    threads::map(shares, |tiles| unsafe { plan.run(operands, tiles) });
+    let run = |tiles| unsafe { plan.run(operands, tiles) };
+    if parts == 1 {
+        run(0..tiles);
+    } else {
+        threads::map(threads::shares(tiles, parts), run);
+    }
 }
+
+/// Bytes of a tile that is read and written in one pass.
+const STREAM: usize = 1 << 16;
 
 /// A dimension of the output: its length, the output's stride, and each operand's.
 struct Dimension {
     len: usize,
     out: isize,
-    strides: Vec<isize>,
+    strides: SmallVec<[isize; 4]>,
 }
 
 struct Plan {
@@ -61,8 +71,11 @@ struct Plan {
     largest: bool,
     output: *mut u8,
     /// Innermost first.
-    dimensions: Vec<Dimension>,
+    dimensions: SmallVec<[Dimension; 4]>,
+    /// Elements of a tile.
     tile: usize,
+    /// Elements by which the first tile of a line is shorter.
+    shift: usize,
 }
 
 // SAFETY: threads write to different tiles.
@@ -79,7 +92,7 @@ impl Plan {
         out: &[isize],
     ) -> Self {
         let mut output = output;
-        let mut dimensions: Vec<Dimension> = Vec::with_capacity(shape.len());
+        let mut dimensions: SmallVec<[Dimension; 4]> = SmallVec::new();
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
             let mut dimension = Dimension {
                 len,
@@ -108,10 +121,20 @@ impl Plan {
             joined
         });
         if dimensions.is_empty() {
-            dimensions.push(Dimension { len: 1, out: element.size() as isize, strides: vec![0; operands.len()] });
+            dimensions.push(Dimension { len: 1, out: element.size() as isize, strides: smallvec![0; operands.len()] });
         }
-        let tile = (SCRATCH / element.size()).min(dimensions[0].len);
-        Self { element, largest, output, dimensions, tile }
+        let inner = &dimensions[0];
+        let size = element.size();
+        let plain = |(operand, &stride): (&Operand, &isize)| {
+            !operand.swapped && (stride == 0 || (stride == size as isize && !ptr::eq(operand.data, output)))
+        };
+        let streams =
+            inner.out == size as isize && operands.len() <= AT_ONCE && operands.iter().zip(&inner.strides).all(plain);
+        // What goes round by scratch or takes more than one pass stays in the first-level cache.
+        let tile = if streams { STREAM } else { SCRATCH } / size;
+        // All tiles but the first begin where a line of the cache does.
+        let shift = (output as usize % LINE / size).min(tile - 1);
+        Self { element, largest, output, dimensions, tile, shift }
     }
 
     fn total(&self) -> usize {
@@ -120,17 +143,18 @@ impl Plan {
 
     fn tiles(&self) -> usize {
         let inner = self.dimensions[0].len;
-        self.total() / inner * inner.div_ceil(self.tile)
+        self.total() / inner * (inner + self.shift).div_ceil(self.tile)
     }
 
     /// Does some of the tiles.
     unsafe fn run(&self, operands: &[Operand], tiles: Range<usize>) {
         let inner = &self.dimensions[0];
-        let per_line = inner.len.div_ceil(self.tile);
-        let mut offsets = vec![0isize; operands.len()];
+        let per_line = (inner.len + self.shift).div_ceil(self.tile);
+        let mut offsets: SmallVec<[isize; 4]> = smallvec![0; operands.len()];
         for tile in tiles {
-            let start = tile % per_line * self.tile;
-            let len = self.tile.min(inner.len - start);
+            let end = (tile % per_line + 1) * self.tile - self.shift;
+            let start = end.saturating_sub(self.tile);
+            let len = end.min(inner.len) - start;
             let mut out = inner.out * start as isize;
             for (offset, stride) in offsets.iter_mut().zip(&inner.strides) {
                 *offset = stride * start as isize;

@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::ptr;
 
 /// Bytes of a line of the cache.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// Operands that are read in one pass over a tile.
-const AT_ONCE: usize = 4;
+pub const AT_ONCE: usize = 4;
 
 /// The passes over one tile, each over several operands.
 pub struct Passes {

@@ -6,6 +6,9 @@
 //! axis. The kernels therefore see a transposed array, a Fortran-ordered one, a reversed one and a plain one
 //! as the same thing.
 
+/// One value for each axis, in most arrays without an allocation: calls on small arrays feel every one.
+pub type PerAxis<T> = smallvec::SmallVec<[T; 8]>;
+
 /// One axis of the iteration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {

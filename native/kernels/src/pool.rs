@@ -6,6 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::thread;
 
+/// Bytes that each thread of a pool has to be given for the hand-over to pay.
+pub const SHARE: usize = 256 << 10;
+
 /// A thread pool.
 pub trait Pool {
     /// Runs the tasks `0..tasks`, each at least once, on any threads, and returns when all are done.
@@ -15,6 +18,11 @@ pub trait Pool {
 thread_local! {
     /// The pool for calls from this thread; valid as long as it is set.
     static POOL: Cell<Option<*const dyn Pool>> = const { Cell::new(None) };
+}
+
+/// Whether calls from this thread share their work in a pool.
+pub(crate) fn is_set() -> bool {
+    POOL.get().is_some()
 }
 
 /// Runs `work`, whose calls share their work among the threads of `pool`.

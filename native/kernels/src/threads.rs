@@ -54,11 +54,13 @@ pub fn set_limit(n: usize) {
 
 /// How many threads a call that moves `bytes` is worth.
 pub fn worth(bytes: usize) -> usize {
-    // The limit is asked for last: small calls never look at it.
-    match bytes / IN_FORCE.load(Ordering::Relaxed) {
-        0 | 1 => 1,
-        shares => shares.min(limit()),
+    let share = IN_FORCE.load(Ordering::Relaxed);
+    // Small calls look no further.
+    if bytes < 2 * share.min(pool::SHARE) {
+        return 1;
     }
+    let share = if pool::is_set() { share.min(pool::SHARE) } else { share };
+    (bytes / share).clamp(1, limit())
 }
 
 /// Cuts `0..total` into at most `parts` ranges of nearly equal length, none of them empty.

@@ -203,8 +203,11 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
         for b in values {
             let pick = |operands: [&f64; 2], largest| {
                 let mut result = 9f64;
-                let operand =
-                    |value: &f64| Operand { data: std::ptr::from_ref(value).cast(), strides: vec![], swapped: false };
+                let operand = |value: &f64| Operand {
+                    data: std::ptr::from_ref(value).cast(),
+                    strides: Default::default(),
+                    swapped: false,
+                };
                 let mut operands = operands.map(operand);
                 let to = (&raw mut result).cast();
                 // SAFETY: all are single elements.

@@ -5,7 +5,7 @@ use crate::attributes::Attributes;
 use crate::operator::{Input, Operator, PerAxis, UNKNOWN, strides};
 use crate::order::largest;
 use extremum_kernels::{ElementType, Operand, extremum};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::ffi::CStr;
 
 /// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
@@ -46,7 +46,7 @@ impl Operator for Extremum {
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
         let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
-        let mut operands: Vec<Operand> = inputs
+        let mut operands: SmallVec<[Operand; 4]> = inputs
             .iter()
             .map(|input| {
                 let own = strides(&input.shape, element.size()).into_iter().zip(&input.shape);

@@ -3,11 +3,9 @@
 use crate::api::Result;
 use crate::attributes::Attributes;
 use extremum_kernels::ElementType;
-use smallvec::{SmallVec, smallvec};
+pub use extremum_kernels::layout::PerAxis;
+use smallvec::smallvec;
 use std::ffi::CStr;
-
-/// One number for each axis, on the stack up to rank 8: allocations were half the cost of a small node.
-pub type PerAxis<T> = SmallVec<[T; 8]>;
 
 /// A core operation as an operator of ONNX Runtime.
 pub trait Operator: Sized + Send + Sync {
