@@ -13,6 +13,8 @@ use crate::element::ElementType;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod few;
+#[cfg(target_arch = "x86_64")]
 mod kinds;
 
 /// Bytes of the longest rows that groups can read.

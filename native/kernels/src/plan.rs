@@ -78,7 +78,11 @@ impl<'a> Plan<'a> {
         let form = match fold {
             Some(fold) => Form::Folded(fold),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced) && groups(size, kept.len, reduced.len) => Form::Groups,
+            None if contiguous(&reduced)
+                && groups(size, kept.len, reduced.len, kept.stride == (reduced.len * size) as isize) =>
+            {
+                Form::Groups
+            }
             None if short => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
@@ -122,14 +126,16 @@ fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
 }
 
 /// Whether rows of `len` elements of `size` bytes are faster in groups than turned into columns or one by one.
-fn groups(size: usize, rows: usize, len: usize) -> bool {
+fn groups(size: usize, rows: usize, len: usize, follows: bool) -> bool {
     let bytes = match size {
         1 => 18..1000,
         2 => 24..1025,
         4 => 24..1025,
         _ => 32..4097,
     };
-    bytes.contains(&(len * size)) && rows >= 16 && InstructionSet::current() == InstructionSet::Avx512
+    (bytes.contains(&(len * size)) || (follows && (2..=5).contains(&len)))
+        && rows >= 16
+        && InstructionSet::current() == InstructionSet::Avx512
 }
 
 /// The largest number of elements up to `len` that fills whole vectors.

@@ -13,6 +13,8 @@ pub trait Kind: Copy {
     const LANES: usize = VECTOR / Self::SIZE;
     /// Rows whose extremes fill a vector, one every four bytes at least.
     const ROWS: usize = if Self::SIZE == 8 { 8 } else { ROWS };
+    /// Lanes of a vector of widened lanes, which fill four bytes at least.
+    const WIDE: usize = Self::ROWS;
 
     /// An element that no other loses to, as bits.
     unsafe fn worst(self) -> __m512i;
@@ -33,6 +35,63 @@ pub trait Kind: Copy {
                 2 => _mm512_mask_loadu_epi16(other, mask as u32, from.cast()),
                 4 => _mm512_mask_loadu_epi32(other, mask as u16, from.cast()),
                 _ => _mm512_mask_loadu_epi64(other, mask as u8, from.cast()),
+            }
+        }
+    }
+    /// As many elements as a vector of widened lanes has.
+    #[inline(always)]
+    unsafe fn read(from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_zextsi128_si512(_mm_loadu_epi8(from.cast())),
+                2 => _mm512_zextsi256_si512(_mm256_loadu_epi8(from.cast())),
+                _ => _mm512_loadu_epi8(from.cast()),
+            }
+        }
+    }
+    /// The first lanes, widened.
+    #[inline(always)]
+    unsafe fn widen(lanes: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_cvtepi8_epi32(_mm512_castsi512_si128(lanes)),
+                2 => _mm512_cvtepi16_epi32(_mm512_castsi512_si256(lanes)),
+                _ => lanes,
+            }
+        }
+    }
+    /// Widened lanes of two vectors.
+    #[inline(always)]
+    unsafe fn permute(a: __m512i, permutation: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_permutex2var_epi64(a, permutation, b),
+                _ => _mm512_permutex2var_epi32(a, permutation, b),
+            }
+        }
+    }
+    /// The widened lanes of `a` where the mask has them, else those of `b`.
+    #[inline(always)]
+    unsafe fn select(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_mask_mov_epi64(b, mask as u8, a),
+                _ => _mm512_mask_mov_epi32(b, mask as u16, a),
+            }
+        }
+    }
+    /// In which widened lanes `a` is larger; none of them is NaN.
+    #[inline(always)]
+    unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_cmpgt_epi64_mask(a, b).into(),
+                _ => _mm512_cmpgt_epi32_mask(a, b).into(),
             }
         }
     }
@@ -199,6 +258,11 @@ macro_rules! floats {
             unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {
                 // SAFETY: the caller has AVX-512.
                 unsafe { $compare::<_CMP_UNORD_Q>($float(a), $float(b)).into() }
+            }
+            #[inline(always)]
+            unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $compare::<_CMP_GT_OQ>($float(a), $float(b)).into() }
             }
             #[inline(always)]
             unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {

@@ -1,0 +1,128 @@
+//! Groups of rows of two to five elements, one after the other in memory, with AVX-512.
+//!
+//! As many vectors as a row has elements hold as many rows as a vector has lanes. Permutations of two vectors
+//! at a time gather each column; then the columns are compared, and the places leave as they were found.
+
+use super::Groups;
+use super::avx512::{AHEAD, VECTOR};
+use super::kinds::Kind;
+use crate::prefetch::prefetch;
+use std::arch::x86_64::*;
+
+/// Elements of the longest row.
+pub const MOST: usize = 5;
+
+/// For each column, and each vector after the first, which lanes of what is gathered so far and of that vector are
+/// wanted: those of the vector follow those gathered.
+type Permutations = [[[i32; 16]; MOST - 1]; MOST];
+
+/// The permutations for rows of `len` elements in vectors of `lanes` lanes of four bytes, or of eight.
+const fn permutations(len: usize, lanes: usize) -> Permutations {
+    let mut all = [[[0; 16]; MOST - 1]; MOST];
+    let mut column = 0;
+    while column < len {
+        let mut vector = 1;
+        while vector < len {
+            let mut row = 0;
+            while row < lanes {
+                let element = row * len + column;
+                let (home, lane) = (element / lanes, element % lanes);
+                let wanted = if home == vector {
+                    lanes + lane
+                } else if vector == 1 {
+                    lane
+                } else {
+                    row
+                };
+                // A number of eight bytes is a small one of four, and zero.
+                all[column][vector - 1][row * (16 / lanes)] = wanted as i32;
+                row += 1;
+            }
+            vector += 1;
+        }
+        column += 1;
+    }
+    all
+}
+
+impl Groups {
+    /// Whether the rows are few enough elements, one after the other.
+    pub fn is_few(&self) -> bool {
+        (2..=MOST).contains(&self.len) && self.stride == (self.len * self.element.size()) as isize
+    }
+
+    /// Does the groups one after the other.
+    ///
+    /// # Safety
+    /// As for [`Groups::run`], where [`is_few`](Self::is_few).
+    pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match (self.len, self.last) {
+                (2, false) => self.few_of::<K, 2, false>(kind),
+                (3, false) => self.few_of::<K, 3, false>(kind),
+                (4, false) => self.few_of::<K, 4, false>(kind),
+                (_, false) => self.few_of::<K, MOST, false>(kind),
+                (2, true) => self.few_of::<K, 2, true>(kind),
+                (3, true) => self.few_of::<K, 3, true>(kind),
+                (4, true) => self.few_of::<K, 4, true>(kind),
+                (_, true) => self.few_of::<K, MOST, true>(kind),
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn few_of<K: Kind, const LEN: usize, const LAST: bool>(&self, kind: K) -> usize {
+        let permutations = const { &permutations(LEN, K::WIDE) };
+        let mut done = 0;
+        while done < self.rows && self.rows >= K::WIDE {
+            // The last group overlaps the one before.
+            let start = done.min(self.rows - K::WIDE);
+            // SAFETY: the caller's: as many elements are read, and as many results written, as there are.
+            unsafe {
+                let from = self.data.add(start * LEN * K::SIZE);
+                let mut vectors = [_mm512_setzero_si512(); LEN];
+                let mut unordered = 0;
+                for (at, vector) in vectors.iter_mut().enumerate() {
+                    let from = from.add(at * K::WIDE * K::SIZE);
+                    prefetch::<VECTOR>(from.wrapping_add(AHEAD));
+                    let lanes = kind.lanes(K::read(from));
+                    unordered |= kind.unordered(lanes, lanes);
+                    *vector = K::widen(lanes);
+                }
+                if unordered != 0 {
+                    return done;
+                }
+                let column = |column: usize| {
+                    let mut gathered = vectors[0];
+                    for vector in 1..LEN {
+                        let permutation = _mm512_loadu_epi32(permutations[column][vector - 1].as_ptr());
+                        gathered = K::permute(gathered, permutation, vectors[vector]);
+                    }
+                    gathered
+                };
+                // From the end whose ties win, so that "larger" is the only comparison.
+                let order = |step: usize| if LAST { LEN - 1 - step } else { step };
+                let mut best = column(order(0));
+                let mut place = _mm512_set1_epi32(order(0) as i32);
+                for step in 1..LEN {
+                    let lanes = column(order(step));
+                    let larger = K::is_larger(lanes, best);
+                    best = K::select(larger, lanes, best);
+                    place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
+                }
+                let index = self.index.add(start);
+                if K::WIDE == 8 {
+                    let low = _mm512_set1_epi64(u32::MAX.into());
+                    _mm512_storeu_epi64(index, _mm512_and_si512(place, low));
+                } else {
+                    let (low, high) = (_mm512_castsi512_si256(place), _mm512_extracti64x4_epi64::<1>(place));
+                    _mm512_storeu_epi64(index, _mm512_cvtepi32_epi64(low));
+                    _mm512_storeu_epi64(index.add(8), _mm512_cvtepi32_epi64(high));
+                }
+            }
+            done = start + K::WIDE;
+        }
+        done
+    }
+}
