@@ -51,6 +51,20 @@ impl Sink for Hot {
 
     unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]) {
         let output = self.output.wrapping_offset(at.out);
+        let size = self.element.size();
+        if let [Axis { len, weight: 1, out, .. }] = self.reduced[..] {
+            let row = len * size;
+            if out == size as isize && axis.out == row as isize && row <= 64 {
+                // SAFETY: the caller's promise.
+                return unsafe {
+                    match row {
+                        0..=16 => self.short_rows::<16>(output, row, index),
+                        17..=32 => self.short_rows::<32>(output, row, index),
+                        _ => self.short_rows::<64>(output, row, index),
+                    }
+                };
+            }
+        }
         // SAFETY: the caller's promise.
         unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
         with_element!(self.element, E => {
@@ -71,6 +85,32 @@ impl Sink for Hot {
 }
 
 impl Hot {
+    /// Writes rows of `row <= WIDTH` bytes that lie end to end: each is a piece of a long row with a one in the
+    /// middle. What is written too much is the beginning of the next row, which comes after.
+    unsafe fn short_rows<const WIDTH: usize>(&self, output: *mut u8, row: usize, index: &[i64]) {
+        let size = self.element.size();
+        let mut long = [[0u8; WIDTH]; 2];
+        let middle = long.as_mut_ptr().cast::<u8>().wrapping_add(WIDTH);
+        // SAFETY: there is room for an element, and alignment is not needed.
+        with_element!(self.element, E => unsafe { middle.cast::<E>().write_unaligned(E::ONE) });
+        let end = index.len() * row;
+        for (number, &place) in index.iter().enumerate() {
+            let start = number * row;
+            // SAFETY: the index is below the length of the row, which `WIDTH` bytes hold; the rows lie in the output.
+            unsafe {
+                let from = middle.sub(place as usize * size);
+                if start + WIDTH <= end {
+                    output
+                        .add(start)
+                        .cast::<[u8; WIDTH]>()
+                        .write_unaligned(from.cast::<[u8; WIDTH]>().read_unaligned());
+                } else {
+                    output.add(start).copy_from_nonoverlapping(from, row);
+                }
+            }
+        }
+    }
+
     /// Bytes from the first reduced element in memory to the one with a row-major index.
     #[inline]
     fn place(&self, mut index: i64) -> isize {

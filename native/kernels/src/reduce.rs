@@ -95,12 +95,15 @@ impl Walk<'_> {
             let at = line.at.moved(&self.plan.kept, start);
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
-                match sink.room(at, &self.plan.kept).filter(|_| self.is_plain()) {
-                    Some(room) => self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), room),
-                    None => {
-                        self.fold(at, len, 0..self.plan.blocks(), &mut state);
-                        sink.take(at, &self.plan.kept, state.index_slice(len));
-                    }
+                let room = sink.room(at, &self.plan.kept).filter(|_| self.is_plain());
+                if self.is_plain() {
+                    let index = room.unwrap_or(state.index_mut());
+                    self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), index);
+                } else {
+                    self.fold(at, len, 0..self.plan.blocks(), &mut state);
+                }
+                if room.is_none() {
+                    sink.take(at, &self.plan.kept, state.index_slice(len));
                 }
             }
             if start + len == self.plan.kept.len {
