@@ -182,13 +182,15 @@ fn one_hot_marks_the_first_maximum_of_each_row() {
     let mut random = Random(2);
     for len in [1, 2, 5, 16, 64, 100, 1000] {
         let data: Vec<f32> = (0..7 * len).map(|_| random.float()).collect();
-        let mut hot = vec![9f32; 7 * len];
+        // What lies behind the output is not touched.
+        let mut hot = vec![9f32; 7 * len + 20];
         let (row, size) = (4 * len as isize, 4);
         let axes = [(7, row, row, false), (len, size, size, true)];
         // SAFETY: the axes describe both arrays.
         unsafe {
             onehot(data.as_ptr().cast(), ElementType::Float32, false, axes.into_iter(), hot.as_mut_ptr().cast());
         }
+        assert!(hot[7 * len..].iter().all(|&behind| behind == 9.0));
         for (values, hot) in data.chunks(len).zip(hot.chunks(len)) {
             let expected: Vec<f32> = (0..len).map(|at| (at == naive(values, true, false)) as u8 as f32).collect();
             assert_eq!(hot, expected);
