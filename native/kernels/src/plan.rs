@@ -128,7 +128,7 @@ fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
 /// Whether rows of `len` elements of `size` bytes are faster in groups than turned into columns or one by one.
 fn groups(size: usize, rows: usize, len: usize, follows: bool) -> bool {
     let bytes = match size {
-        1 => 18..1000,
+        1 => 18..1025,
         2 => 24..1025,
         4 => 24..1025,
         _ => 32..4097,
