@@ -17,13 +17,11 @@ mod few;
 #[cfg(target_arch = "x86_64")]
 mod kinds;
 
-/// Bytes of the longest rows that groups can read.
-pub const LONGEST: usize = 4096;
-
 /// Rows of a group, at most.
 pub const ROWS: usize = 16;
 
 /// Finds the extremum of each of several rows.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Groups {
     /// The first element of the first row.
     pub data: *const u8,
@@ -31,7 +29,7 @@ pub struct Groups {
     pub stride: isize,
     /// Number of rows.
     pub rows: usize,
-    /// Elements in a row, at least one and at most [`LONGEST`] bytes.
+    /// Elements in a row, at least one and at most 4096 bytes.
     pub len: usize,
     /// The element type.
     pub element: ElementType,

@@ -35,6 +35,21 @@ macro_rules! index {
 
 index!(u8 u16 u32 u64);
 
+/// The rank of an element that is its own.
+macro_rules! own_rank {
+    () => {
+        type Rank = Self;
+        #[inline(always)]
+        fn rank<O: Order>(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn from_rank<O: Order>(rank: Self) -> Self {
+            rank
+        }
+    };
+}
+
 macro_rules! integer {
     ($($type:ty, $index:ty;)*) => {$(
         impl Lane for $type {
@@ -64,15 +79,7 @@ macro_rules! integer {
             fn lane<O: Order>(self) -> $type {
                 self
             }
-            type Rank = Self;
-            #[inline(always)]
-            fn rank<O: Order>(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn from_rank<O: Order>(rank: Self) -> Self {
-                rank
-            }
+            own_rank! {}
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
                 if O::better(a, b) { a } else { b }
@@ -148,15 +155,7 @@ macro_rules! float {
             fn lane<O: Order>(self) -> $type {
                 self
             }
-            type Rank = Self;
-            #[inline(always)]
-            fn rank<O: Order>(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn from_rank<O: Order>(rank: Self) -> Self {
-                rank
-            }
+            own_rank! {}
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
                 let (bits, other) = (a.to_bits(), b.to_bits());
@@ -183,15 +182,7 @@ macro_rules! float {
             fn lane<O: Order>(self) -> $key {
                 self.0.key::<O>()
             }
-            type Rank = Self;
-            #[inline(always)]
-            fn rank<O: Order>(self) -> Self {
-                self
-            }
-            #[inline(always)]
-            fn from_rank<O: Order>(rank: Self) -> Self {
-                rank
-            }
+            own_rank! {}
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
                 Keyed(<$type>::extreme::<O>(a.0, b.0))

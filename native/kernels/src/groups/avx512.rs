@@ -1,7 +1,7 @@
 //! Groups of rows with AVX-512.
 
 use super::kinds::Kind;
-use super::{Groups, LONGEST, ROWS};
+use super::{Groups, ROWS};
 use crate::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -9,6 +9,9 @@ use std::mem::MaybeUninit;
 
 /// Bytes of a vector.
 pub const VECTOR: usize = 64;
+
+/// Bytes of the longest row.
+const LONGEST: usize = 4096;
 
 /// Vectors of a chunk of a row that has many.
 const CHUNK: usize = 4;
