@@ -275,6 +275,11 @@ unsafe fn seek<E: Element, O: Order, const LAST: bool>(data: *const E, len: usiz
         nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
     }
     let distance = nearest.widen() as usize;
+    if distance >= LANES {
+        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not.
+        let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
+    }
     at + if LAST { LANES - 1 - distance } else { distance }
 }
 

@@ -246,3 +246,40 @@ fn threads_share_one_row_and_many() {
         assert_eq!(found, expected);
     }
 }
+
+/// Hosts may have denormal floats taken for zeros (onnxruntime's `session.set_denormal_as_zero`). Then they tie with zeros;
+/// places stay inside the row all the same.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn places_stay_inside_the_row_where_denormals_are_zeros() {
+    let (mut usual, mut flushed) = (0u32, 0u32);
+    // SAFETY: the control word is stored, and set with two more of its flags.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut usual) };
+    flushed |= usual | 1 << 6 | 1 << 15;
+    let mut random = Random(5);
+    for len in [5, 70, 300, 1000, 3000, 50_000] {
+        let rows = 20;
+        let tiny = f32::from_bits(7);
+        // Few zeros and denormals: a stretch with a zero ties with one with a denormal far behind.
+        let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
+        let axes = [(rows, 4 * len as isize, 8, false), (len, 4, 0, true)];
+        for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
+            let input =
+                Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest, last };
+            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+                let mut found = vec![-1i64; rows];
+                // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.
+                unsafe {
+                    std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const flushed);
+                    argreduce(input, axes.into_iter(), found.as_mut_ptr().cast(), IndexType::Int64);
+                    std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const usual);
+                }
+                for (row, place) in found.into_iter().enumerate() {
+                    let values: Vec<i32> = data[row * len..][..len].iter().map(|&value| value.round() as i32).collect();
+                    let best = if largest { values.iter().max() } else { values.iter().min() };
+                    assert_eq!(values.get(place as usize), best, "{set:?} {len} {largest} {last} {place}");
+                }
+            }
+        }
+    }
+}
