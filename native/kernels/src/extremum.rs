@@ -4,10 +4,11 @@
 //! or is packed. A line is cut into tiles that stay in the first-level cache while all operands pass over it.
 
 use crate::element::ElementType;
-use crate::fold::{AT_ONCE, LINE, Passes, Start};
+use crate::fold::{AT_ONCE, Passes, Start};
 use crate::isa::dispatch;
 use crate::layout::PerAxis;
 use crate::pack::{Pack, SCRATCH};
+use crate::prefetch::LINE;
 use crate::threads;
 use smallvec::{SmallVec, smallvec};
 use std::mem::MaybeUninit;

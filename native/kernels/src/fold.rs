@@ -3,13 +3,11 @@
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::{Task, dispatch};
 use crate::order::{Element, Index, Lane, Order};
+use crate::prefetch::LINE;
 use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
-
-/// Bytes of a line of the cache.
-pub const LINE: usize = 64;
 
 /// Operands that are read in one pass over a tile.
 pub const AT_ONCE: usize = 4;

@@ -284,7 +284,7 @@ impl<const INFINITY: i16, const ONE: u16> Half<INFINITY, ONE> {
     /// What has the least rank: minus infinity, or else the first NaN after infinity.
     #[inline(always)]
     fn first<O: Order>() -> u16 {
-        if O::LARGEST { turn(INFINITY as u16 | 0x8000) } else { INFINITY as u16 + 1 }
+        if O::LARGEST { turn(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::isa::Task;
 use crate::order::{Element, Index, Lane, Order, pick, utmost, worst};
-use crate::prefetch::prefetch;
+use crate::prefetch::{LINE, prefetch};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -68,9 +68,6 @@ const LONG: usize = 1 << 20;
 /// Bytes of the next row that are asked for before the place is looked for: the hardware goes on by itself from
 /// there. Measured over rows of 4 and 8 KiB from the third-level cache: 2 KiB gain 10 to 20 %, 8 KiB lose it again.
 const AHEAD: usize = 2048;
-
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
 
 /// Bytes of accumulators that a long sweep uses.
 const WIDE: usize = 1024;

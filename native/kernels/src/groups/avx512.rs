@@ -31,21 +31,21 @@ impl Groups {
             if self.is_few() {
                 return self.few(kind);
             }
-            match (self.len.div_ceil(K::LANES), self.last) {
-                (1, false) => self.each::<K, 1, false>(kind),
-                (2, false) => self.each::<K, 2, false>(kind),
-                (3, false) => self.each::<K, 3, false>(kind),
-                (4, false) => self.each::<K, 4, false>(kind),
-                (5 | 6, false) => self.each::<K, 6, false>(kind),
-                (7 | 8, false) => self.each::<K, 8, false>(kind),
-                (_, false) => self.each::<K, 0, false>(kind),
-                (1, true) => self.each::<K, 1, true>(kind),
-                (2, true) => self.each::<K, 2, true>(kind),
-                (3, true) => self.each::<K, 3, true>(kind),
-                (4, true) => self.each::<K, 4, true>(kind),
-                (5 | 6, true) => self.each::<K, 6, true>(kind),
-                (7 | 8, true) => self.each::<K, 8, true>(kind),
-                (_, true) => self.each::<K, 0, true>(kind),
+            if self.last { self.in_chunks::<K, true>(kind) } else { self.in_chunks::<K, false>(kind) }
+        }
+    }
+
+    unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len.div_ceil(K::LANES) {
+                1 => self.each::<K, 1, LAST>(kind),
+                2 => self.each::<K, 2, LAST>(kind),
+                3 => self.each::<K, 3, LAST>(kind),
+                4 => self.each::<K, 4, LAST>(kind),
+                5 | 6 => self.each::<K, 6, LAST>(kind),
+                7 | 8 => self.each::<K, 8, LAST>(kind),
+                _ => self.each::<K, 0, LAST>(kind),
             }
         }
     }

@@ -57,16 +57,17 @@ impl Groups {
     /// As for [`Groups::run`], where [`is_few`](Self::is_few).
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
+        unsafe { if self.last { self.few_by_len::<K, true>(kind) } else { self.few_by_len::<K, false>(kind) } }
+    }
+
+    unsafe fn few_by_len<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
         unsafe {
-            match (self.len, self.last) {
-                (2, false) => self.few_of::<K, 2, false>(kind),
-                (3, false) => self.few_of::<K, 3, false>(kind),
-                (4, false) => self.few_of::<K, 4, false>(kind),
-                (_, false) => self.few_of::<K, MOST, false>(kind),
-                (2, true) => self.few_of::<K, 2, true>(kind),
-                (3, true) => self.few_of::<K, 3, true>(kind),
-                (4, true) => self.few_of::<K, 4, true>(kind),
-                (_, true) => self.few_of::<K, MOST, true>(kind),
+            match self.len {
+                2 => self.few_of::<K, 2, LAST>(kind),
+                3 => self.few_of::<K, 3, LAST>(kind),
+                4 => self.few_of::<K, 4, LAST>(kind),
+                _ => self.few_of::<K, MOST, LAST>(kind),
             }
         }
     }
