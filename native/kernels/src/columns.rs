@@ -173,7 +173,7 @@ unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
     so_far: Option<(F::Lane, <F::Lane as Lane>::Index)>,
 ) -> (F::Lane, <F::Lane as Lane>::Index, bool) {
     let (mut champion, mut at) = so_far.unwrap_or((F::Lane::LOWEST, Index::ZERO));
-    let mut any = false;
+    let mut watch = F::Lane::calm::<O>();
     for step in 0..ROWS {
         // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
         let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
@@ -181,9 +181,9 @@ unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
         let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
-        any |= lane.is_nan();
+        watch = lane.watch::<O>(watch);
     }
-    (champion, at, any)
+    (champion, at, F::Lane::met_nan::<O>(champion, watch))
 }
 
 /// Room in the first-level cache for one value per column.

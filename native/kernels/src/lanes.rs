@@ -57,8 +57,13 @@ macro_rules! integer {
             type Key = $type;
             const LOWEST: Self = <$type>::MIN;
             const HIGHEST: Self = <$type>::MAX;
+            type Watch = ();
             #[inline(always)]
-            fn is_nan(self) -> bool {
+            fn calm<O: Order>() {}
+            #[inline(always)]
+            fn watch<O: Order>(self, (): ()) {}
+            #[inline(always)]
+            fn met_nan<O: Order>(_: Self, (): ()) -> bool {
                 false
             }
             #[inline(always)]
@@ -125,9 +130,18 @@ macro_rules! float {
             type Key = $key;
             const LOWEST: Self = <$type>::NEG_INFINITY;
             const HIGHEST: Self = <$type>::INFINITY;
+            type Watch = bool;
             #[inline(always)]
-            fn is_nan(self) -> bool {
-                self != self
+            fn calm<O: Order>() -> bool {
+                false
+            }
+            #[inline(always)]
+            fn watch<O: Order>(self, so_far: bool) -> bool {
+                so_far | (self != self)
+            }
+            #[inline(always)]
+            fn met_nan<O: Order>(_: Self, watch: bool) -> bool {
+                watch
             }
             #[inline(always)]
             fn key<O: Order>(self) -> $key {
@@ -203,6 +217,11 @@ float!(f32, i32, u32; f64, i64, u64;);
 #[repr(transparent)]
 pub struct Half<const INFINITY: i16, const ONE: u16>(u16);
 
+/// The lane of a 16-bit float: its value as a signed integer, magnitudes above `INFINITY` being NaN.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct HalfLane<const INFINITY: i16>(i16);
+
 /// The sign of a 16-bit float.
 const SIGN: u16 = 0x8000;
 
@@ -215,18 +234,66 @@ pub type Float16 = Half<0x7c00, 0x3c00>;
 /// The upper half of an IEEE 754 binary32.
 pub type BFloat16 = Half<0x7f80, 0x3f80>;
 
-impl<const INFINITY: i16, const ONE: u16> Element for Half<INFINITY, ONE> {
+impl<const INFINITY: i16> Lane for HalfLane<INFINITY> {
+    type Index = u16;
+    type Key = i16;
+    const LOWEST: Self = HalfLane(-INFINITY);
+    const HIGHEST: Self = HalfLane(INFINITY);
+    /// The worst lane so far. A NaN of the sign that is wanted is better than infinity, and becomes the champion; one
+    /// of the other sign is worse than any number. To keep the worst is one instruction, to ask each lane is three.
+    type Watch = i16;
+    #[inline(always)]
+    fn calm<O: Order>() -> i16 {
+        0
+    }
+    #[inline(always)]
+    fn watch<O: Order>(self, so_far: i16) -> i16 {
+        if O::better(so_far, self.0) { self.0 } else { so_far }
+    }
+    #[inline(always)]
+    fn met_nan<O: Order>(champion: Self, watch: i16) -> bool {
+        if O::LARGEST {
+            (champion.0 > INFINITY) | (watch < -INFINITY)
+        } else {
+            (champion.0 < -INFINITY) | (watch > INFINITY)
+        }
+    }
+    #[inline(always)]
+    fn key<O: Order>(self) -> i16 {
+        let extreme = if O::LARGEST { i16::MAX } else { i16::MIN };
+        if self.0.unsigned_abs() > INFINITY as u16 { extreme } else { self.0 }
+    }
+    #[inline(always)]
+    fn from_key(key: i16) -> Self {
+        HalfLane(key)
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Element for Keyed<Half<INFINITY, ONE>> {
     type Lane = i16;
     type Ordered = Self;
-    const ONE: Self = Half(ONE);
+    const ONE: Self = Keyed(Half::ONE);
     #[inline(always)]
     fn lane<O: Order>(self) -> i16 {
+        self.0.lane::<O>().key::<O>()
+    }
+    own_rank! {}
+    #[inline(always)]
+    fn extreme<O: Order>(a: Self, b: Self) -> Self {
+        let rank = Half::<INFINITY, ONE>::extreme::<O>(a.0.rank::<O>(), b.0.rank::<O>());
+        Keyed(Half::from_rank::<O>(rank))
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Element for Half<INFINITY, ONE> {
+    type Lane = HalfLane<INFINITY>;
+    type Ordered = Keyed<Self>;
+    const ONE: Self = Half(ONE);
+    /// Sign and magnitude to two's complement, where both zeros are 0.
+    #[inline(always)]
+    fn lane<O: Order>(self) -> HalfLane<INFINITY> {
         let bits = self.0 as i16;
-        let sign = bits >> 15;
-        let magnitude = bits & 0x7fff;
-        let key = (magnitude ^ sign) - sign;
-        let extreme = if O::LARGEST { i16::MAX } else { i16::MIN };
-        if magnitude > INFINITY { extreme } else { key }
+        HalfLane(if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits })
     }
     /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
     /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.

@@ -1,9 +1,9 @@
 //! What "larger" and "smaller" mean, for every element type alike; [`lanes`](crate::lanes) says it for each.
 //!
 //! An [`Element`] is a value as it is stored; a [`Lane`] is what the kernels compare. Integers and the
-//! native floats are their own lanes. The 16-bit floats become order-preserving `i16` keys, so every kernel
-//! handles them as integers. A float lane may be NaN: kernels compare it the cheap way, notice NaN on the
-//! side, and run again over [`Keyed`](crate::lanes::Keyed) elements, whose integer lanes place NaN at the extreme end.
+//! native floats are their own lanes, and the 16-bit floats become order-preserving integers. A float lane may be NaN:
+//! kernels compare it the cheap way, notice NaN on the side, and run again over [`Keyed`](crate::lanes::Keyed)
+//! elements, whose integer lanes place NaN at the extreme end.
 
 use crate::rows::{Key, sweep};
 
@@ -52,8 +52,14 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     const LOWEST: Self;
     /// Above every other lane.
     const HIGHEST: Self;
-    /// Whether the lane is NaN.
-    fn is_nan(self) -> bool;
+    /// What is kept beside a champion, so that NaN among the lanes that it met is noticed.
+    type Watch: Copy;
+    /// Nothing noticed so far.
+    fn calm<O: Order>() -> Self::Watch;
+    /// Takes notice of a lane.
+    fn watch<O: Order>(self, so_far: Self::Watch) -> Self::Watch;
+    /// Whether one of the lanes that a champion met was NaN.
+    fn met_nan<O: Order>(champion: Self, watch: Self::Watch) -> bool;
     /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
     fn key<O: Order>(self) -> Self::Key;
     /// A lane that compares equal to every lane with this key, which is not NaN's.

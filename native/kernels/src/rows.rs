@@ -234,13 +234,13 @@ unsafe fn stretch<E: Element, O: Order, const STRETCHES: usize, const FRESH: boo
         // SAFETY: the caller vouches for `STRETCHES` stretches and for accumulators that are filled unless `FRESH`.
         unsafe {
             let mut champion = if FRESH { worst::<O, _>() } else { best[lane].assume_init() };
-            let mut any = false;
+            let mut watch = E::Lane::calm::<O>();
             for step in 0..STRETCHES {
                 let value = load::<E, O>(data, lane + step * lanes);
-                any |= value.is_nan();
+                watch = value.watch::<O>(watch);
                 champion = pick::<O, _>(value, champion);
             }
-            flags = flags.or(any);
+            flags = flags.or(E::Lane::met_nan::<O>(champion, watch));
             best[lane].write(champion);
         }
     }

@@ -12,9 +12,12 @@ impl Random {
         (self.0 >> 33) as usize % bound
     }
 
-    /// Few different values, so that ties are common; NaN and both zeros among them.
+    /// Few different values, so that ties are common; both zeros and, now and then, different NaN among them.
     fn float(&mut self) -> f32 {
-        [0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN][self.below(8)]
+        match self.below(40) {
+            0 => f32::from_bits([0x7f81, 0x7fc0, 0x7fff, 0xff81, 0xffff][self.below(5)] << 16),
+            _ => [0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY][self.below(7)],
+        }
     }
 }
 
@@ -64,7 +67,12 @@ fn reductions_agree_with_a_loop() {
     let mut random = Random(1);
     for _ in 0..400 {
         let (lengths, strides) = shape(&mut random);
-        let data: Vec<f32> = (0..lengths.iter().product()).map(|_| random.float()).collect();
+        let mut data: Vec<f32> = (0..lengths.iter().product()).map(|_| random.float()).collect();
+        if random.below(2) == 0 {
+            // What notices the NaN of one sign must not be needed for those of the other.
+            let sign = [1.0, -1.0][random.below(2)];
+            data.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = value.copysign(sign));
+        }
         let reduced: Vec<bool> = lengths.iter().map(|_| random.below(2) == 0).collect();
         let (largest, last) = (random.below(2) == 0, random.below(2) == 0);
 
@@ -88,13 +96,20 @@ fn reductions_agree_with_a_loop() {
             out[axis] = step;
             step *= kept[axis] as isize;
         }
-        let axes = (0..lengths.len()).map(|axis| (lengths[axis], 4 * strides[axis], out[axis], reduced[axis]));
-        let input = Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest, last };
-        for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
-            let mut found = vec![-1i64; expected.len()];
-            // SAFETY: the axes describe `data`, and `found` has one index for each kept position.
-            unsafe { argreduce(input, axes.clone(), found.as_mut_ptr().cast(), IndexType::Int64) };
-            assert_eq!(found, expected, "{set:?} {lengths:?} {strides:?} {reduced:?} {largest} {last}");
+        // All of these values are bfloat16 too.
+        let halves: Vec<u16> = data.iter().map(|value| (value.to_bits() >> 16) as u16).collect();
+        for (data, element) in
+            [(data.as_ptr().cast::<u8>(), ElementType::Float32), (halves.as_ptr().cast(), ElementType::BFloat16)]
+        {
+            let size = element.size() as isize;
+            let axes = (0..lengths.len()).map(|axis| (lengths[axis], size * strides[axis], out[axis], reduced[axis]));
+            let input = Input { data, element, swapped: false, largest, last };
+            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+                let mut found = vec![-1i64; expected.len()];
+                // SAFETY: the axes describe the data, and `found` has one index for each kept position.
+                unsafe { argreduce(input, axes.clone(), found.as_mut_ptr().cast(), IndexType::Int64) };
+                assert_eq!(found, expected, "{set:?} {element:?} {lengths:?} {strides:?} {reduced:?} {largest} {last}");
+            }
         }
     }
 }
@@ -116,9 +131,18 @@ fn instruction_sets_agree_on_rows_of_every_length() {
                 0 => [0xff, 0x7f][random.below(2)],
                 _ => [0, 0x80, 0x3f, 0xbf, 0x40][random.below(5)],
             };
-            let data: Vec<u8> = (0..blocks * rows * pitch * size)
+            let mut data: Vec<u8> = (0..blocks * rows * pitch * size)
                 .map(|at| if at % size == size - 1 { top(&mut random) } else { [0, 0x80, 0xc0][random.below(3)] })
                 .collect();
+            // Some rows hold one value throughout: the least and the largest of each type and the infinities are among
+            // them, which lanes that a row does not fill must not be taken for.
+            for row in data.chunks_exact_mut(pitch * size).step_by(5) {
+                let (low, top) =
+                    [(0, 0), (0, 0x80), (0xff, 0x7f), (0xff, 0xff), (0, 0xfc), (0x80, 0xff)][random.below(6)];
+                for (at, byte) in row.iter_mut().enumerate() {
+                    *byte = if at % size == size - 1 { top } else { low };
+                }
+            }
             let row = (pitch * size) as isize;
             for (largest, last, both) in
                 [(true, false, false), (true, true, true), (false, false, true), (false, true, false)]
