@@ -9,6 +9,8 @@
 //! types and both orders.
 
 use crate::element::ElementType;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::InstructionSet;
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -16,9 +18,31 @@ mod avx512;
 mod few;
 #[cfg(target_arch = "x86_64")]
 mod kinds;
+#[cfg(target_arch = "x86_64")]
+mod padded;
 
 /// Rows of a group, at most.
 pub const ROWS: usize = 16;
+
+/// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in groups than
+/// turned into columns or one by one.
+#[cfg(target_arch = "x86_64")]
+pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
+    let bytes = match size {
+        1 => 18..1025,
+        2 | 4 => 24..1025,
+        _ => 32..4097,
+    };
+    rows >= ROWS
+        && (bytes.contains(&(len * size)) || follow && (few::serves(len) || padded::serves(size, len)))
+        && InstructionSet::current() == InstructionSet::Avx512
+}
+
+/// Without AVX-512 never.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
+    false
+}
 
 /// Finds the extremum of each of several rows.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
@@ -42,6 +66,12 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Whether the rows follow one another in memory.
+    #[cfg(target_arch = "x86_64")]
+    fn follow(&self) -> bool {
+        self.stride == (self.len * self.element.size()) as isize
+    }
+
     /// Returns the number of rows done: in the group that follows them there is NaN, or they are fewer than a group.
     ///
     /// # Safety

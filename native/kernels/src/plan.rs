@@ -4,7 +4,7 @@
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
 use crate::columns::TILE;
-use crate::isa::InstructionSet;
+use crate::groups;
 use crate::layout::{Axis, Layout, positions};
 use crate::order::Index;
 use crate::pack::{SCRATCH, pitch};
@@ -79,7 +79,7 @@ impl<'a> Plan<'a> {
             Some(fold) => Form::Folded(fold),
             None if contiguous(&kept) => Form::Columns { packed: false },
             None if contiguous(&reduced)
-                && groups(size, kept.len, reduced.len, kept.stride == (reduced.len * size) as isize) =>
+                && groups::pay(size, kept.len, reduced.len, kept.stride == (reduced.len * size) as isize) =>
             {
                 Form::Groups
             }
@@ -123,19 +123,6 @@ fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
     let fold = (2 * NARROW).div_ceil(kept.len);
     let follows = reduced.stride == (kept.len * size) as isize;
     (follows && reduced.len >= 4 * fold).then_some(fold)
-}
-
-/// Whether rows of `len` elements of `size` bytes are faster in groups than turned into columns or one by one.
-fn groups(size: usize, rows: usize, len: usize, follows: bool) -> bool {
-    let bytes = match size {
-        1 => 18..1025,
-        2 => 24..1025,
-        4 => 24..1025,
-        _ => 32..4097,
-    };
-    (bytes.contains(&(len * size)) || (follows && (2..=5).contains(&len)))
-        && rows >= 16
-        && InstructionSet::current() == InstructionSet::Avx512
 }
 
 /// The largest number of elements up to `len` that fills whole vectors.

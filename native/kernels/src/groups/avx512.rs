@@ -1,7 +1,7 @@
 //! Groups of rows with AVX-512.
 
 use super::kinds::Kind;
-use super::{Groups, ROWS};
+use super::{Groups, ROWS, few, padded};
 use crate::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -28,8 +28,11 @@ impl Groups {
     pub unsafe fn by<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            if self.is_few() {
+            if self.follow() && few::serves(self.len) {
                 return self.few(kind);
+            }
+            if self.follow() && padded::serves(K::SIZE, self.len) {
+                return self.padded(kind);
             }
             if self.last { self.in_chunks::<K, true>(kind) } else { self.in_chunks::<K, false>(kind) }
         }

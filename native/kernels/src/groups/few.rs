@@ -10,7 +10,7 @@ use crate::prefetch::prefetch;
 use std::arch::x86_64::*;
 
 /// Elements of the longest row.
-pub const MOST: usize = 5;
+const MOST: usize = 5;
 
 /// For each column, and each vector after the first, which lanes of what is gathered so far and of that vector are
 /// wanted: those of the vector follow those gathered.
@@ -45,16 +45,16 @@ const fn permutations(len: usize, lanes: usize) -> Permutations {
     all
 }
 
-impl Groups {
-    /// Whether the rows are few enough elements, one after the other.
-    pub fn is_few(&self) -> bool {
-        (2..=MOST).contains(&self.len) && self.stride == (self.len * self.element.size()) as isize
-    }
+/// Whether this is the way for rows of `len` elements.
+pub fn serves(len: usize) -> bool {
+    (2..=MOST).contains(&len)
+}
 
+impl Groups {
     /// Does the groups one after the other.
     ///
     /// # Safety
-    /// As for [`Groups::run`], where [`is_few`](Self::is_few).
+    /// As for [`Groups::run`], of rows of a length that is [served](serves) and that follow one another.
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe { if self.last { self.few_by_len::<K, true>(kind) } else { self.few_by_len::<K, false>(kind) } }

@@ -38,6 +38,18 @@ pub trait Kind: Copy {
             }
         }
     }
+    /// The elements from `from` on in the lanes that the mask selects; those of `other` elsewhere. Narrow ones only.
+    #[inline(always)]
+    unsafe fn spread(other: __m512i, mask: u64, from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                _ if mask == u64::MAX >> (64 - Self::LANES) => _mm512_loadu_epi8(from.cast()),
+                1 => _mm512_mask_expandloadu_epi8(other, mask, from.cast()),
+                _ => _mm512_mask_expandloadu_epi16(other, mask as u32, from.cast()),
+            }
+        }
+    }
     /// As many elements as a vector of widened lanes has.
     #[inline(always)]
     unsafe fn read(from: *const u8) -> __m512i {
@@ -215,9 +227,8 @@ impl Kind for Halves {
         // SAFETY: the caller has AVX-512.
         unsafe {
             let turned = _mm512_xor_si512(elements, _mm512_set1_epi16(self.turn));
-            let sign = _mm512_srai_epi16::<15>(turned);
-            let magnitude = _mm512_and_si512(elements, _mm512_set1_epi16(i16::MAX));
-            _mm512_sub_epi16(_mm512_xor_si512(magnitude, sign), sign)
+            let negative = _mm512_movepi16_mask(turned);
+            _mm512_mask_sub_epi16(turned, negative, _mm512_set1_epi16(i16::MIN), turned)
         }
     }
     #[inline(always)]
