@@ -6,8 +6,13 @@
 //! axis. The kernels therefore see a transposed array, a Fortran-ordered one, a reversed one and a plain one
 //! as the same thing.
 
+use smallvec::SmallVec;
+
 /// One value for each axis, in most arrays without an allocation: calls on small arrays feel every one.
-pub type PerAxis<T> = smallvec::SmallVec<[T; 8]>;
+pub type PerAxis<T> = SmallVec<[T; 8]>;
+
+/// The axes that are left of them, mostly few.
+pub type Axes = SmallVec<[Axis; 4]>;
 
 /// One axis of the iteration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +42,9 @@ impl Axis {
 #[derive(Debug)]
 pub struct Layout {
     /// Kept axes, nearest in memory first.
-    pub kept: Vec<Axis>,
+    pub kept: Axes,
     /// Reduced axes, nearest in memory first.
-    pub reduced: Vec<Axis>,
+    pub reduced: Axes,
     /// Bytes from the first element of the input, as the caller sees it, to the first in memory.
     pub offset: isize,
     /// The same for the output.
@@ -54,7 +59,7 @@ impl Layout {
     /// `axes` yields, in dimension order, the length, the input stride, the output stride and whether the
     /// axis is reduced. `last` says that the last of equals is wanted.
     pub fn new(axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)>, last: bool) -> Self {
-        let mut layout = Self { kept: Vec::new(), reduced: Vec::new(), offset: 0, out_offset: 0, index: 0 };
+        let mut layout = Self { kept: Axes::new(), reduced: Axes::new(), offset: 0, out_offset: 0, index: 0 };
         let mut weight = 1;
         for (len, stride, out, reduced) in axes.rev() {
             let own = if reduced { weight } else { 0 };
@@ -88,7 +93,7 @@ impl Layout {
 }
 
 /// Orders axes by distance in memory and joins the neighbours that lie end to end.
-pub fn merge(axes: &mut Vec<Axis>) {
+pub fn merge(axes: &mut Axes) {
     // An axis that stands still costs no memory traffic: it goes outermost.
     axes.sort_by_key(|axis| (axis.stride == 0, axis.stride, axis.len));
     axes.dedup_by(|outer, inner| {
@@ -104,7 +109,7 @@ pub fn merge(axes: &mut Vec<Axis>) {
 #[derive(Debug)]
 pub struct Odometer<'a> {
     axes: &'a [Axis],
-    counts: Vec<usize>,
+    counts: PerAxis<usize>,
     /// Where the walk stands: the sum over the axes of what a step adds.
     pub at: Position,
 }
@@ -136,7 +141,7 @@ impl<'a> Odometer<'a> {
     /// A walk that starts at linear position `start`, the first axis turning fastest.
     pub fn new(axes: &'a [Axis], mut start: usize) -> Self {
         let mut at = Position::default();
-        let mut counts = Vec::with_capacity(axes.len());
+        let mut counts = PerAxis::new();
         for axis in axes {
             counts.push(start % axis.len);
             at = at.moved(axis, start % axis.len);
@@ -174,7 +179,7 @@ mod tests {
     #[test]
     fn c_order_over_all_axes_is_one_axis() {
         let layout = Layout::new([(4, 24, 0, true), (6, 4, 0, true)].into_iter(), false);
-        assert_eq!(layout.reduced, [Axis { len: 24, stride: 4, out: 0, weight: 1 }]);
+        assert_eq!(layout.reduced[..], [Axis { len: 24, stride: 4, out: 0, weight: 1 }]);
         assert!(layout.kept.is_empty());
     }
 
@@ -182,14 +187,14 @@ mod tests {
     fn fortran_order_keeps_its_index_weights_apart() {
         let layout = Layout::new([(4, 4, 0, true), (6, 16, 0, true)].into_iter(), false);
         let axes = [Axis { len: 4, stride: 4, out: 0, weight: 6 }, Axis { len: 6, stride: 16, out: 0, weight: 1 }];
-        assert_eq!(layout.reduced, axes);
+        assert_eq!(layout.reduced[..], axes);
     }
 
     #[test]
     fn reversed_axes_run_upwards() {
         let layout = Layout::new([(5, -4, 0, true)].into_iter(), false);
         assert_eq!((layout.offset, layout.index), (-16, 4));
-        assert_eq!(layout.reduced, [Axis { len: 5, stride: 4, out: 0, weight: -1 }]);
+        assert_eq!(layout.reduced[..], [Axis { len: 5, stride: 4, out: 0, weight: -1 }]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
 use crate::element::{ElementType, with_element};
-use crate::layout::{Axis, Layout, Odometer, Position, merge, positions};
+use crate::layout::{Axes, Axis, Layout, Odometer, Position, merge, positions};
 use crate::order::Element;
 use crate::reduce::{Input, Sink, reduce};
 
@@ -37,7 +37,7 @@ struct Hot {
     output: *mut u8,
     element: ElementType,
     /// The reduced axes, heaviest index weight first.
-    reduced: Vec<Axis>,
+    reduced: Axes,
 }
 
 // SAFETY: threads write to different tiles.
@@ -128,7 +128,7 @@ impl Hot {
 
     unsafe fn clear(&self, output: *mut u8, tile: Axis) {
         let size = self.element.size();
-        let mut axes: Vec<Axis> =
+        let mut axes: Axes =
             self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
         axes.push(Axis { stride: tile.out.abs(), ..tile });
         let corner: isize = axes.iter().map(|axis| axis.out.min(0) * (axis.len as isize - 1)).sum();

@@ -46,15 +46,16 @@ impl Operator for Extremum {
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
         let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
-        let mut operands: SmallVec<[Operand; 4]> = inputs
-            .iter()
-            .map(|input| {
-                let own = strides(&input.shape, element.size()).into_iter().zip(&input.shape);
-                let own = own.map(|(stride, &size)| if size == 1 { 0 } else { stride });
-                let missing = std::iter::repeat_n(0, shape.len() - input.shape.len());
-                Operand { data: input.data, strides: missing.chain(own).collect(), swapped: false }
-            })
-            .collect();
+        let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
+        for input in inputs {
+            let mut own: PerAxis<isize> = smallvec![0; shape.len()];
+            let mut step = element.size() as isize;
+            for (stride, &size) in own.iter_mut().rev().zip(input.shape.iter().rev()) {
+                *stride = if size == 1 { 0 } else { step };
+                step *= size as isize;
+            }
+            operands.push(Operand { data: input.data, strides: own, swapped: false });
+        }
         let to = strides(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
         unsafe { extremum(&mut operands, element, self.largest, &sizes, output, &to) };

@@ -18,13 +18,17 @@ pub struct Kernel<O> {
     api: Api,
     operator: O,
     element: ElementType,
+    /// How many inputs the node has.
+    inputs: usize,
 }
 
 impl<O: Operator> Kernel<O> {
     /// Makes the kernel of the node that `info` describes, for inputs of one element type.
     pub fn new(api: Api, info: *const OrtKernelInfo, element: ElementType) -> Result<Self> {
         let operator = worded::<O, _>(O::new(&OfKernel(api, info)), || None)?;
-        Ok(Self { api, operator, element })
+        let mut inputs = 0;
+        call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
+        Ok(Self { api, operator, element, inputs })
     }
 
     /// The table of functions of the ONNX Runtime that the kernel was made for.
@@ -35,9 +39,10 @@ impl<O: Operator> Kernel<O> {
     /// Runs the kernel on the inputs of one call.
     pub fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let api = self.api;
-        let mut count = 0;
-        call!(api, KernelContext_GetInputCount(context, &raw mut count));
-        let inputs = (0..count).map(|index| self.input(context, index)).collect::<Result<SmallVec<[Input; 2]>>>()?;
+        let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
+        for index in 0..self.inputs {
+            inputs.push(self.input(context, index)?);
+        }
         let shape = worded::<O, _>(self.operator.shape(&inputs), || {
             let given = inputs.iter().map(|input| format!("{}{:?}", name(self.element), input.shape));
             Some(given.collect::<Vec<_>>().join(", "))
