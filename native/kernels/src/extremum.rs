@@ -1,17 +1,16 @@
 //! `Extremum`: the elementwise largest or smallest of any number of operands, in one pass.
 //!
-//! The output is walked line by line; along a line each operand is contiguous, stands still (it is broadcast)
-//! or is packed. A line is cut into tiles that stay in the first-level cache while all operands pass over it.
+//! The output is cut into tiles, parts of a line or several lines; along a line each operand is contiguous, stands still
+//! (it is broadcast) or is packed. A tile stays in the first-level cache while all operands pass over it.
 
 use crate::element::ElementType;
-use crate::fold::{AT_ONCE, Passes, Start};
+use crate::fold::{AT_ONCE, Lines, Passes, Start};
 use crate::isa::dispatch;
 use crate::layout::PerAxis;
 use crate::pack::{Pack, SCRATCH};
 use crate::prefetch::LINE;
 use crate::threads;
 use smallvec::{SmallVec, smallvec};
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
@@ -73,8 +72,10 @@ struct Plan {
     output: *mut u8,
     /// Innermost first.
     dimensions: SmallVec<[Dimension; 4]>,
-    /// Elements of a tile.
+    /// Elements of a tile along a line.
     tile: usize,
+    /// Lines of a tile.
+    rows: usize,
     /// Elements by which the first tile of a line is shorter.
     shift: usize,
 }
@@ -129,13 +130,15 @@ impl Plan {
         let plain = |(operand, &stride): (&Operand, &isize)| {
             !operand.swapped && (stride == 0 || (stride == size as isize && !ptr::eq(operand.data, output)))
         };
-        let streams =
-            inner.out == size as isize && operands.len() <= AT_ONCE && operands.iter().zip(&inner.strides).all(plain);
+        let direct = inner.out == size as isize && operands.iter().zip(&inner.strides).all(plain);
+        let streams = direct && operands.len() <= AT_ONCE;
         // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { STREAM } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
         let shift = (output as usize % LINE / size).min(tile - 1);
-        Self { element, largest, output, dimensions, tile, shift }
+        let lines = dimensions.get(1).map_or(1, |lines| lines.len);
+        let rows = if direct && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
+        Self { element, largest, output, dimensions, tile, rows, shift }
     }
 
     fn total(&self) -> usize {
@@ -143,72 +146,119 @@ impl Plan {
     }
 
     fn tiles(&self) -> usize {
-        let inner = self.dimensions[0].len;
-        self.total() / inner * (inner + self.shift).div_ceil(self.tile)
+        let outer: usize = self.dimensions.iter().skip(2).map(|dimension| dimension.len).product();
+        outer * self.blocks() * self.per_line()
+    }
+
+    /// Tiles of a line.
+    fn per_line(&self) -> usize {
+        (self.dimensions[0].len + self.shift).div_ceil(self.tile)
+    }
+
+    /// Tiles that take all lines, one after the other.
+    fn blocks(&self) -> usize {
+        self.dimensions.get(1).map_or(1, |lines| lines.len.div_ceil(self.rows))
     }
 
     /// Does some of the tiles.
     unsafe fn run(&self, operands: &[Operand], tiles: Range<usize>) {
         let inner = &self.dimensions[0];
-        let per_line = (inner.len + self.shift).div_ceil(self.tile);
+        let (per_line, blocks) = (self.per_line(), self.blocks());
         let mut offsets: SmallVec<[isize; 4]> = smallvec![0; operands.len()];
+        let mut scratch = Scratch::default();
         for tile in tiles {
             let end = (tile % per_line + 1) * self.tile - self.shift;
             let start = end.saturating_sub(self.tile);
             let len = end.min(inner.len) - start;
-            let mut out = inner.out * start as isize;
-            for (offset, stride) in offsets.iter_mut().zip(&inner.strides) {
-                *offset = stride * start as isize;
-            }
-            let mut line = tile / per_line;
-            for dimension in &self.dimensions[1..] {
-                let step = (line % dimension.len) as isize;
-                line /= dimension.len;
-                out += dimension.out * step;
+            let mut out = 0;
+            offsets.fill(0);
+            let mut walk = |dimension: &Dimension, steps: usize| {
+                out += dimension.out * steps as isize;
                 for (offset, stride) in offsets.iter_mut().zip(&dimension.strides) {
-                    *offset += stride * step;
+                    *offset += stride * steps as isize;
+                }
+            };
+            walk(inner, start);
+            let mut rows = 1;
+            if let Some((lines, outer)) = self.dimensions[1..].split_first() {
+                let mut rest = tile / per_line;
+                let row = rest % blocks * self.rows;
+                rows = self.rows.min(lines.len - row);
+                walk(lines, row);
+                rest /= blocks;
+                for dimension in outer {
+                    walk(dimension, rest % dimension.len);
+                    rest /= dimension.len;
                 }
             }
             // SAFETY: the caller's promise.
-            unsafe { self.tile(operands, &offsets, self.output.wrapping_offset(out), len) };
+            unsafe { self.tile(operands, &offsets, self.output.wrapping_offset(out), (rows, len), &mut scratch) };
         }
     }
 
-    unsafe fn tile(&self, operands: &[Operand], offsets: &[isize], output: *mut u8, len: usize) {
+    unsafe fn tile(
+        &self,
+        operands: &[Operand],
+        offsets: &[isize],
+        output: *mut u8,
+        (rows, len): (usize, usize),
+        scratch: &mut Scratch,
+    ) {
         let size = self.element.size();
         let inner = &self.dimensions[0];
-        let mut gathered = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let mut folded = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let mut one = MaybeUninit::<u64>::uninit();
+        let lines = |at: usize| self.dimensions.get(1).map_or(0, |lines| lines.strides[at]);
+        let Scratch { gathered, folded, ones } = scratch;
         let line = |at: usize| operands[at].data.wrapping_offset(offsets[at]);
         let mut read = |passes: &mut Passes, at: usize| {
             let (stride, swapped) = (inner.strides[at], operands[at].swapped);
             if swapped || (stride != 0 && stride != size as isize) {
-                let (inner, to) = ((passes.len, stride), gathered.as_mut_ptr().cast());
+                let (inner, to) = ((passes.len, stride), room(gathered));
                 dispatch(Pack { data: line(at), outer: (1, 0), inner, size, swapped, to });
-                passes.push(gathered.as_ptr().cast());
+                passes.push(Lines { data: to, step: 0 });
                 passes.flush();
             } else {
-                passes.push(line(at));
+                passes.push(Lines { data: line(at), step: lines(at) });
             }
         };
-        // Operands that stand still along the line become one element, from which the first pass starts.
+        // Operands that stand still along a line become one element, from which the first pass starts.
         let still = || (0..operands.len()).filter(|&at| inner.strides[at] == 0);
         let moving = || (0..operands.len()).filter(|&at| inner.strides[at] != 0);
-        let mut first = Passes::new(self.element, self.largest, one.as_mut_ptr().cast(), 1, Start::Nothing);
+        // One alone is read where it is, if its bytes are in order.
+        let in_place = still().count() < 2 && still().all(|at| !operands[at].swapped);
+        let to = if in_place { ptr::null_mut() } else { room(ones) };
+        let to = Lines { data: to, step: size as isize };
+        let mut first = Passes::new(self.element, self.largest, to, (rows, 1), Start::Nothing);
         still().for_each(|at| read(&mut first, at));
         let start = first.start();
         // An operand that is the output itself would look like an obstacle to vectors: it goes round by scratch.
         let direct = inner.out == size as isize && moving().all(|at| !ptr::eq(line(at), output));
-        let to = if direct { output } else { folded.as_mut_ptr().cast() };
-        let mut passes = Passes::new(self.element, self.largest, to, len, start);
+        let to = if direct {
+            Lines { data: output, step: self.dimensions.get(1).map_or(0, |lines| lines.out) }
+        } else {
+            Lines { data: room(folded), step: 0 }
+        };
+        let mut passes = Passes::new(self.element, self.largest, to, (rows, len), start);
         moving().for_each(|at| read(&mut passes, at));
         passes.flush();
         if !direct {
             // SAFETY: the caller's promise.
-            unsafe { scatter(to, size, len, output, inner.out) };
+            unsafe { scatter(to.data, size, len, output, inner.out) };
         }
     }
+}
+
+/// Memory for what cannot be read or written in place, made where it is needed: most calls do without.
+#[derive(Default)]
+struct Scratch {
+    gathered: Vec<u64>,
+    folded: Vec<u64>,
+    ones: Vec<u64>,
+}
+
+/// [`SCRATCH`] bytes.
+fn room(memory: &mut Vec<u64>) -> *mut u8 {
+    memory.reserve(SCRATCH / 8);
+    memory.as_mut_ptr().cast()
 }
 
 /// Copies a finished tile to where the output has it.

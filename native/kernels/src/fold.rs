@@ -12,13 +12,30 @@ use std::ptr;
 /// Operands that are read in one pass over a tile.
 pub const AT_ONCE: usize = 4;
 
+/// As many lines of a tile as it has rows.
+#[derive(Clone, Copy)]
+pub struct Lines<T> {
+    /// The first element of the first line.
+    pub data: T,
+    /// Bytes from one line to the next.
+    pub step: isize,
+}
+
+impl<T> Lines<*const T> {
+    #[inline(always)]
+    fn line<E>(self, row: usize) -> *const E {
+        self.data.wrapping_byte_offset(self.step * row as isize).cast()
+    }
+}
+
 /// The passes over one tile, each over several operands.
 pub struct Passes {
     element: ElementType,
     largest: bool,
-    to: *mut u8,
+    to: Lines<*mut u8>,
     pub len: usize,
-    lines: [*const u8; AT_ONCE],
+    rows: usize,
+    operands: [Lines<*const u8>; AT_ONCE],
     waiting: usize,
     start: Start,
 }
@@ -28,23 +45,31 @@ pub struct Passes {
 pub enum Start {
     /// Its own first operand.
     Nothing,
-    /// One element for the whole tile.
-    One(*const u8),
+    /// One element for each row.
+    One(Lines<*const u8>),
     /// The result of the pass before, which the tile holds.
     Tile,
 }
 
 impl Passes {
-    pub fn new(element: ElementType, largest: bool, to: *mut u8, len: usize, start: Start) -> Self {
-        Self { element, largest, to, len, lines: [ptr::null(); AT_ONCE], waiting: 0, start }
+    /// Passes into `rows` lines of `len` elements each.
+    pub fn new(
+        element: ElementType,
+        largest: bool,
+        to: Lines<*mut u8>,
+        (rows, len): (usize, usize),
+        start: Start,
+    ) -> Self {
+        let operands = [Lines { data: ptr::null(), step: 0 }; AT_ONCE];
+        Self { element, largest, to, len, rows, operands, waiting: 0, start }
     }
 
     /// Takes an operand into the next pass.
-    pub fn push(&mut self, line: *const u8) {
+    pub fn push(&mut self, operand: Lines<*const u8>) {
         if self.waiting == AT_ONCE {
             self.flush();
         }
-        self.lines[self.waiting] = line;
+        self.operands[self.waiting] = operand;
         self.waiting += 1;
     }
 
@@ -52,10 +77,10 @@ impl Passes {
     pub fn start(mut self) -> Start {
         match (self.start, self.waiting) {
             (Start::Nothing, 0) => Start::Nothing,
-            (Start::Nothing, 1) => Start::One(self.lines[0]),
+            (Start::Nothing, 1) => Start::One(self.operands[0]),
             _ => {
                 self.flush();
-                Start::One(self.to)
+                Start::One(Lines { data: self.to.data, step: self.to.step })
             }
         }
     }
@@ -63,9 +88,10 @@ impl Passes {
     /// Does the pass, if there is anything to do.
     pub fn flush(&mut self) {
         if self.waiting > 0 || matches!(self.start, Start::One(_)) {
-            let (lines, start, to, len) = (&self.lines[..self.waiting], self.start, self.to, self.len);
+            let Self { start, to, len, rows, .. } = *self;
+            let operands = &self.operands[..self.waiting];
             with_element_and_order!(self.element, self.largest, E, O => dispatch(Fold::<E, O> {
-                lines, start, to: to.cast(), len, order: PhantomData,
+                operands, start, to, len, rows, order: PhantomData,
             }));
             self.waiting = 0;
             self.start = Start::Tile;
@@ -74,27 +100,29 @@ impl Passes {
 }
 
 /// Folds up to [`AT_ONCE`] operands into a tile.
+///
+/// All rows in one go: what comes before a line costs as much as a few hundred bytes of it.
 struct Fold<'a, E, O> {
-    lines: &'a [*const u8],
+    operands: &'a [Lines<*const u8>],
     start: Start,
-    to: *mut E,
+    to: Lines<*mut u8>,
     len: usize,
-    order: PhantomData<O>,
+    rows: usize,
+    order: PhantomData<(E, O)>,
 }
 
 impl<E: Element, O: Order> Task for Fold<'_, E, O> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        // SAFETY: whoever builds the task vouches for `len` elements of every operand, and of the tile.
+        // SAFETY: whoever builds the task vouches for `rows` lines of `len` elements of every operand, and of the tile.
         unsafe {
             match self.start {
-                Start::Nothing => self.from(|_| None),
-                Start::One(one) => {
-                    let rank = one.cast::<E>().read_unaligned().rank::<O>();
-                    self.from(|_| Some(rank))
+                Start::Nothing => self.from::<false>(|_| None),
+                Start::One(ones) => {
+                    self.from::<false>(|row| Some(ones.line::<E>(row).read_unaligned().rank::<O>()));
                 }
-                Start::Tile => self.from(|at| Some(self.to.add(at).read_unaligned().rank::<O>())),
+                Start::Tile => self.from::<true>(|_| None),
             }
         }
     }
@@ -102,40 +130,50 @@ impl<E: Element, O: Order> Task for Fold<'_, E, O> {
 
 impl<E: Element, O: Order> Fold<'_, E, O> {
     #[inline(always)]
-    unsafe fn from(&self, start: impl Fn(usize) -> Option<E::Rank>) {
+    unsafe fn from<const TILE: bool>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         // SAFETY: the caller's.
         unsafe {
-            match self.lines.len() {
-                0 => self.each::<0>(start),
-                1 => self.each::<1>(start),
-                2 => self.each::<2>(start),
-                3 => self.each::<3>(start),
-                _ => self.each::<AT_ONCE>(start),
+            match self.operands.len() {
+                0 => self.each::<0, TILE>(first),
+                1 => self.each::<1, TILE>(first),
+                2 => self.each::<2, TILE>(first),
+                3 => self.each::<3, TILE>(first),
+                _ => self.each::<AT_ONCE, TILE>(first),
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn each<const OPERANDS: usize>(&self, start: impl Fn(usize) -> Option<E::Rank>) {
-        // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
-        let head = self.to.cast::<u8>().align_offset(LINE) / size_of::<E>();
-        let overlap = if head > 0 && self.len > 2 * LINE { LINE } else { 0 };
-        let spans = [0..overlap, if overlap > 0 { head } else { 0 }..self.len];
-        for span in spans {
-            // SAFETY: the caller's.
-            unsafe { self.span::<OPERANDS>(span, &start) };
+    unsafe fn each<const OPERANDS: usize, const TILE: bool>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
+        for row in 0..self.rows {
+            let first = first(row);
+            let lines: [*const E; OPERANDS] = from_fn(|operand| self.operands[operand].line(row));
+            let to = self.to.data.wrapping_offset(self.to.step * row as isize).cast::<E>();
+            // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
+            let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
+            let overlap = if head > 0 && self.len > 2 * LINE { LINE } else { 0 };
+            let spans = [0..overlap, if overlap > 0 { head } else { 0 }..self.len];
+            for span in spans {
+                // SAFETY: the caller's.
+                unsafe { Self::span::<OPERANDS, TILE>(span, first, lines, to) };
+            }
         }
     }
 
     #[inline(always)]
-    unsafe fn span<const OPERANDS: usize>(&self, span: Range<usize>, start: &impl Fn(usize) -> Option<E::Rank>) {
-        let lines: [*const E; OPERANDS] = from_fn(|line| self.lines[line].cast());
+    unsafe fn span<const OPERANDS: usize, const TILE: bool>(
+        span: Range<usize>,
+        first: Option<E::Rank>,
+        lines: [*const E; OPERANDS],
+        to: *mut E,
+    ) {
         // SAFETY: the caller's promise; alignment is not needed.
         let rank = |line: *const E, at: usize| unsafe { line.add(at).read_unaligned() }.rank::<O>();
+        let start = |at: usize| if TILE { Some(rank(to, at)) } else { first };
         // SAFETY: as above.
-        let write = |at: usize, best| unsafe { self.to.add(at).write_unaligned(E::from_rank::<O>(best)) };
+        let write = |at: usize, best| unsafe { to.add(at).write_unaligned(E::from_rank::<O>(best)) };
         // Where the tile itself is read, there is no second try.
-        if !matches!(self.start, Start::Tile) {
+        if !TILE {
             let mut nan = <E::Lane as Lane>::Index::ZERO;
             for at in span.clone() {
                 let mut best = start(at);

@@ -32,7 +32,7 @@ impl Operator for ArgReduce {
         })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
+    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         let shape = &inputs[0].shape;
         let reduced = self.axes.of(shape.len())?;
         let sizes = || shape.iter().copied().zip(reduced.iter().copied());
@@ -47,7 +47,7 @@ impl Operator for ArgReduce {
         })
     }
 
-    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
+    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
         let Input { data, shape: whole } = &inputs[0];
         let reduced = self.axes.of(whole.len())?;
         let from = strides(whole, element.size());

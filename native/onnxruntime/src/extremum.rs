@@ -23,7 +23,7 @@ impl Operator for Extremum {
         Ok(Self { largest: largest(attributes)?, broadcast: attributes.flag(c"broadcast", true)? })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
+    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         if !self.broadcast && inputs.iter().any(|input| differ(&input.shape, &inputs[0].shape)) {
             return Err(refusal(
                 "the operands differ in shape",
@@ -44,17 +44,18 @@ impl Operator for Extremum {
         Ok(joint)
     }
 
-    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
+    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
         let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
         for input in inputs {
-            let mut own: PerAxis<isize> = smallvec![0; shape.len()];
+            let at = operands.len();
+            operands.push(Operand { data: input.data, strides: smallvec![0; shape.len()], swapped: false });
             let mut step = element.size() as isize;
-            for (stride, &size) in own.iter_mut().rev().zip(input.shape.iter().rev()) {
+            // (In place: to move what was just written in pieces is to wait for it.)
+            for (stride, &size) in operands[at].strides.iter_mut().rev().zip(input.shape.iter().rev()) {
                 *stride = if size == 1 { 0 } else { step };
                 step *= size as isize;
             }
-            operands.push(Operand { data: input.data, strides: own, swapped: false });
         }
         let to = strides(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
@@ -80,7 +81,7 @@ fn join(one: i64, two: i64) -> Option<i64> {
     }
 }
 
-fn refusal(reason: &str, inputs: &[Input], help: &str) -> Failure {
+fn refusal(reason: &str, inputs: &[Input<'_>], help: &str) -> Failure {
     let shapes: Vec<String> = inputs.iter().map(|input| format!("{:?}", input.shape)).collect();
     Refusal { given: Some(shapes.join(", ")), ..Refusal::new(reason, help) }.into()
 }

@@ -56,7 +56,7 @@ impl<O: Operator> Kernel<O> {
         pool::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })
     }
 
-    fn input(&self, context: *mut OrtKernelContext, index: usize) -> Result<Input> {
+    fn input<'a>(&'a self, context: *mut OrtKernelContext, index: usize) -> Result<Input<'a>> {
         let api = self.api;
         let mut value = ptr::null();
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
@@ -66,7 +66,8 @@ impl<O: Operator> Kernel<O> {
         }
         let mut data = ptr::null_mut();
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
-        Ok(Input { data: data.cast(), shape: shape::of_tensor(api, value)? })
+        // SAFETY: the inputs of a call live as long as the call, and so do the shapes that are made here.
+        Ok(Input { data: data.cast(), shape: unsafe { shape::of_tensor(api, value)? } })
     }
 }
 
@@ -109,7 +110,7 @@ pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Resul
                 *size = numbered(symbol, &mut names);
             }
         }
-        inputs.push(Input { data: ptr::null(), shape });
+        inputs.push(Input { data: ptr::null(), shape: shape.into() });
     }
     let shape = operator.shape(&inputs)?;
     if shape.contains(&UNKNOWN) {

@@ -22,12 +22,12 @@ impl Operator for OneHot {
         Ok(Self { axes: Axes::read(attributes, -1, 1)? })
     }
 
-    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>> {
+    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         self.axes.of(inputs[0].shape.len())?;
-        Ok(inputs[0].shape.clone())
+        Ok(inputs[0].shape[..].into())
     }
 
-    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()> {
+    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
         let chosen = self.axes.of(shape.len())?;
         let strides = strides(shape, element.size());
         let walk = (0..shape.len()).map(|axis| (shape[axis] as usize, strides[axis], strides[axis], chosen[axis]));

@@ -5,6 +5,7 @@ use crate::attributes::Attributes;
 use extremum_kernels::ElementType;
 pub use extremum_kernels::layout::PerAxis;
 use smallvec::smallvec;
+use std::borrow::Cow;
 use std::ffi::CStr;
 
 /// A core operation as an operator of ONNX Runtime.
@@ -23,25 +24,25 @@ pub trait Operator: Sized + Send + Sync {
     ///
     /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
     /// be known of the output is [`UNKNOWN`].
-    fn shape(&self, inputs: &[Input]) -> Result<PerAxis<i64>>;
+    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>>;
 
     /// Computes the output.
     ///
     /// # Safety
     /// The inputs are readable and the output, of the shape that [`Operator::shape`] gave, is writable; all are in C
     /// order and none overlaps the output.
-    unsafe fn run(&self, element: ElementType, inputs: &[Input], shape: &[i64], output: *mut u8) -> Result<()>;
+    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()>;
 }
 
 /// A size of which nothing is known.
 pub const UNKNOWN: i64 = i64::MIN;
 
 /// An input in C order.
-pub struct Input {
+pub struct Input<'a> {
     /// The first element; null where only the shape is known.
     pub data: *const u8,
     /// The sizes.
-    pub shape: PerAxis<i64>,
+    pub shape: Cow<'a, [i64]>,
 }
 
 /// Bytes from one element to the next along each axis of an array in C order.
