@@ -74,6 +74,7 @@ def test_the_summary_of_a_record():
     assert overall.worst == 0.5
     assert overall.worst_name == "argmax/int8/(4096,1024)/axis=0/first"
     assert overall.mean == pytest.approx(0.75**0.5)
+    assert overall.ceiling == pytest.approx((1.5 / 0.9 * 2) ** 0.5)
     promises = {promise.what: promise for promise in summary.promises(run)}
     assert promises["8 elements, over np.argmax"].value == pytest.approx(8)
     assert promises["8 elements, over np.argmax"].kept is True
@@ -86,7 +87,9 @@ def test_the_summary_of_a_record():
 
 def test_a_slow_call_of_ours_beside_a_short_one_of_a_peer_counts():
     case = record.CaseRecord("a", "full", "argmax", "int8", 8, 16, {"extremum": 2e-6, "numpy": 5e-7})
-    assert summary.speed([case]).lost == 1
+    overall = summary.speed([case])
+    assert overall.lost == 1
+    assert overall.ceiling == overall.mean
 
 
 def test_the_tables_show_every_case_and_mark_the_lost_ones():

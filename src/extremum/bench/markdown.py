@@ -99,8 +99,9 @@ def _speed(run: Run) -> str:
         summed = speed(case for case in run.cases if kind in (case.kind, "all"))
         if summed.judged:
             worst = f"{summed.worst:.2f} ({summed.worst_name})"
-            rows.append([kind, str(summed.judged), f"{summed.mean:.1f}", worst, str(summed.lost)])
-    head = ["kind of case", "cases", "geometric mean", "worst", f"below {NOISE}"]
+            means = (f"{summed.mean:.1f}", f"{summed.ceiling:.1f}")
+            rows.append([kind, str(summed.judged), *means, worst, str(summed.lost)])
+    head = ["kind of case", "cases", "geometric mean", "at the read limit", "worst", f"below {NOISE}"]
     return _table(head, rows)
 
 

@@ -6,6 +6,7 @@ Works on the readings of a record only; how it is shown is `markdown` and `chart
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -48,6 +49,8 @@ class Speed:
         Its case.
     mean : float
         Geometric mean of the ratios.
+    ceiling : float
+        The same if every case of 1 MB and more took no longer than its read limit: what kernels can reach at most.
     """
 
     judged: int
@@ -55,6 +58,7 @@ class Speed:
     worst: float
     worst_name: str
     mean: float
+    ceiling: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +183,7 @@ def speed(cases: Iterable[CaseRecord]) -> Speed:
     Returns
     -------
     Speed
-        Worst and geometric mean.
+        Worst and geometric means.
 
     Examples
     --------
@@ -188,12 +192,14 @@ def speed(cases: Iterable[CaseRecord]) -> Speed:
     >>> speed([one, two]).mean
     4.0
     """
-    judged = [(times, case.name) for case in cases if (times := judged_ratio(case)) is not None]
+    judged = [(times, case) for case in cases if (times := judged_ratio(case)) is not None]
     if not judged:
-        return Speed(0, 0, math.nan, "", math.nan)
-    worst, name = min(judged)
-    mean = math.exp(sum(math.log(times) for times, _ in judged) / len(judged))
-    return Speed(len(judged), sum(times < NOISE for times, _ in judged), worst, name, mean)
+        return Speed(0, 0, math.nan, "", math.nan, math.nan)
+    worst, slowest = min(judged, key=lambda pair: pair[0])
+    at_limit = (times / min(share(case) or 1, 1) for times, case in judged)
+    lost = sum(times < NOISE for times, _ in judged)
+    mean = statistics.geometric_mean(times for times, _ in judged)
+    return Speed(len(judged), lost, worst, slowest.name, mean, statistics.geometric_mean(at_limit))
 
 
 def shares(cases: Sequence[CaseRecord], kind: str) -> dict[str, CaseRecord]:
