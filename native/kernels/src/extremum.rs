@@ -76,6 +76,10 @@ struct Plan {
     tile: usize,
     /// Lines of a tile.
     rows: usize,
+    /// Tiles of a line.
+    per_line: usize,
+    /// Tiles that take all lines, one after the other.
+    blocks: usize,
     /// Elements by which the first tile of a line is shorter.
     shift: usize,
 }
@@ -96,11 +100,13 @@ impl Plan {
         let mut output = output;
         let mut dimensions: SmallVec<[Dimension; 4]> = SmallVec::new();
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
-            let mut dimension = Dimension {
-                len,
-                out: out[axis],
-                strides: operands.iter().map(|operand| operand.strides[axis]).collect(),
-            };
+            let at = dimensions.len();
+            dimensions.push(Dimension { len, out: out[axis], strides: smallvec![0; operands.len()] });
+            // (In place: to move what was just written in pieces is to wait for it.)
+            let dimension = &mut dimensions[at];
+            for (stride, operand) in dimension.strides.iter_mut().zip(operands.iter()) {
+                *stride = operand.strides[axis];
+            }
             if dimension.out < 0 {
                 let steps = len as isize - 1;
                 output = output.wrapping_offset(steps * dimension.out);
@@ -110,7 +116,6 @@ impl Plan {
                     *stride = -*stride;
                 }
             }
-            dimensions.push(dimension);
         }
         dimensions.sort_by_key(|dimension| dimension.out);
         dimensions.dedup_by(|outer, inner| {
@@ -138,7 +143,8 @@ impl Plan {
         let shift = (output as usize % LINE / size).min(tile - 1);
         let lines = dimensions.get(1).map_or(1, |lines| lines.len);
         let rows = if direct && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
-        Self { element, largest, output, dimensions, tile, rows, shift }
+        let (per_line, blocks) = ((inner.len + shift).div_ceil(tile), lines.div_ceil(rows));
+        Self { element, largest, output, dimensions, tile, rows, per_line, blocks, shift }
     }
 
     fn total(&self) -> usize {
@@ -147,23 +153,13 @@ impl Plan {
 
     fn tiles(&self) -> usize {
         let outer: usize = self.dimensions.iter().skip(2).map(|dimension| dimension.len).product();
-        outer * self.blocks() * self.per_line()
-    }
-
-    /// Tiles of a line.
-    fn per_line(&self) -> usize {
-        (self.dimensions[0].len + self.shift).div_ceil(self.tile)
-    }
-
-    /// Tiles that take all lines, one after the other.
-    fn blocks(&self) -> usize {
-        self.dimensions.get(1).map_or(1, |lines| lines.len.div_ceil(self.rows))
+        outer * self.blocks * self.per_line
     }
 
     /// Does some of the tiles.
     unsafe fn run(&self, operands: &[Operand], tiles: Range<usize>) {
         let inner = &self.dimensions[0];
-        let (per_line, blocks) = (self.per_line(), self.blocks());
+        let (per_line, blocks) = (self.per_line, self.blocks);
         let mut offsets: SmallVec<[isize; 4]> = smallvec![0; operands.len()];
         let mut scratch = Scratch::default();
         for tile in tiles {
