@@ -112,11 +112,11 @@ macro_rules! with_element {
                 $body
             }
             $crate::ElementType::Float16 => {
-                type $E = $crate::lanes::Float16;
+                type $E = $crate::halves::Float16;
                 $body
             }
             $crate::ElementType::BFloat16 => {
-                type $E = $crate::lanes::BFloat16;
+                type $E = $crate::halves::BFloat16;
                 $body
             }
             $crate::ElementType::Float32 => {

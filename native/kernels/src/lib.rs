@@ -3,7 +3,7 @@
 //! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, and
 //! [`extremum()`] takes it elementwise over any number of operands. All three normalise the layout of their
 //! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set
-//! ([`isa`]). What NaN and the zeros mean is decided in `order` and `lanes` alone.
+//! ([`isa`]). What NaN and the zeros mean is decided in `order`, `lanes` and `halves` alone.
 
 mod argreduce;
 mod columns;
@@ -12,6 +12,7 @@ mod element;
 mod extremum;
 mod fold;
 mod groups;
+mod halves;
 pub mod isa;
 mod lanes;
 pub mod layout;

@@ -1,4 +1,5 @@
-//! What "larger" and "smaller" mean, for every element type alike; [`lanes`](crate::lanes) says it for each.
+//! What "larger" and "smaller" mean, for every element type alike; [`lanes`](crate::lanes) and [`halves`](crate::halves)
+//! say it for each.
 //!
 //! An [`Element`] is a value as it is stored; a [`Lane`] is what the kernels compare. Integers and the
 //! native floats are their own lanes, and the 16-bit floats become order-preserving integers. A float lane may be NaN:
