@@ -66,6 +66,14 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Where the groups of `size` rows begin, of which there is one at least; the last overlaps the one before.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn starts(&self, size: usize) -> impl Iterator<Item = usize> {
+        let last = self.rows - size;
+        (0..self.rows).step_by(size).map(move |start| start.min(last))
+    }
+
     /// Whether the rows follow one another in memory.
     #[cfg(target_arch = "x86_64")]
     fn follow(&self) -> bool {
@@ -78,6 +86,9 @@ impl Groups {
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     #[cfg(target_arch = "x86_64")]
     pub unsafe fn run(&self) -> usize {
+        if self.rows < ROWS {
+            return 0;
+        }
         use kinds::{Bytes, Doubles, Halves, Longs, Quads, Singles, Words};
         // To turn the order round is to turn all bits of integers, or the sign of floats.
         let (all, sign) = if self.largest { (0, 0) } else { (-1, i64::MIN) };

@@ -56,20 +56,16 @@ impl Groups {
     /// Does one group after the other.
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn each<K: Kind, const CHUNKS: usize, const LAST: bool>(&self, kind: K) -> usize {
-        let mut done = 0;
-        while done < self.rows && self.rows >= K::ROWS {
-            // The last group overlaps the one before.
-            let start = done.min(self.rows - K::ROWS);
+        for start in self.starts(K::ROWS) {
             // SAFETY: the caller's.
             unsafe {
                 let data = self.data.offset(self.stride * start as isize);
                 if !self.group::<K, CHUNKS, LAST>(kind, data, self.index.add(start)) {
-                    return done;
+                    return start;
                 }
             }
-            done = start + K::ROWS;
         }
-        done
+        self.rows
     }
 
     /// Does one group; false where a lane was NaN, and nothing was done.

@@ -75,10 +75,7 @@ impl Groups {
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn few_of<K: Kind, const LEN: usize, const LAST: bool>(&self, kind: K) -> usize {
         let permutations = const { &permutations(LEN, K::WIDE) };
-        let mut done = 0;
-        while done < self.rows && self.rows >= K::WIDE {
-            // The last group overlaps the one before.
-            let start = done.min(self.rows - K::WIDE);
+        for start in self.starts(K::WIDE) {
             // SAFETY: the caller's: as many elements are read, and as many results written, as there are.
             unsafe {
                 let from = self.data.add(start * LEN * K::SIZE);
@@ -92,7 +89,7 @@ impl Groups {
                     *vector = K::widen(lanes);
                 }
                 if unordered != 0 {
-                    return done;
+                    return start;
                 }
                 let column = |column: usize| {
                     let mut gathered = vectors[0];
@@ -122,8 +119,7 @@ impl Groups {
                     _mm512_storeu_epi64(index.add(8), _mm512_cvtepi32_epi64(high));
                 }
             }
-            done = start + K::WIDE;
         }
-        done
+        self.rows
     }
 }

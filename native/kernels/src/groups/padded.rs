@@ -44,10 +44,7 @@ impl Groups {
         let row = u64::MAX >> (64 - self.len);
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
         let step = K::LANES / LANES * self.len * K::SIZE;
-        let mut done = 0;
-        while done < self.rows && self.rows >= ROWS {
-            // The last group overlaps the one before.
-            let start = done.min(self.rows - ROWS);
+        for start in self.starts(ROWS) {
             // SAFETY: the caller's: as many elements are read, and as many results written, as there are.
             unsafe {
                 let mut from = self.data.add(start * self.len * K::SIZE);
@@ -76,16 +73,15 @@ impl Groups {
                     _mm512_cvtepu16_epi64(_mm_set_epi64x(word(), low))
                 };
                 if unordered != 0 {
-                    return done;
+                    return start;
                 }
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let place = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
                 _mm512_storeu_epi64(self.index.add(start), place);
             }
-            done = start + ROWS;
         }
-        done
+        self.rows
     }
 }
 
