@@ -72,6 +72,9 @@ struct Plan {
     output: *mut u8,
     /// Innermost first.
     dimensions: SmallVec<[Dimension; 4]>,
+    /// Whether tiles are folded where they lie: an operand that is the output itself would look like an obstacle to
+    /// vectors, and goes round by scratch.
+    direct: bool,
     /// Elements of a tile along a line.
     tile: usize,
     /// Lines of a tile.
@@ -100,13 +103,11 @@ impl Plan {
         let mut output = output;
         let mut dimensions: SmallVec<[Dimension; 4]> = SmallVec::new();
         for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
-            let at = dimensions.len();
-            dimensions.push(Dimension { len, out: out[axis], strides: smallvec![0; operands.len()] });
-            // (In place: to move what was just written in pieces is to wait for it.)
-            let dimension = &mut dimensions[at];
-            for (stride, operand) in dimension.strides.iter_mut().zip(operands.iter()) {
-                *stride = operand.strides[axis];
-            }
+            let mut dimension = Dimension {
+                len,
+                out: out[axis],
+                strides: operands.iter().map(|operand| operand.strides[axis]).collect(),
+            };
             if dimension.out < 0 {
                 let steps = len as isize - 1;
                 output = output.wrapping_offset(steps * dimension.out);
@@ -116,6 +117,7 @@ impl Plan {
                     *stride = -*stride;
                 }
             }
+            dimensions.push(dimension);
         }
         dimensions.sort_by_key(|dimension| dimension.out);
         dimensions.dedup_by(|outer, inner| {
@@ -132,19 +134,20 @@ impl Plan {
         }
         let inner = &dimensions[0];
         let size = element.size();
-        let plain = |(operand, &stride): (&Operand, &isize)| {
-            !operand.swapped && (stride == 0 || (stride == size as isize && !ptr::eq(operand.data, output)))
-        };
-        let direct = inner.out == size as isize && operands.iter().zip(&inner.strides).all(plain);
-        let streams = direct && operands.len() <= AT_ONCE;
+        let with_strides = || operands.iter().zip(&inner.strides);
+        let in_place = with_strides().any(|(operand, &stride)| stride != 0 && ptr::eq(operand.data, output));
+        let direct = inner.out == size as isize && !in_place;
+        let plain = direct
+            && with_strides().all(|(operand, &stride)| !operand.swapped && (stride == 0 || stride == size as isize));
+        let streams = plain && operands.len() <= AT_ONCE;
         // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { STREAM } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
         let shift = (output as usize % LINE / size).min(tile - 1);
         let lines = dimensions.get(1).map_or(1, |lines| lines.len);
-        let rows = if direct && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
+        let rows = if plain && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
         let (per_line, blocks) = ((inner.len + shift).div_ceil(tile), lines.div_ceil(rows));
-        Self { element, largest, output, dimensions, tile, rows, per_line, blocks, shift }
+        Self { element, largest, output, dimensions, direct, tile, rows, per_line, blocks, shift }
     }
 
     fn total(&self) -> usize {
@@ -202,7 +205,7 @@ impl Plan {
     ) {
         let size = self.element.size();
         let inner = &self.dimensions[0];
-        let lines = |at: usize| self.dimensions.get(1).map_or(0, |lines| lines.strides[at]);
+        let lines = self.dimensions.get(1);
         let Scratch { gathered, folded, ones } = scratch;
         let line = |at: usize| operands[at].data.wrapping_offset(offsets[at]);
         let mut read = |passes: &mut Passes, at: usize| {
@@ -213,7 +216,7 @@ impl Plan {
                 passes.push(Lines { data: to, step: 0 });
                 passes.flush();
             } else {
-                passes.push(Lines { data: line(at), step: lines(at) });
+                passes.push(Lines { data: line(at), step: lines.map_or(0, |lines| lines.strides[at]) });
             }
         };
         // Operands that stand still along a line become one element, from which the first pass starts.
@@ -226,17 +229,15 @@ impl Plan {
         let mut first = Passes::new(self.element, self.largest, to, (rows, 1), Start::Nothing);
         still().for_each(|at| read(&mut first, at));
         let start = first.start();
-        // An operand that is the output itself would look like an obstacle to vectors: it goes round by scratch.
-        let direct = inner.out == size as isize && moving().all(|at| !ptr::eq(line(at), output));
-        let to = if direct {
-            Lines { data: output, step: self.dimensions.get(1).map_or(0, |lines| lines.out) }
+        let to = if self.direct {
+            Lines { data: output, step: lines.map_or(0, |lines| lines.out) }
         } else {
             Lines { data: room(folded), step: 0 }
         };
         let mut passes = Passes::new(self.element, self.largest, to, (rows, len), start);
         moving().for_each(|at| read(&mut passes, at));
         passes.flush();
-        if !direct {
+        if !self.direct {
             // SAFETY: the caller's promise.
             unsafe { scatter(to.data, size, len, output, inner.out) };
         }

@@ -48,14 +48,13 @@ impl Operator for Extremum {
         let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
         for input in inputs {
-            let at = operands.len();
-            operands.push(Operand { data: input.data, strides: smallvec![0; shape.len()], swapped: false });
+            let mut own: PerAxis<isize> = smallvec![0; shape.len()];
             let mut step = element.size() as isize;
-            // (In place: to move what was just written in pieces is to wait for it.)
-            for (stride, &size) in operands[at].strides.iter_mut().rev().zip(input.shape.iter().rev()) {
+            for (stride, &size) in own.iter_mut().rev().zip(input.shape.iter().rev()) {
                 *stride = if size == 1 { 0 } else { step };
                 step *= size as isize;
             }
+            operands.push(Operand { data: input.data, strides: own, swapped: false });
         }
         let to = strides(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
