@@ -6,7 +6,7 @@ use crate::reduce::{Input, Sink, reduce};
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///
-/// `axes` yields, in dimension order, the length, the input stride, the output stride (ignored on reduced
+/// `axes` yields, last dimension first, the length, the input stride, the output stride (ignored on reduced
 /// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
 ///
 /// # Safety
@@ -14,7 +14,7 @@ use crate::reduce::{Input, Sink, reduce};
 /// overlap; an index fits the index type.
 pub unsafe fn argreduce(
     input: Input,
-    axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)> + Clone,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)> + Clone,
     output: *mut u8,
     index: IndexType,
 ) {
@@ -22,10 +22,10 @@ pub unsafe fn argreduce(
         return;
     }
     let axes = axes.map(|(len, stride, out, reduced)| (len, stride, if reduced { 0 } else { out }, reduced));
-    let layout = Layout::new(axes, input.last);
+    let mut layout = Layout::new(axes, input.last);
     let sink = Indices { output: output.wrapping_offset(layout.out_offset), index };
     // SAFETY: the caller's promise.
-    unsafe { reduce(input, layout, &sink) }
+    unsafe { reduce(input, &mut layout, &sink) }
 }
 
 /// Stores indices in the output's type and layout.

@@ -10,7 +10,7 @@ use crate::layout::PerAxis;
 use crate::pack::{Pack, SCRATCH};
 use crate::prefetch::LINE;
 use crate::threads;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr;
 
@@ -19,7 +19,8 @@ use std::ptr;
 pub struct Operand {
     /// The first element as the caller sees it.
     pub data: *const u8,
-    /// Bytes from one element to the next, dimension by dimension; 0 where the operand is broadcast.
+    /// Bytes from one element to the next, last dimension first; 0 where the operand is broadcast, as it is along
+    /// dimensions that are missing.
     pub strides: PerAxis<isize>,
     /// Whether the bytes of each element stand in the order that is foreign to this machine.
     pub swapped: bool,
@@ -28,7 +29,9 @@ pub struct Operand {
 // SAFETY: operands are only read.
 unsafe impl Sync for Operand {}
 
-/// Writes the largest (or smallest) of all operands at every position of `shape`.
+/// Writes the largest (or smallest) of all operands at every position of the output.
+///
+/// `axes` yields, last dimension first, the length and the output stride. An empty axis means no work.
 ///
 /// # Safety
 /// There is at least one operand; every operand is readable and the output writable at every position;
@@ -37,18 +40,17 @@ pub unsafe fn extremum(
     operands: &mut [Operand],
     element: ElementType,
     largest: bool,
-    shape: &[usize],
+    axes: impl Iterator<Item = (usize, isize)> + Clone,
     output: *mut u8,
-    strides: &[isize],
 ) {
-    if shape.contains(&0) {
+    if axes.clone().any(|(len, _)| len == 0) {
         return;
     }
-    let plan = Plan::new(operands, element, largest, shape, output, strides);
-    let bytes = plan.total().saturating_mul(element.size() * (operands.len() + 1));
+    let plan = Plan::new(operands, element, largest, axes, output);
+    let bytes = plan.total().saturating_mul(element.size() * (plan.operands.len() + 1));
     let (tiles, parts) = (plan.tiles(), threads::worth(bytes));
     // SAFETY: the caller's promise; the shares are different parts of the output.
-    let run = |tiles| unsafe { plan.run(operands, tiles) };
+    let run = |tiles| unsafe { plan.run(tiles) };
     if parts == 1 {
         run(0..tiles);
     } else {
@@ -59,14 +61,24 @@ pub unsafe fn extremum(
 /// Bytes of a tile that is read and written in one pass.
 const STREAM: usize = 1 << 16;
 
-/// A dimension of the output: its length, the output's stride, and each operand's.
+/// A dimension of the output: its length, the output's stride, and the axis that has the operands' strides.
+#[derive(Clone, Copy)]
 struct Dimension {
     len: usize,
     out: isize,
-    strides: SmallVec<[isize; 4]>,
+    axis: usize,
 }
 
-struct Plan {
+impl Operand {
+    /// Bytes from one element to the next along a dimension.
+    #[inline]
+    fn stride(&self, along: &Dimension) -> isize {
+        self.strides.get(along.axis).map_or(0, |&stride| stride)
+    }
+}
+
+struct Plan<'a> {
+    operands: &'a [Operand],
     element: ElementType,
     largest: bool,
     output: *mut u8,
@@ -88,57 +100,52 @@ struct Plan {
 }
 
 // SAFETY: threads write to different tiles.
-unsafe impl Sync for Plan {}
+unsafe impl Sync for Plan<'_> {}
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Orders the dimensions by the output's distance in memory, turns them upwards and joins neighbours.
     fn new(
-        operands: &mut [Operand],
+        operands: &'a mut [Operand],
         element: ElementType,
         largest: bool,
-        shape: &[usize],
-        output: *mut u8,
-        out: &[isize],
+        axes: impl Iterator<Item = (usize, isize)>,
+        mut output: *mut u8,
     ) -> Self {
-        let mut output = output;
         let mut dimensions: SmallVec<[Dimension; 4]> = SmallVec::new();
-        for (axis, &len) in shape.iter().enumerate().filter(|&(_, &len)| len > 1) {
-            let mut dimension = Dimension {
-                len,
-                out: out[axis],
-                strides: operands.iter().map(|operand| operand.strides[axis]).collect(),
-            };
-            if dimension.out < 0 {
+        for (axis, (len, mut out)) in axes.enumerate().filter(|&(_, (len, _))| len > 1) {
+            if out < 0 {
                 let steps = len as isize - 1;
-                output = output.wrapping_offset(steps * dimension.out);
-                dimension.out = -dimension.out;
-                for (operand, stride) in operands.iter_mut().zip(&mut dimension.strides) {
-                    operand.data = operand.data.wrapping_offset(steps * *stride);
-                    *stride = -*stride;
+                output = output.wrapping_offset(steps * out);
+                out = -out;
+                for Operand { data, strides, .. } in &mut *operands {
+                    if let Some(stride) = strides.get_mut(axis) {
+                        *data = data.wrapping_offset(steps * *stride);
+                        *stride = -*stride;
+                    }
                 }
             }
-            dimensions.push(dimension);
+            dimensions.push(Dimension { len, out, axis });
         }
         dimensions.sort_by_key(|dimension| dimension.out);
         dimensions.dedup_by(|outer, inner| {
             let len = inner.len as isize;
             let joined = outer.out == inner.out * len
-                && outer.strides.iter().zip(&inner.strides).all(|(outer, inner)| *outer == inner * len);
+                && operands.iter().all(|operand| operand.stride(outer) == operand.stride(inner) * len);
             if joined {
                 inner.len *= outer.len;
             }
             joined
         });
         if dimensions.is_empty() {
-            dimensions.push(Dimension { len: 1, out: element.size() as isize, strides: smallvec![0; operands.len()] });
+            dimensions.push(Dimension { len: 1, out: element.size() as isize, axis: usize::MAX });
         }
-        let inner = &dimensions[0];
+        let operands = &*operands;
+        let inner = dimensions[0];
         let size = element.size();
-        let with_strides = || operands.iter().zip(&inner.strides);
-        let in_place = with_strides().any(|(operand, &stride)| stride != 0 && ptr::eq(operand.data, output));
+        let in_place = operands.iter().any(|operand| operand.stride(&inner) != 0 && ptr::eq(operand.data, output));
         let direct = inner.out == size as isize && !in_place;
-        let plain = direct
-            && with_strides().all(|(operand, &stride)| !operand.swapped && (stride == 0 || stride == size as isize));
+        let readable = |stride| stride == 0 || stride == size as isize;
+        let plain = direct && operands.iter().all(|operand| !operand.swapped && readable(operand.stride(&inner)));
         let streams = plain && operands.len() <= AT_ONCE;
         // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { STREAM } else { SCRATCH } / size;
@@ -147,7 +154,7 @@ impl Plan {
         let lines = dimensions.get(1).map_or(1, |lines| lines.len);
         let rows = if plain && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
         let (per_line, blocks) = ((inner.len + shift).div_ceil(tile), lines.div_ceil(rows));
-        Self { element, largest, output, dimensions, direct, tile, rows, per_line, blocks, shift }
+        Self { operands, element, largest, output, dimensions, direct, tile, rows, per_line, blocks, shift }
     }
 
     fn total(&self) -> usize {
@@ -160,81 +167,76 @@ impl Plan {
     }
 
     /// Does some of the tiles.
-    unsafe fn run(&self, operands: &[Operand], tiles: Range<usize>) {
-        let inner = &self.dimensions[0];
-        let (per_line, blocks) = (self.per_line, self.blocks);
-        let mut offsets: SmallVec<[isize; 4]> = smallvec![0; operands.len()];
+    unsafe fn run(&self, tiles: Range<usize>) {
+        let (inner, outer) = (&self.dimensions[0], &self.dimensions[1..]);
+        let mut steps = PerAxis::new();
         let mut scratch = Scratch::default();
         for tile in tiles {
-            let end = (tile % per_line + 1) * self.tile - self.shift;
+            let end = (tile % self.per_line + 1) * self.tile - self.shift;
             let start = end.saturating_sub(self.tile);
             let len = end.min(inner.len) - start;
-            let mut out = 0;
-            offsets.fill(0);
-            let mut walk = |dimension: &Dimension, steps: usize| {
-                out += dimension.out * steps as isize;
-                for (offset, stride) in offsets.iter_mut().zip(&dimension.strides) {
-                    *offset += stride * steps as isize;
-                }
-            };
-            walk(inner, start);
             let mut rows = 1;
-            if let Some((lines, outer)) = self.dimensions[1..].split_first() {
-                let mut rest = tile / per_line;
-                let row = rest % blocks * self.rows;
+            steps.clear();
+            steps.push(start);
+            if let Some((lines, outer)) = outer.split_first() {
+                let rest = tile / self.per_line;
+                let row = rest % self.blocks * self.rows;
                 rows = self.rows.min(lines.len - row);
-                walk(lines, row);
-                rest /= blocks;
+                steps.push(row);
+                let mut rest = rest / self.blocks;
                 for dimension in outer {
-                    walk(dimension, rest % dimension.len);
+                    steps.push(rest % dimension.len);
                     rest /= dimension.len;
                 }
             }
             // SAFETY: the caller's promise.
-            unsafe { self.tile(operands, &offsets, self.output.wrapping_offset(out), (rows, len), &mut scratch) };
+            unsafe { self.tile(&steps, (rows, len), &mut scratch) };
         }
     }
 
-    unsafe fn tile(
-        &self,
-        operands: &[Operand],
-        offsets: &[isize],
-        output: *mut u8,
-        (rows, len): (usize, usize),
-        scratch: &mut Scratch,
-    ) {
-        let size = self.element.size();
+    /// Does the tile of `rows` lines of `len` elements that so many steps along each dimension lead to.
+    unsafe fn tile(&self, steps: &[usize], (rows, len): (usize, usize), scratch: &mut Scratch) {
+        let Self { operands, element, largest, .. } = *self;
+        let size = element.size();
         let inner = &self.dimensions[0];
         let lines = self.dimensions.get(1);
         let Scratch { gathered, folded, ones } = scratch;
-        let line = |at: usize| operands[at].data.wrapping_offset(offsets[at]);
+        let walk = || self.dimensions.iter().zip(steps);
+        let output = self.output.wrapping_offset(walk().map(|(along, &steps)| along.out * steps as isize).sum());
+        let line = |at: usize| {
+            let offset = walk().map(|(along, &steps)| operands[at].stride(along) * steps as isize).sum();
+            operands[at].data.wrapping_offset(offset)
+        };
         let mut read = |passes: &mut Passes, at: usize| {
-            let (stride, swapped) = (inner.strides[at], operands[at].swapped);
+            let (stride, swapped) = (operands[at].stride(inner), operands[at].swapped);
             if swapped || (stride != 0 && stride != size as isize) {
                 let (inner, to) = ((passes.len, stride), room(gathered));
                 dispatch(Pack { data: line(at), outer: (1, 0), inner, size, swapped, to });
                 passes.push(Lines { data: to, step: 0 });
                 passes.flush();
             } else {
-                passes.push(Lines { data: line(at), step: lines.map_or(0, |lines| lines.strides[at]) });
+                passes.push(Lines { data: line(at), step: lines.map_or(0, |lines| operands[at].stride(lines)) });
             }
         };
         // Operands that stand still along a line become one element, from which the first pass starts.
-        let still = || (0..operands.len()).filter(|&at| inner.strides[at] == 0);
-        let moving = || (0..operands.len()).filter(|&at| inner.strides[at] != 0);
+        let still = || (0..operands.len()).filter(|&at| operands[at].stride(inner) == 0);
+        let moving = || (0..operands.len()).filter(|&at| operands[at].stride(inner) != 0);
         // One alone is read where it is, if its bytes are in order.
         let in_place = still().count() < 2 && still().all(|at| !operands[at].swapped);
         let to = if in_place { ptr::null_mut() } else { room(ones) };
         let to = Lines { data: to, step: size as isize };
-        let mut first = Passes::new(self.element, self.largest, to, (rows, 1), Start::Nothing);
-        still().for_each(|at| read(&mut first, at));
-        let start = first.start();
+        let mut start = Start::Nothing;
+        if still().next().is_some() {
+            let mut first = Passes::new(element, largest, to, (rows, 1), start);
+            still().for_each(|at| read(&mut first, at));
+            start = first.start();
+        }
         let to = if self.direct {
             Lines { data: output, step: lines.map_or(0, |lines| lines.out) }
         } else {
             Lines { data: room(folded), step: 0 }
         };
-        let mut passes = Passes::new(self.element, self.largest, to, (rows, len), start);
+        let mut passes = Passes::new(element, largest, to, (rows, len), start);
         moving().for_each(|at| read(&mut passes, at));
         passes.flush();
         if !self.direct {

@@ -76,7 +76,6 @@ impl Passes {
     /// What later passes may start from: the only operand, or the result of all.
     pub fn start(mut self) -> Start {
         match (self.start, self.waiting) {
-            (Start::Nothing, 0) => Start::Nothing,
             (Start::Nothing, 1) => Start::One(self.operands[0]),
             _ => {
                 self.flush();

@@ -56,12 +56,12 @@ pub struct Layout {
 impl Layout {
     /// Normalises an iteration space of non-empty axes.
     ///
-    /// `axes` yields, in dimension order, the length, the input stride, the output stride and whether the
+    /// `axes` yields, last dimension first, the length, the input stride, the output stride and whether the
     /// axis is reduced. `last` says that the last of equals is wanted.
-    pub fn new(axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)>, last: bool) -> Self {
+    pub fn new(axes: impl Iterator<Item = (usize, isize, isize, bool)>, last: bool) -> Self {
         let mut layout = Self { kept: Axes::new(), reduced: Axes::new(), offset: 0, out_offset: 0, index: 0 };
         let mut weight = 1;
-        for (len, stride, out, reduced) in axes.rev() {
+        for (len, stride, out, reduced) in axes {
             let own = if reduced { weight } else { 0 };
             if reduced {
                 weight *= len as i64;
@@ -75,6 +75,7 @@ impl Layout {
         layout
     }
 
+    #[inline(always)]
     fn push(&mut self, mut axis: Axis, reduced: bool, last: bool) {
         let steps = axis.len as isize - 1;
         if reduced && axis.stride == 0 && axis.out == 0 {
@@ -88,7 +89,8 @@ impl Layout {
             self.index += steps as i64 * axis.weight;
             axis = Axis { len: axis.len, stride: -axis.stride, out: -axis.out, weight: -axis.weight };
         }
-        if reduced { self.reduced.push(axis) } else { self.kept.push(axis) }
+        let axes = if reduced { &mut self.reduced } else { &mut self.kept };
+        axes.push(axis);
     }
 }
 
@@ -139,15 +141,15 @@ impl Position {
 
 impl<'a> Odometer<'a> {
     /// A walk that starts at linear position `start`, the first axis turning fastest.
+    #[inline]
     pub fn new(axes: &'a [Axis], mut start: usize) -> Self {
-        let mut at = Position::default();
-        let mut counts = PerAxis::new();
+        let mut walk = Self { axes, counts: PerAxis::new(), at: Position::default() };
         for axis in axes {
-            counts.push(start % axis.len);
-            at = at.moved(axis, start % axis.len);
+            walk.counts.push(start % axis.len);
+            walk.at = walk.at.moved(axis, start % axis.len);
             start /= axis.len;
         }
-        Self { axes, counts, at }
+        walk
     }
 
     /// Goes to the next position; after the last comes the first again.
@@ -178,14 +180,14 @@ mod tests {
 
     #[test]
     fn c_order_over_all_axes_is_one_axis() {
-        let layout = Layout::new([(4, 24, 0, true), (6, 4, 0, true)].into_iter(), false);
+        let layout = Layout::new([(6, 4, 0, true), (4, 24, 0, true)].into_iter(), false);
         assert_eq!(layout.reduced[..], [Axis { len: 24, stride: 4, out: 0, weight: 1 }]);
         assert!(layout.kept.is_empty());
     }
 
     #[test]
     fn fortran_order_keeps_its_index_weights_apart() {
-        let layout = Layout::new([(4, 4, 0, true), (6, 16, 0, true)].into_iter(), false);
+        let layout = Layout::new([(6, 16, 0, true), (4, 4, 0, true)].into_iter(), false);
         let axes = [Axis { len: 4, stride: 4, out: 0, weight: 6 }, Axis { len: 6, stride: 16, out: 0, weight: 1 }];
         assert_eq!(layout.reduced[..], axes);
     }

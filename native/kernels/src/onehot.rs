@@ -4,10 +4,11 @@ use crate::element::{ElementType, with_element};
 use crate::layout::{Axes, Axis, Layout, Odometer, Position, merge, positions};
 use crate::order::Element;
 use crate::reduce::{Input, Sink, reduce};
+use std::mem::MaybeUninit;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
 ///
-/// `axes` yields, in dimension order, the length, the input stride, the output stride and whether the axis
+/// `axes` yields, last dimension first, the length, the input stride, the output stride and whether the axis
 /// is reduced. An empty axis means no work.
 ///
 /// # Safety
@@ -17,33 +18,33 @@ pub unsafe fn onehot(
     data: *const u8,
     element: ElementType,
     swapped: bool,
-    axes: impl DoubleEndedIterator<Item = (usize, isize, isize, bool)> + Clone,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)> + Clone,
     output: *mut u8,
 ) {
     if axes.clone().any(|(len, ..)| len == 0) {
         return;
     }
-    let layout = Layout::new(axes, false);
+    let mut layout = Layout::new(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false };
-    let mut reduced = layout.reduced.clone();
+    let mut reduced = Axes::from_slice(&layout.reduced);
     reduced.sort_by_key(|axis| -axis.weight.abs());
-    let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced };
+    let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced: &reduced };
     // SAFETY: the caller's promise.
-    unsafe { reduce(input, layout, &sink) }
+    unsafe { reduce(input, &mut layout, &sink) }
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.
-struct Hot {
+struct Hot<'a> {
     output: *mut u8,
     element: ElementType,
     /// The reduced axes, heaviest index weight first.
-    reduced: Axes,
+    reduced: &'a [Axis],
 }
 
 // SAFETY: threads write to different tiles.
-unsafe impl Sync for Hot {}
+unsafe impl Sync for Hot<'_> {}
 
-impl Sink for Hot {
+impl Sink for Hot<'_> {
     #[inline]
     fn room(&self, _: Position, _: &Axis) -> Option<*mut i64> {
         None
@@ -84,15 +85,26 @@ impl Sink for Hot {
     }
 }
 
-impl Hot {
+/// Elements of the longest row that is copied: 64 bytes, of one byte each.
+const MIDDLE: usize = 64;
+
+/// Zeros with a one in the middle.
+const fn long_row<E: Element>() -> [E; 2 * MIDDLE] {
+    // SAFETY: zero is all zero bits in every element type.
+    let mut row = unsafe { MaybeUninit::<[E; 2 * MIDDLE]>::zeroed().assume_init() };
+    row[MIDDLE] = E::ONE;
+    row
+}
+
+impl Hot<'_> {
     /// Writes rows of `row <= WIDTH` bytes that lie end to end: each is a piece of a long row with a one in the
     /// middle. What is written too much is the beginning of the next row, which comes after.
     unsafe fn short_rows<const WIDTH: usize>(&self, output: *mut u8, row: usize, index: &[i64]) {
         let size = self.element.size();
-        let mut long = [[0u8; WIDTH]; 2];
-        let middle = long.as_mut_ptr().cast::<u8>().wrapping_add(WIDTH);
-        // SAFETY: there is room for an element, and alignment is not needed.
-        with_element!(self.element, E => unsafe { middle.cast::<E>().write_unaligned(E::ONE) });
+        let middle = with_element!(self.element, E => {
+            static LONG: [E; 2 * MIDDLE] = long_row();
+            LONG.as_ptr().wrapping_add(MIDDLE).cast::<u8>()
+        });
         let end = index.len() * row;
         for (number, &place) in index.iter().enumerate() {
             let start = number * row;
@@ -116,7 +128,7 @@ impl Hot {
     fn place(&self, mut index: i64) -> isize {
         let mut out = 0;
         // The weights of the axes nest: taken from the heaviest on, each quotient is a place on its axis.
-        for axis in &self.reduced {
+        for axis in self.reduced {
             let weight = axis.weight.abs();
             let digit = index / weight;
             index -= digit * weight;

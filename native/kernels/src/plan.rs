@@ -74,7 +74,7 @@ impl<'a> Plan<'a> {
         }
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
-        let short = reduced.len < SHORT.max(2 * SHORT / size) && kept.len > 1;
+        let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let form = match fold {
             Some(fold) => Form::Folded(fold),
             None if contiguous(&kept) => Form::Columns { packed: false },
@@ -87,34 +87,53 @@ impl<'a> Plan<'a> {
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
         let (tile, chunk) = match form {
-            Form::Columns { packed: false } => (TILE / size, rows_of_a_block(size)),
-            Form::Columns { packed: true } => (whole_vectors(SCRATCH / size / reduced.len, size), reduced.len),
+            Form::Columns { packed: false } => (fit(TILE, size), rows_of_a_block(size)),
+            Form::Columns { packed: true } => (whole_vectors(fit(SCRATCH, size) / reduced.len, size), reduced.len),
             Form::Rows { packed: false } | Form::Groups => (POSITIONS, usize::MAX),
             Form::Rows { packed: true } => {
-                let chunk = reduced.len.min(SCRATCH / size);
-                (SCRATCH / size / pitch(chunk, size), chunk)
+                let chunk = reduced.len.min(fit(SCRATCH, size));
+                (fit(SCRATCH, size) / pitch(chunk, size), chunk)
             }
             Form::Folded(fold) => (kept.len, fold * rows_of_a_block(size)),
         };
-        // Threads share the tiles of the kept positions, or else the blocks of each tile.
-        let lines = positions(outer_kept);
+        let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
+        let chunk = chunk.min(reduced.len).max(1);
+        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
+        if parts > 1 {
+            plan.share(parts);
+        }
+        plan
+    }
+
+    /// Cuts smaller, so that there is work for `parts` threads: they share the tiles, or else the blocks of each tile.
+    fn share(&mut self, parts: usize) {
         // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
-        let tall = matches!(form, Form::Columns { packed: false }) && reduced.len >= parts * SHORT;
-        let share = if fold.is_some() || tall { kept.len } else { kept.len.div_ceil(parts.div_ceil(lines)) };
-        let tile = tile.min(POSITIONS).min(TILE / size).min(share).max(1);
-        let tiles = lines * kept.len.div_ceil(tile) * positions(outer_reduced);
-        let chunk = chunk.min(reduced.len.div_ceil(parts.div_ceil(tiles))).max(1);
-        Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form }
+        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= parts * SHORT;
+        if !tall && !matches!(self.form, Form::Folded(_)) {
+            self.tile = self.tile.min(self.kept.len.div_ceil(parts.div_ceil(positions(self.outer_kept))));
+        }
+        let each = parts.div_ceil(self.tiles() * positions(self.outer_reduced));
+        self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
+    }
+
+    /// The number of tiles that each line of the kept axis is cut into.
+    pub fn per_line(&self) -> usize {
+        pieces(self.kept.len, self.tile)
     }
 
     /// The number of tiles.
     pub fn tiles(&self) -> usize {
-        positions(self.outer_kept) * self.kept.len.div_ceil(self.tile)
+        positions(self.outer_kept) * self.per_line()
+    }
+
+    /// The number of blocks that each line of the reduced axis is cut into.
+    pub fn blocks_per_line(&self) -> usize {
+        pieces(self.reduced.len, self.chunk)
     }
 
     /// The number of blocks that each tile is folded from.
     pub fn blocks(&self) -> usize {
-        positions(self.outer_reduced) * self.reduced.len.div_ceil(self.chunk)
+        positions(self.outer_reduced) * self.blocks_per_line()
     }
 }
 
@@ -125,9 +144,21 @@ fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
     (follows && reduced.len >= 4 * fold).then_some(fold)
 }
 
+// Small calls feel every division: sizes are powers of two, and most axes are cut into one piece.
+
+/// How many elements of `size` bytes fit.
+fn fit(bytes: usize, size: usize) -> usize {
+    bytes >> size.trailing_zeros()
+}
+
+/// How many pieces of at most `most` elements an axis is cut into.
+fn pieces(len: usize, most: usize) -> usize {
+    if len <= most { 1 } else { len.div_ceil(most) }
+}
+
 /// The largest number of elements up to `len` that fills whole vectors.
 fn whole_vectors(len: usize, size: usize) -> usize {
-    len - len % (16 / size)
+    len & !(fit(16, size) - 1)
 }
 
 /// How many rows the narrow indices of an element of `size` bytes tell apart.

@@ -27,30 +27,39 @@ impl Walk<'_> {
         keys: *mut u8,
         index: *mut i64,
     ) {
-        let size = self.input.element.size();
         let kept = (len, self.plan.kept.stride);
         let reduced = (span.len(), self.plan.reduced.stride);
         let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
-        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
-        let to = scratch.as_mut_ptr().cast::<u8>();
-        let pack = |outer, inner| dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
         match self.plan.form {
             Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
             // SAFETY: the caller's promise.
             Form::Groups => unsafe { self.groups(data, kept, span.len(), keys, index) },
             Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-            Form::Rows { packed: true } => {
-                pack(kept, reduced);
-                let kept = (len, (pitch(reduced.0, size) * size) as isize);
-                self.rows(to, kept, span.len(), against, keys, index);
-            }
-            Form::Columns { packed: true } => {
-                pack(reduced, kept);
-                let reduced = (span.len(), (pitch(len, size) * size) as isize);
-                self.columns(to, reduced, len, keys, index);
-            }
+            Form::Rows { packed: true } => self.packed(data, kept, reduced, |data, stride| {
+                self.rows(data, (len, stride), span.len(), against, keys, index)
+            }),
+            Form::Columns { packed: true } => self
+                .packed(data, reduced, kept, |data, stride| self.columns(data, (span.len(), stride), len, keys, index)),
             Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
         }
+    }
+
+    /// Packs a block so that `inner` lies contiguous, and lets it be read there, with the new stride of `outer`.
+    ///
+    /// Not inlined, so that blocks that are read where they lie do not pay for the room.
+    #[inline(never)]
+    fn packed(
+        &self,
+        data: *const u8,
+        outer: (usize, isize),
+        inner: (usize, isize),
+        read: impl FnOnce(*const u8, isize),
+    ) {
+        let size = self.input.element.size();
+        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
+        let to = scratch.as_mut_ptr().cast::<u8>();
+        dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
+        read(to, (pitch(inner.0, size) * size) as isize);
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
@@ -115,6 +124,7 @@ impl Walk<'_> {
     }
 
     /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
+    #[inline(never)]
     fn folded(
         &self,
         data: *const u8,

@@ -8,23 +8,24 @@ use crate::combine::Combine;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
-use crate::plan::Plan;
+use crate::plan::{POSITIONS, Plan};
 use crate::results::Results;
 use crate::rows::Key;
 use crate::threads;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::ptr;
+use std::{ptr, slice};
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
 /// # Safety
 /// The input is readable wherever the layout leads, and the sink was made for the layout.
-pub unsafe fn reduce(input: Input, mut layout: Layout, sink: &(impl Sink + Sync)) {
+pub unsafe fn reduce(input: Input, layout: &mut Layout, sink: &(impl Sink + Sync)) {
     let bytes = (positions(&layout.kept) * positions(&layout.reduced)).saturating_mul(input.element.size());
     let parts = threads::worth(bytes);
     let (offset, index) = (layout.offset, layout.index);
-    let plan = Plan::new(input.element.size(), input.swapped, &mut layout, parts);
+    let plan = Plan::new(input.element.size(), input.swapped, layout, parts);
     let walk = Walk { input, plan, offset, index };
     let tiles = walk.plan.tiles();
     // SAFETY: the caller's promise.
@@ -86,29 +87,55 @@ impl Walk<'_> {
     /// # Safety
     /// The input's memory is readable wherever the layout leads, and the sink was made for the layout.
     pub unsafe fn run(&self, tiles: Range<usize>, sink: &impl Sink) {
-        let per_line = self.plan.kept.len.div_ceil(self.plan.tile);
+        let per_line = self.plan.per_line();
         let mut line = Odometer::new(self.plan.outer_kept, tiles.start / per_line);
-        let mut state = Results::new();
+        let plain = self.is_plain();
         for tile in tiles {
             let start = tile % per_line * self.plan.tile;
             let len = self.plan.tile.min(self.plan.kept.len - start);
             let at = line.at.moved(&self.plan.kept, start);
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
-                let room = sink.room(at, &self.plan.kept).filter(|_| self.is_plain());
-                if self.is_plain() {
-                    let index = room.unwrap_or(state.index_mut());
-                    self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), index);
-                } else {
-                    self.fold(at, len, 0..self.plan.blocks(), &mut state);
-                }
-                if room.is_none() {
-                    sink.take(at, &self.plan.kept, state.index_slice(len));
+                match sink.room(at, &self.plan.kept) {
+                    Some(index) if plain => self.read_plain(at, len, index),
+                    _ if plain => self.pass_on(at, len, sink),
+                    _ => self.fold_and_pass_on(at, len, sink),
                 }
             }
             if start + len == self.plan.kept.len {
                 line.advance();
             }
+        }
+    }
+
+    /// Reads a tile that is one block whose positions already are the indices.
+    unsafe fn read_plain(&self, at: Position, len: usize, index: *mut i64) {
+        // SAFETY: the caller's.
+        unsafe { self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
+    }
+
+    // These two have frames of several pages, each of which is touched at every call: a tenth of what a call on a few
+    // elements takes, if all calls came this way.
+
+    /// Reads a plain tile and hands it to the sink.
+    #[inline(never)]
+    unsafe fn pass_on(&self, at: Position, len: usize, sink: &impl Sink) {
+        let mut index = [const { MaybeUninit::<i64>::uninit() }; POSITIONS];
+        // SAFETY: the caller's; the tile's indices are written before they are handed on.
+        unsafe {
+            self.read_plain(at, len, index.as_mut_ptr().cast());
+            sink.take(at, &self.plan.kept, slice::from_raw_parts(index.as_ptr().cast(), len));
+        }
+    }
+
+    /// Folds the blocks of a tile and hands it to the sink.
+    #[inline(never)]
+    unsafe fn fold_and_pass_on(&self, at: Position, len: usize, sink: &impl Sink) {
+        let mut state = Results::new();
+        // SAFETY: the caller's.
+        unsafe {
+            self.fold(at, len, 0..self.plan.blocks(), &mut state);
+            sink.take(at, &self.plan.kept, state.index_slice(len));
         }
     }
 
@@ -141,7 +168,7 @@ impl Walk<'_> {
 
     /// Folds some of the blocks of one tile into `state`.
     unsafe fn fold(&self, at: Position, len: usize, blocks: Range<usize>, state: &mut Results) {
-        let per_line = self.plan.reduced.len.div_ceil(self.plan.chunk);
+        let per_line = self.plan.blocks_per_line();
         let mut line = Odometer::new(self.plan.outer_reduced, blocks.start / per_line);
         let mut block = Results::new();
         let first = blocks.start;

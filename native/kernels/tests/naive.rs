@@ -102,7 +102,8 @@ fn reductions_agree_with_a_loop() {
             [(data.as_ptr().cast::<u8>(), ElementType::Float32), (halves.as_ptr().cast(), ElementType::BFloat16)]
         {
             let size = element.size() as isize;
-            let axes = (0..lengths.len()).map(|axis| (lengths[axis], size * strides[axis], out[axis], reduced[axis]));
+            let axes =
+                (0..lengths.len()).rev().map(|axis| (lengths[axis], size * strides[axis], out[axis], reduced[axis]));
             let input = Input { data, element, swapped: false, largest, last };
             for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
                 let mut found = vec![-1i64; expected.len()];
@@ -156,7 +157,7 @@ fn instruction_sets_agree_on_rows_of_every_length() {
                 let find = || {
                     let mut found = vec![-1i64; blocks * rows];
                     // SAFETY: the axes describe `data`, and there is an index for every kept position.
-                    unsafe { argreduce(input, axes.into_iter(), found.as_mut_ptr().cast(), IndexType::Int64) };
+                    unsafe { argreduce(input, axes.into_iter().rev(), found.as_mut_ptr().cast(), IndexType::Int64) };
                     found
                 };
                 assert!(InstructionSet::Baseline.force());
@@ -212,7 +213,7 @@ fn one_hot_marks_the_first_maximum_of_each_row() {
         let axes = [(7, row, row, false), (len, size, size, true)];
         // SAFETY: the axes describe both arrays.
         unsafe {
-            onehot(data.as_ptr().cast(), ElementType::Float32, false, axes.into_iter(), hot.as_mut_ptr().cast());
+            onehot(data.as_ptr().cast(), ElementType::Float32, false, axes.into_iter().rev(), hot.as_mut_ptr().cast());
         }
         assert!(hot[7 * len..].iter().all(|&behind| behind == 9.0));
         for (values, hot) in data.chunks(len).zip(hot.chunks(len)) {
@@ -237,7 +238,7 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
                 let mut operands = operands.map(operand);
                 let to = (&raw mut result).cast();
                 // SAFETY: all are single elements.
-                unsafe { extremum(&mut operands, ElementType::Float64, largest, &[], to, &[]) };
+                unsafe { extremum(&mut operands, ElementType::Float64, largest, [].into_iter(), to) };
                 result
             };
             let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
@@ -266,7 +267,7 @@ fn threads_share_one_row_and_many() {
             Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest: true, last };
         let axes = [(data.len(), 4, 0, true)];
         // SAFETY: the axis describes `data`; there is one index.
-        unsafe { argreduce(input, axes.into_iter(), (&raw mut found).cast(), IndexType::Int64) };
+        unsafe { argreduce(input, axes.into_iter().rev(), (&raw mut found).cast(), IndexType::Int64) };
         assert_eq!(found, expected);
     }
 }
@@ -295,7 +296,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
                 // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.
                 unsafe {
                     std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const flushed);
-                    argreduce(input, axes.into_iter(), found.as_mut_ptr().cast(), IndexType::Int64);
+                    argreduce(input, axes.into_iter().rev(), found.as_mut_ptr().cast(), IndexType::Int64);
                     std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const usual);
                 }
                 for (row, place) in found.into_iter().enumerate() {

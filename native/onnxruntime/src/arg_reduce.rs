@@ -3,10 +3,9 @@
 use crate::api::{Refusal, Result};
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, PerAxis, strides};
+use crate::operator::{Input, Operator, PerAxis, c_order};
 use crate::order::largest;
 use extremum_kernels::{ElementType, IndexType, argreduce};
-use smallvec::smallvec;
 use std::ffi::CStr;
 
 /// The index, row-major within the reduced axes, of the largest or smallest.
@@ -35,7 +34,7 @@ impl Operator for ArgReduce {
     fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         let shape = &inputs[0].shape;
         let reduced = self.axes.of(shape.len())?;
-        let sizes = || shape.iter().copied().zip(reduced.iter().copied());
+        let sizes = || shape.iter().enumerate().map(|(axis, &size)| (size, reduced.contains(axis)));
         if let Some(axis) = sizes().position(|(size, reduced)| reduced && size == 0) {
             let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
             return Err(Refusal::new(reason, "reduce axes that are not empty").into());
@@ -47,18 +46,19 @@ impl Operator for ArgReduce {
         })
     }
 
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
+    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], _: &[i64], output: *mut u8) -> Result<()> {
         let Input { data, shape: whole } = &inputs[0];
-        let reduced = self.axes.of(whole.len())?;
-        let from = strides(whole, element.size());
-        let mut kept = strides(shape, IndexType::Int64.size()).into_iter();
-        let mut to: PerAxis<isize> = smallvec![0; whole.len()];
-        for (stride, &reduced) in to.iter_mut().zip(&reduced) {
-            if !reduced || self.keepdims {
-                *stride = kept.next().unwrap_or(0);
+        let reduced = &self.axes.of(whole.len())?;
+        let mut to = IndexType::Int64.size() as isize;
+        let axes = (0..whole.len()).rev().zip(c_order(whole, element.size()));
+        let walk = axes.map(move |(axis, (size, stride))| {
+            let reduced = reduced.contains(axis);
+            let out = to;
+            if !reduced {
+                to *= size as isize;
             }
-        }
-        let walk = (0..whole.len()).map(|axis| (whole[axis] as usize, from[axis], to[axis], reduced[axis]));
+            (size, stride, out, reduced)
+        });
         let input =
             extremum_kernels::Input { data: *data, element, swapped: false, largest: self.largest, last: self.last };
         // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.

@@ -2,8 +2,8 @@
 
 use crate::api::{Refusal, Result};
 use crate::attributes::Attributes;
-use crate::operator::PerAxis;
-use smallvec::smallvec;
+use std::mem;
+use std::ops::Range;
 
 /// The axes that a node looks along.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,23 +32,43 @@ impl Axes {
         }
     }
 
-    /// Whether each axis of an input of some rank is meant.
-    pub fn of(&self, rank: usize) -> Result<PerAxis<bool>> {
-        let mut chosen: PerAxis<bool> = smallvec![false; rank];
-        match self {
+    /// Those of an input of some rank.
+    pub fn of(&self, rank: usize) -> Result<Chosen> {
+        Ok(match self {
+            Self::One(axis) => {
+                let axis = position(*axis, rank)?;
+                Chosen::Run(axis..axis + 1)
+            }
+            Self::ToLast(axis) => Chosen::Run(position(*axis, rank)?..rank),
             Self::Listed(axes) => {
+                let mut chosen = vec![false; rank];
                 for &axis in axes {
-                    let place = &mut chosen[position(axis, rank)?];
-                    if *place {
+                    if mem::replace(&mut chosen[position(axis, rank)?], true) {
                         return Err(Refusal::new(format!("axis {axis} is listed twice"), "list each axis once").into());
                     }
-                    *place = true;
                 }
+                Chosen::Listed(chosen)
             }
-            Self::One(axis) => chosen[position(*axis, rank)?] = true,
-            Self::ToLast(axis) => chosen[position(*axis, rank)?..].fill(true),
+        })
+    }
+}
+
+/// Axes of an input whose rank is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Neighbours, or one.
+    Run(Range<usize>),
+    /// Whether each axis is among them.
+    Listed(Vec<bool>),
+}
+
+impl Chosen {
+    /// Whether an axis is among them.
+    pub fn contains(&self, axis: usize) -> bool {
+        match self {
+            Self::Run(axes) => axes.contains(&axis),
+            Self::Listed(chosen) => chosen[axis],
         }
-        Ok(chosen)
     }
 }
 
@@ -70,9 +90,11 @@ mod tests {
     use crate::api::Failure;
 
     fn chosen(axes: &Axes, rank: usize) -> std::result::Result<Vec<bool>, String> {
-        axes.of(rank).map(|chosen| chosen.to_vec()).map_err(|failure| match failure {
-            Failure::Refusal(refusal) => refusal.reason,
-            Failure::Status(_) => unreachable!("no call was made"),
+        axes.of(rank).map(|chosen| (0..rank).map(|axis| chosen.contains(axis)).collect()).map_err(|failure| {
+            match failure {
+                Failure::Refusal(refusal) => refusal.reason,
+                Failure::Status(_) => unreachable!("no call was made"),
+            }
         })
     }
 

@@ -2,10 +2,10 @@
 
 use crate::api::{Failure, Refusal, Result};
 use crate::attributes::Attributes;
-use crate::operator::{Input, Operator, PerAxis, UNKNOWN, strides};
+use crate::operator::{Input, Operator, PerAxis, UNKNOWN, c_order};
 use crate::order::largest;
 use extremum_kernels::{ElementType, Operand, extremum};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ffi::CStr;
 
 /// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
@@ -31,8 +31,8 @@ impl Operator for Extremum {
                 "give operands of one shape, or set broadcast=1",
             ));
         }
-        let rank = inputs.iter().map(|input| input.shape.len()).max().unwrap_or(0);
-        let mut joint: PerAxis<i64> = smallvec![1; rank];
+        let longest = inputs.iter().map(|input| &input.shape[..]).max_by_key(|shape| shape.len());
+        let mut joint: PerAxis<i64> = longest.unwrap_or(&[]).into();
         for input in inputs {
             for (size, &own) in joint.iter_mut().rev().zip(input.shape.iter().rev()) {
                 *size = join(*size, own).ok_or_else(|| {
@@ -45,20 +45,15 @@ impl Operator for Extremum {
     }
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
-        let sizes: PerAxis<usize> = shape.iter().map(|&size| size as usize).collect();
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
-        for input in inputs {
-            let mut own: PerAxis<isize> = smallvec![0; shape.len()];
-            let mut step = element.size() as isize;
-            for (stride, &size) in own.iter_mut().rev().zip(input.shape.iter().rev()) {
-                *stride = if size == 1 { 0 } else { step };
-                step *= size as isize;
-            }
-            operands.push(Operand { data: input.data, strides: own, swapped: false });
+        for (at, input) in inputs.iter().enumerate() {
+            operands.push(Operand { data: input.data, strides: PerAxis::new(), swapped: false });
+            let own = c_order(&input.shape, element.size());
+            operands[at].strides.extend(own.map(|(size, stride)| if size == 1 { 0 } else { stride }));
         }
-        let to = strides(shape, element.size());
+        let axes = c_order(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
-        unsafe { extremum(&mut operands, element, self.largest, &sizes, output, &to) };
+        unsafe { extremum(&mut operands, element, self.largest, axes, output) };
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::Result;
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, PerAxis, strides};
+use crate::operator::{Input, Operator, PerAxis, c_order};
 use extremum_kernels::{ElementType, onehot};
 use std::ffi::CStr;
 
@@ -29,8 +29,8 @@ impl Operator for OneHot {
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
         let chosen = self.axes.of(shape.len())?;
-        let strides = strides(shape, element.size());
-        let walk = (0..shape.len()).map(|axis| (shape[axis] as usize, strides[axis], strides[axis], chosen[axis]));
+        let axes = (0..shape.len()).rev().zip(c_order(shape, element.size()));
+        let walk = axes.map(|(axis, (size, stride))| (size, stride, stride, chosen.contains(axis)));
         // SAFETY: the caller's promise; input and output have one shape.
         unsafe { onehot(inputs[0].data, element, false, walk, output) };
         Ok(())

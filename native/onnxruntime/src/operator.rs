@@ -4,7 +4,6 @@ use crate::api::Result;
 use crate::attributes::Attributes;
 use extremum_kernels::ElementType;
 pub use extremum_kernels::layout::PerAxis;
-use smallvec::smallvec;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
@@ -45,25 +44,24 @@ pub struct Input<'a> {
     pub shape: Cow<'a, [i64]>,
 }
 
-/// Bytes from one element to the next along each axis of an array in C order.
-pub fn strides(shape: &[i64], itemsize: usize) -> PerAxis<isize> {
-    let mut strides = smallvec![0; shape.len()];
+/// The length and the stride of each axis of an array in C order, the last axis first.
+pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize)> + Clone {
     let mut step = itemsize as isize;
-    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-        *stride = step;
+    shape.iter().rev().map(move |&size| {
+        let stride = step;
         step *= size as isize;
-    }
-    strides
+        (size as usize, stride)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::strides;
+    use super::c_order;
 
     #[test]
     fn strides_are_those_of_c_order() {
-        assert_eq!(strides(&[2, 3, 4], 2)[..], [24, 8, 2]);
-        assert_eq!(strides(&[2, 0, 4], 2)[..], [0, 8, 2]);
-        assert!(strides(&[], 4).is_empty());
+        assert!(c_order(&[2, 3, 4], 2).eq([(4, 2), (3, 8), (2, 24)]));
+        assert!(c_order(&[2, 0, 4], 2).eq([(4, 2), (0, 8), (2, 0)]));
+        assert!(c_order(&[], 4).next().is_none());
     }
 }

@@ -172,7 +172,7 @@ impl Call {
         if scalar {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
-            let walk = (0..x.shape().len()).map(|axis| (x.shape()[axis], x.strides()[axis], 0, true));
+            let walk = (0..x.shape().len()).rev().map(|axis| (x.shape()[axis], x.strides()[axis], 0, true));
             // SAFETY: `x` describes readable memory, and one index is all there is to write.
             detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index) });
             // SAFETY: NumPy reads one element of the descriptor's type.
@@ -203,8 +203,9 @@ impl Call {
             (false, _) => kept.next().copied().unwrap_or(0),
         };
         let strides: Vec<isize> = (0..x.shape().len()).map(&mut stride_of).collect();
-        let walk =
-            (0..x.shape().len()).map(|axis| (x.shape()[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+        let walk = (0..x.shape().len())
+            .rev()
+            .map(|axis| (x.shape()[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
         let to = output.target.data();
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.

@@ -124,17 +124,16 @@ fn run<'py>(
     let mut kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
-            let missing = shape.len() - array.shape().len();
-            let own = array.shape().iter().zip(array.strides());
-            let own = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride });
-            let strides = std::iter::repeat_n(0, missing).chain(own).collect();
+            let own = array.shape().iter().zip(array.strides()).rev();
+            let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
             Operand { data: array.data(), strides, swapped: array.swapped }
         })
         .collect();
     let target = &output.target;
-    let (element, to, strides) = (first.element, target.data(), target.strides());
+    let (element, to) = (first.element, target.data());
+    let axes = shape.iter().copied().zip(target.strides().iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
-    detached(py, target.bytes(), || unsafe { extremum(&mut kernels, element, largest, &shape, to, strides) });
+    detached(py, target.bytes(), || unsafe { extremum(&mut kernels, element, largest, axes, to) });
     output.finish()
 }
 

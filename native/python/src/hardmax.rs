@@ -68,7 +68,7 @@ pub fn hardmax<'py>(
     let [x] = &operands;
     let (data, element, swapped) = (x.data(), x.element, x.swapped);
     let (to, strides) = (output.target.data(), output.target.strides());
-    let walk = (0..shape.len()).map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+    let walk = (0..shape.len()).rev().map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.
     detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
