@@ -9,25 +9,11 @@ use crate::isa::dispatch;
 use crate::layout::PerAxis;
 use crate::pack::{Pack, SCRATCH};
 use crate::prefetch::LINE;
+use crate::small;
+use crate::space::{Operand, Space};
 use crate::threads;
-use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr;
-
-/// One operand, broadcast to the output's shape.
-#[derive(Clone, Debug)]
-pub struct Operand {
-    /// The first element as the caller sees it.
-    pub data: *const u8,
-    /// Bytes from one element to the next, last dimension first; 0 where the operand is broadcast, as it is along
-    /// dimensions that are missing.
-    pub strides: PerAxis<isize>,
-    /// Whether the bytes of each element stand in the order that is foreign to this machine.
-    pub swapped: bool,
-}
-
-// SAFETY: operands are only read.
-unsafe impl Sync for Operand {}
 
 /// Writes the largest (or smallest) of all operands at every position of the output.
 ///
@@ -46,8 +32,14 @@ pub unsafe fn extremum(
     if axes.clone().any(|(len, _)| len == 0) {
         return;
     }
-    let plan = Plan::new(operands, element, largest, axes, output);
-    let bytes = plan.total().saturating_mul(element.size() * (plan.operands.len() + 1));
+    let space = Space::new(operands, element.size(), axes, output);
+    let positions = space.positions();
+    if small::is_small(positions) && !operands.iter().any(|operand| operand.swapped) {
+        // SAFETY: the caller's promise.
+        return unsafe { small::extremum(operands, element, largest, &space) };
+    }
+    let plan = Plan::new(operands, element, largest, &space);
+    let bytes = positions.saturating_mul(element.size() * (operands.len() + 1));
     let (tiles, parts) = (plan.tiles(), threads::worth(bytes));
     // SAFETY: the caller's promise; the shares are different parts of the output.
     let run = |tiles| unsafe { plan.run(tiles) };
@@ -61,29 +53,11 @@ pub unsafe fn extremum(
 /// Bytes of a tile that is read and written in one pass.
 const STREAM: usize = 1 << 16;
 
-/// A dimension of the output: its length, the output's stride, and the axis that has the operands' strides.
-#[derive(Clone, Copy)]
-struct Dimension {
-    len: usize,
-    out: isize,
-    axis: usize,
-}
-
-impl Operand {
-    /// Bytes from one element to the next along a dimension.
-    #[inline]
-    fn stride(&self, along: &Dimension) -> isize {
-        self.strides.get(along.axis).map_or(0, |&stride| stride)
-    }
-}
-
 struct Plan<'a> {
     operands: &'a [Operand],
     element: ElementType,
     largest: bool,
-    output: *mut u8,
-    /// Innermost first.
-    dimensions: SmallVec<[Dimension; 4]>,
+    space: &'a Space,
     /// Whether tiles are folded where they lie: an operand that is the output itself would look like an obstacle to
     /// vectors, and goes round by scratch.
     direct: bool,
@@ -103,46 +77,11 @@ struct Plan<'a> {
 unsafe impl Sync for Plan<'_> {}
 
 impl<'a> Plan<'a> {
-    /// Orders the dimensions by the output's distance in memory, turns them upwards and joins neighbours.
-    fn new(
-        operands: &'a mut [Operand],
-        element: ElementType,
-        largest: bool,
-        axes: impl Iterator<Item = (usize, isize)>,
-        mut output: *mut u8,
-    ) -> Self {
-        let mut dimensions: SmallVec<[Dimension; 4]> = SmallVec::new();
-        for (axis, (len, mut out)) in axes.enumerate().filter(|&(_, (len, _))| len > 1) {
-            if out < 0 {
-                let steps = len as isize - 1;
-                output = output.wrapping_offset(steps * out);
-                out = -out;
-                for Operand { data, strides, .. } in &mut *operands {
-                    if let Some(stride) = strides.get_mut(axis) {
-                        *data = data.wrapping_offset(steps * *stride);
-                        *stride = -*stride;
-                    }
-                }
-            }
-            dimensions.push(Dimension { len, out, axis });
-        }
-        dimensions.sort_by_key(|dimension| dimension.out);
-        dimensions.dedup_by(|outer, inner| {
-            let len = inner.len as isize;
-            let joined = outer.out == inner.out * len
-                && operands.iter().all(|operand| operand.stride(outer) == operand.stride(inner) * len);
-            if joined {
-                inner.len *= outer.len;
-            }
-            joined
-        });
-        if dimensions.is_empty() {
-            dimensions.push(Dimension { len: 1, out: element.size() as isize, axis: usize::MAX });
-        }
-        let operands = &*operands;
+    fn new(operands: &'a [Operand], element: ElementType, largest: bool, space: &'a Space) -> Self {
+        let Space { dimensions, output } = space;
         let inner = dimensions[0];
         let size = element.size();
-        let in_place = operands.iter().any(|operand| operand.stride(&inner) != 0 && ptr::eq(operand.data, output));
+        let in_place = operands.iter().any(|operand| operand.stride(&inner) != 0 && ptr::eq(operand.data, *output));
         let direct = inner.out == size as isize && !in_place;
         let readable = |stride| stride == 0 || stride == size as isize;
         let plain = direct && operands.iter().all(|operand| !operand.swapped && readable(operand.stride(&inner)));
@@ -150,25 +89,21 @@ impl<'a> Plan<'a> {
         // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { STREAM } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
-        let shift = (output as usize % LINE / size).min(tile - 1);
+        let shift = (*output as usize % LINE / size).min(tile - 1);
         let lines = dimensions.get(1).map_or(1, |lines| lines.len);
         let rows = if plain && lines > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, lines) } else { 1 };
         let (per_line, blocks) = ((inner.len + shift).div_ceil(tile), lines.div_ceil(rows));
-        Self { operands, element, largest, output, dimensions, direct, tile, rows, per_line, blocks, shift }
-    }
-
-    fn total(&self) -> usize {
-        self.dimensions.iter().map(|dimension| dimension.len).product()
+        Self { operands, element, largest, space, direct, tile, rows, per_line, blocks, shift }
     }
 
     fn tiles(&self) -> usize {
-        let outer: usize = self.dimensions.iter().skip(2).map(|dimension| dimension.len).product();
+        let outer: usize = self.space.dimensions.iter().skip(2).map(|dimension| dimension.len).product();
         outer * self.blocks * self.per_line
     }
 
     /// Does some of the tiles.
     unsafe fn run(&self, tiles: Range<usize>) {
-        let (inner, outer) = (&self.dimensions[0], &self.dimensions[1..]);
+        let (inner, lines) = (&self.space.dimensions[0], self.space.dimensions.get(1));
         let mut steps = PerAxis::new();
         let mut scratch = Scratch::default();
         for tile in tiles {
@@ -178,16 +113,12 @@ impl<'a> Plan<'a> {
             let mut rows = 1;
             steps.clear();
             steps.push(start);
-            if let Some((lines, outer)) = outer.split_first() {
+            if let Some(lines) = lines {
                 let rest = tile / self.per_line;
                 let row = rest % self.blocks * self.rows;
                 rows = self.rows.min(lines.len - row);
                 steps.push(row);
-                let mut rest = rest / self.blocks;
-                for dimension in outer {
-                    steps.push(rest % dimension.len);
-                    rest /= dimension.len;
-                }
+                self.space.steps(2, rest / self.blocks).for_each(|step| steps.push(step));
             }
             // SAFETY: the caller's promise.
             unsafe { self.tile(&steps, (rows, len), &mut scratch) };
@@ -196,17 +127,13 @@ impl<'a> Plan<'a> {
 
     /// Does the tile of `rows` lines of `len` elements that so many steps along each dimension lead to.
     unsafe fn tile(&self, steps: &[usize], (rows, len): (usize, usize), scratch: &mut Scratch) {
-        let Self { operands, element, largest, .. } = *self;
+        let Self { operands, element, largest, space, .. } = *self;
         let size = element.size();
-        let inner = &self.dimensions[0];
-        let lines = self.dimensions.get(1);
+        let inner = &space.dimensions[0];
+        let lines = space.dimensions.get(1);
         let Scratch { gathered, folded, ones } = scratch;
-        let walk = || self.dimensions.iter().zip(steps);
-        let output = self.output.wrapping_offset(walk().map(|(along, &steps)| along.out * steps as isize).sum());
-        let line = |at: usize| {
-            let offset = walk().map(|(along, &steps)| operands[at].stride(along) * steps as isize).sum();
-            operands[at].data.wrapping_offset(offset)
-        };
+        let output = space.at(steps);
+        let line = |at: usize| operands[at].at(&space.dimensions, steps);
         let mut read = |passes: &mut Passes, at: usize| {
             let (stride, swapped) = (operands[at].stride(inner), operands[at].swapped);
             if swapped || (stride != 0 && stride != size as isize) {

@@ -96,6 +96,9 @@ impl Layout {
 
 /// Orders axes by distance in memory and joins the neighbours that lie end to end.
 pub fn merge(axes: &mut Axes) {
+    if axes.len() < 2 {
+        return;
+    }
     // An axis that stands still costs no memory traffic: it goes outermost.
     axes.sort_by_key(|axis| (axis.stride == 0, axis.stride, axis.len));
     axes.dedup_by(|outer, inner| {
@@ -128,6 +131,17 @@ pub struct Position {
 }
 
 impl Position {
+    /// The linear position `number` along some axes, the first turning fastest.
+    #[inline]
+    pub fn at(axes: &[Axis], mut number: usize) -> Self {
+        let mut at = Self::default();
+        for axis in axes {
+            at = at.moved(axis, number % axis.len);
+            number /= axis.len;
+        }
+        at
+    }
+
     /// This position moved by `steps` along `axis`.
     #[inline]
     pub fn moved(self, axis: &Axis, steps: usize) -> Self {
@@ -143,10 +157,9 @@ impl<'a> Odometer<'a> {
     /// A walk that starts at linear position `start`, the first axis turning fastest.
     #[inline]
     pub fn new(axes: &'a [Axis], mut start: usize) -> Self {
-        let mut walk = Self { axes, counts: PerAxis::new(), at: Position::default() };
+        let mut walk = Self { axes, counts: PerAxis::new(), at: Position::at(axes, start) };
         for axis in axes {
             walk.counts.push(start % axis.len);
-            walk.at = walk.at.moved(axis, start % axis.len);
             start /= axis.len;
         }
         walk

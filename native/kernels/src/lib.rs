@@ -26,13 +26,16 @@ mod read;
 mod reduce;
 mod results;
 mod rows;
+pub mod small;
+mod space;
 mod sweep;
 pub mod threads;
 mod transpose;
 
 pub use argreduce::argreduce;
 pub use element::{ElementType, IndexType};
-pub use extremum::{Operand, extremum};
+pub use extremum::extremum;
 pub use onehot::onehot;
 pub use reduce::Input;
+pub use space::Operand;
 pub use sweep::sweep;

@@ -11,6 +11,7 @@ use crate::layout::{Axis, Layout, Odometer, Position, positions};
 use crate::plan::{POSITIONS, Plan};
 use crate::results::Results;
 use crate::rows::Key;
+use crate::small;
 use crate::threads;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -22,8 +23,12 @@ use std::{ptr, slice};
 /// # Safety
 /// The input is readable wherever the layout leads, and the sink was made for the layout.
 pub unsafe fn reduce(input: Input, layout: &mut Layout, sink: &(impl Sink + Sync)) {
-    let bytes = (positions(&layout.kept) * positions(&layout.reduced)).saturating_mul(input.element.size());
-    let parts = threads::worth(bytes);
+    let elements = positions(&layout.kept) * positions(&layout.reduced);
+    if small::is_small(elements) && !input.swapped {
+        // SAFETY: the caller's promise.
+        return unsafe { small::reduce(input, layout, sink) };
+    }
+    let parts = threads::worth(elements.saturating_mul(input.element.size()));
     let (offset, index) = (layout.offset, layout.index);
     let plan = Plan::new(input.element.size(), input.swapped, layout, parts);
     let walk = Walk { input, plan, offset, index };

@@ -1,7 +1,7 @@
 //! The core operations against loops that can be checked by eye, over random shapes, strides and ties.
 
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, threads};
+use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
 
 /// A small generator of numbers; the tests have no other use for one.
 struct Random(u64);
@@ -19,6 +19,15 @@ impl Random {
             _ => [0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY][self.below(7)],
         }
     }
+}
+
+/// Every way to compute: with each instruction set, and small arrays planned like others or element by element.
+fn ways() -> impl Iterator<Item = (InstructionSet, usize)> {
+    let ways = InstructionSet::ALL.into_iter().flat_map(|set| [(set, 0), (set, usize::MAX)]);
+    ways.filter(|&(set, limit)| {
+        small::set_limit(limit);
+        set.force()
+    })
 }
 
 /// A random array of up to three dimensions, as its lengths and the strides of a random order of axes.
@@ -105,11 +114,11 @@ fn reductions_agree_with_a_loop() {
             let axes =
                 (0..lengths.len()).rev().map(|axis| (lengths[axis], size * strides[axis], out[axis], reduced[axis]));
             let input = Input { data, element, swapped: false, largest, last };
-            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+            for way in ways() {
                 let mut found = vec![-1i64; expected.len()];
                 // SAFETY: the axes describe the data, and `found` has one index for each kept position.
                 unsafe { argreduce(input, axes.clone(), found.as_mut_ptr().cast(), IndexType::Int64) };
-                assert_eq!(found, expected, "{set:?} {element:?} {lengths:?} {strides:?} {reduced:?} {largest} {last}");
+                assert_eq!(found, expected, "{way:?} {element:?} {lengths:?} {strides:?} {reduced:?} {largest} {last}");
             }
         }
     }
@@ -162,8 +171,8 @@ fn instruction_sets_agree_on_rows_of_every_length() {
                 };
                 assert!(InstructionSet::Baseline.force());
                 let expected = find();
-                for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
-                    assert_eq!(find(), expected, "{set:?} {element:?} {len} {largest} {last} {both}");
+                for way in ways() {
+                    assert_eq!(find(), expected, "{way:?} {element:?} {len} {largest} {last} {both}");
                 }
             }
         }
@@ -192,11 +201,11 @@ fn long_rows_of_bfloat16_agree_with_a_loop() {
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
             let input =
                 Input { data: bits.as_ptr().cast(), element: ElementType::BFloat16, swapped: false, largest, last };
-            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+            for way in ways() {
                 let mut found = -1i64;
                 // SAFETY: the axis describes `bits`; there is one index.
                 unsafe { argreduce(input, [(len, 2, 0, true)].into_iter(), (&raw mut found).cast(), IndexType::Int64) };
-                assert_eq!(found as usize, naive(&values, largest, last), "{set:?} {len} {signs} {largest} {last}");
+                assert_eq!(found as usize, naive(&values, largest, last), "{way:?} {len} {signs} {largest} {last}");
             }
         }
     }
@@ -291,7 +300,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
             let input =
                 Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest, last };
-            for set in InstructionSet::ALL.into_iter().filter(|set| set.force()) {
+            for way in ways() {
                 let mut found = vec![-1i64; rows];
                 // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.
                 unsafe {
@@ -302,7 +311,7 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
                 for (row, place) in found.into_iter().enumerate() {
                     let values: Vec<i32> = data[row * len..][..len].iter().map(|&value| value.round() as i32).collect();
                     let best = if largest { values.iter().max() } else { values.iter().min() };
-                    assert_eq!(values.get(place as usize), best, "{set:?} {len} {largest} {last} {place}");
+                    assert_eq!(values.get(place as usize), best, "{way:?} {len} {largest} {last} {place}");
                 }
             }
         }

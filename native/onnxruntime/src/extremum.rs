@@ -49,7 +49,7 @@ impl Operator for Extremum {
         for (at, input) in inputs.iter().enumerate() {
             operands.push(Operand { data: input.data, strides: PerAxis::new(), swapped: false });
             let own = c_order(&input.shape, element.size());
-            operands[at].strides.extend(own.map(|(size, stride)| if size == 1 { 0 } else { stride }));
+            own.for_each(|(size, stride)| operands[at].strides.push(if size == 1 { 0 } else { stride }));
         }
         let axes = c_order(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.

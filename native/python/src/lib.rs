@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::settings::{
         get_instruction_set, get_num_threads, instruction_sets, set_bytes_per_thread, set_instruction_set,
-        set_num_threads, sweep,
+        set_num_threads, set_small_limit, sweep,
     };
     use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::errors::{Kind, error};
 use crate::work::detached;
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::threads;
+use extremum_kernels::{small, threads};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -97,6 +97,14 @@ pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyo3(signature = (n, /))]
 pub fn set_bytes_per_thread(n: usize) -> usize {
     threads::set_share(n)
+}
+
+/// Set how many elements a small array has at most, which is computed element by element, for tests; returns what
+/// counted before.
+#[pyfunction]
+#[pyo3(signature = (n, /))]
+pub fn set_small_limit(n: usize) -> usize {
+    small::set_limit(n)
 }
 
 /// The instruction sets that this processor has, simplest first.
