@@ -46,7 +46,7 @@ pub unsafe fn extremum(
     if parts == 1 {
         run(0..tiles);
     } else {
-        threads::map(threads::shares(tiles, parts), run);
+        threads::map(threads::tasks(tiles, parts), run);
     }
 }
 

@@ -84,6 +84,12 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_a_pool_get_several_tasks_each() {
+        let tasks = || threads::tasks(100, 2).len();
+        assert_eq!((within(&Backwards::default(), tasks), tasks()), (8, 2));
+    }
+
+    #[test]
     fn a_panic_reaches_the_caller_and_leaves_no_pool_behind() {
         let pool = Backwards::default();
         let work = || threads::map(threads::shares(10, 3), |share| assert!(share.start != 3, "stop"));

@@ -14,6 +14,9 @@ use std::thread;
 /// costs about 120 us, in which one thread reads 4 MiB; twice that is where two threads are never slower.
 const SHARE: usize = 8 << 20;
 
+/// Tasks for each thread of a pool.
+const TASKS: usize = 4;
+
 /// The share in force: [`SHARE`], but for tests and measurements.
 static IN_FORCE: AtomicUsize = AtomicUsize::new(SHARE);
 
@@ -67,6 +70,15 @@ pub fn worth(bytes: usize) -> usize {
 pub fn shares(total: usize, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(total).max(1);
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
+}
+
+/// Cuts `0..total` into what `parts` threads are to do.
+///
+/// The threads of a pool come when they are awake, which may be milliseconds late: there are several tasks for each, so
+/// that those who are there take what is left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the
+/// median of the time fell by a sixth.
+pub fn tasks(total: usize, parts: usize) -> Vec<Range<usize>> {
+    shares(total, if pool::is_set() { parts * TASKS } else { parts })
 }
 
 /// Runs `work` on every share, each on its own thread, the first on the calling one; results in order.
