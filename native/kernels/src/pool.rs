@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn threads_of_a_pool_get_several_tasks_each() {
-        let tasks = || threads::tasks(100, 2).len();
+        let tasks = || threads::tasks(2);
         assert_eq!((within(&Backwards::default(), tasks), tasks()), (8, 2));
     }
 

@@ -40,7 +40,7 @@ pub unsafe fn reduce(input: Input, layout: &mut Layout, sink: &(impl Sink + Sync
         } else if tiles == 1 {
             walk.run_in_parts(threads::shares(walk.plan.blocks(), parts), sink);
         } else {
-            threads::map(threads::tasks(tiles, parts), |tiles| walk.run(tiles, sink));
+            threads::map(threads::shares(tiles, threads::tasks(parts)), |tiles| walk.run(tiles, sink));
         }
     }
 }

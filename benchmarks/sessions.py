@@ -1,0 +1,149 @@
+"""Speed inside ONNX Runtime: each node as this package runs it beside the same node as onnxruntime does.
+
+    python benchmarks/sessions.py              prints the table
+    python benchmarks/sessions.py --publish    puts it into docs/onnxruntime.md
+
+Both sessions live in one process, with the same options and the same feeds; their answers are compared before they are
+timed, in turns, and the least time of each counts. With several threads the two pools get in each other's way now and
+then: the figure of a node that matters to you is best taken from your own model.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import extremum.onnxruntime
+from extremum.bench import machine
+from extremum.bench.timing import interleave
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "onnxruntime.md"
+
+# Operator with its attributes, ONNX's name of the element type, shapes of the inputs.
+NODES = [
+    ("ArgMax<axis=1>", "float", "(2,3)"),
+    ("ArgMax<axis=1>", "float", "(1000,21)"),
+    ("ArgMax<axis=1>", "float", "(1000,1000)"),
+    ("ArgMax<axis=1>", "int8", "(1000,1000)"),
+    ("ArgMax<axis=0>", "float", "(1000,1000)"),
+    ("ArgMax<axis=1>", "float", "(8,21,512,512)"),
+    ("Hardmax<axis=1>", "float", "(2,3)"),
+    ("Hardmax<axis=1>", "float", "(4096,1024)"),
+    ("Hardmax<axis=0>", "float", "(4096,1024)"),
+    ("Max", "float", "(8) (8)"),
+    ("Max", "float", "(1000) (1000)"),
+    ("Max", "float", "(65536) (65536)"),
+    ("Max", "float", "(1048576) (1048576)"),
+    ("Max", "double", "(1048576) (1048576)"),
+    ("Max", "int32", "(1048576) (1048576)"),
+    ("Max", "float16", "(1048576) (1048576)"),
+    ("Max", "float", "(1024,1024) (1024)"),
+    ("Max", "float", "(1024,1024) (1024,1)"),
+    ("Max", "float", "(1048576) (1048576) (1048576) (1048576)"),
+]
+
+# Nodes of eight elements in a row: what one more of them adds is what a node costs.
+CHAIN = 100
+
+
+def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, np.ndarray]]:
+    """A model of one node, and a feed for it."""
+    sizes = re.findall(r"\((.*?)\)", shapes)
+    names = [f"x{number}" for number in range(len(sizes))]
+    inputs = ", ".join(f"{element}[{size}] {name}" for name, size in zip(names, sizes, strict=True))
+    rank = max(size.count(",") + 1 for size in sizes)
+    result = "int64" if operator.startswith("Arg") else element
+    output = f"{result}[{','.join(f'd{axis}' for axis in range(rank))}] y"
+    text = f"({inputs}) => ({output}) {{ y = {operator}({', '.join(names)}) }}"
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element.upper()))
+    random = np.random.default_rng(0)
+    feed = {
+        name: (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
+        for name, size in zip(names, sizes, strict=True)
+    }
+    return model(text), feed
+
+
+def chain(length: int) -> tuple[bytes, dict[str, np.ndarray]]:
+    """A model of so many nodes in a row, and a feed for it."""
+    nodes = " ".join(f"x{number + 1} = Max(x{number}, y)" for number in range(length))
+    text = f"(float[8] x0, float[8] y) => (float[8] x{length}) {{ {nodes} }}"
+    return model(text), {"x0": np.arange(8, dtype=np.float32), "y": np.full(8, 3, np.float32)}
+
+
+def model(graph: str) -> bytes:
+    """A model of a graph in the text form of ONNX."""
+    text = f'<ir_version: 8, opset_import: ["" : 13]> g {graph}'
+    return onnx.parser.parse_model(text).SerializeToString()
+
+
+def seconds(case: tuple[bytes, dict[str, np.ndarray]], threads: int, budget: float) -> tuple[float, float]:
+    """The least time of a run: in this package's session, and in onnxruntime's own."""
+    source, feed = case
+
+    def run(session_type: type[onnxruntime.InferenceSession]):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = session_type(source, options, providers=["CPUExecutionProvider"])
+        return lambda: session.run(None, feed)[0]
+
+    calls = {"ours": run(extremum.onnxruntime.InferenceSession), "theirs": run(onnxruntime.InferenceSession)}
+    ours, theirs = (call() for call in calls.values())
+    np.testing.assert_array_equal(ours, theirs, strict=True)
+    best = interleave(calls, budget, keep=calls)
+    return best["ours"], best["theirs"]
+
+
+def table(budget: float = 2.0) -> str:
+    """The times of onnxruntime's own nodes over ours, as Markdown.
+
+    Parameters
+    ----------
+    budget : float
+        Seconds for each node and number of threads.
+
+    Returns
+    -------
+    str
+        Conditions, a row for each node, and the cost of one more node.
+    """
+    counts = sorted({1, os.cpu_count() or 1})
+    heads = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
+    lines = [f"| node | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(counts)}"]
+    for operator, element, shapes in NODES:
+        ratios = []
+        for count in counts:
+            ours, theirs = seconds(node(operator, element, shapes), count, budget)
+            ratios.append(f"{theirs / ours:.2f}")
+        lines.append(f"| `{operator}` {element} {shapes} | {' | '.join(ratios)} |")
+    short, long = (seconds(chain(length), 1, budget) for length in (1, 1 + CHAIN))
+    ours, theirs = ((after - before) / CHAIN * 1e6 for before, after in zip(short, long, strict=True))
+    facts = machine.describe()
+    conditions = (
+        f"{facts['processor']}, {facts['cores']} cores, {facts['instruction set']}; "
+        f"onnxruntime {onnxruntime.__version__}."
+    )
+    cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
+    return "\n".join([conditions, "", *lines, "", cost])
+
+
+def publish(figures: str, document: Path = DOCUMENT) -> None:
+    """Put the table between its two markers; the text around it stays as it is."""
+    text = document.read_text(encoding="utf-8")
+    marked = r"(<!-- bench: sessions -->\n).*?(<!-- /bench: sessions -->)"
+    document.write_text(
+        re.sub(marked, lambda found: f"{found[1]}{figures}\n{found[2]}", text, flags=re.DOTALL), encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    figures = table()
+    sys.stdout.write(figures + "\n")
+    if "--publish" in sys.argv[1:]:
+        publish(figures)
