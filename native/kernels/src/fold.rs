@@ -150,11 +150,14 @@ impl<E: Element, O: Order> Fold<'_, E, O> {
             let to = self.to.data.wrapping_offset(self.to.step * row as isize).cast::<E>();
             // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
             let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
-            let overlap = if head > 0 && self.len > 2 * LINE { LINE } else { 0 };
-            let spans = [0..overlap, if overlap > 0 { head } else { 0 }..self.len];
-            for span in spans {
-                // SAFETY: the caller's.
-                unsafe { Self::span::<OPERANDS, TILE>(span, first, lines, to) };
+            let mut start = 0;
+            // SAFETY: the caller's.
+            unsafe {
+                if head > 0 && self.len > 2 * LINE {
+                    Self::span::<OPERANDS, TILE>(0..LINE, first, lines, to);
+                    start = head;
+                }
+                Self::span::<OPERANDS, TILE>(start..self.len, first, lines, to);
             }
         }
     }
