@@ -17,7 +17,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-exhaustive \
-	bench clean
+	bench bench-sessions clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,10 @@ test-exhaustive: install tools ## every size around every block edge, in minutes
 bench: install ## measure against every installed peer; BENCH= measures everything
 	$(BIN)/python -m pip install --quiet '.[cli,bench]'
 	$(BIN)/extremum bench $(BENCH)
+
+bench-sessions: install ## measure converted nodes beside onnxruntime's own; SESSIONS=--publish keeps the figures
+	$(BIN)/python -m pip install --quiet '.[cli,bench]'
+	$(BIN)/python benchmarks/sessions.py $(SESSIONS)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -53,7 +53,7 @@ CHAIN = 100
 
 
 def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, np.ndarray]]:
-    """A model of one node, and a feed for it."""
+    """Return a model of one node, and a feed for it."""
     sizes = re.findall(r"\((.*?)\)", shapes)
     names = [f"x{number}" for number in range(len(sizes))]
     inputs = ", ".join(f"{element}[{size}] {name}" for name, size in zip(names, sizes, strict=True))
@@ -71,20 +71,20 @@ def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, np.
 
 
 def chain(length: int) -> tuple[bytes, dict[str, np.ndarray]]:
-    """A model of so many nodes in a row, and a feed for it."""
+    """Return a model of so many nodes in a row, and a feed for it."""
     nodes = " ".join(f"x{number + 1} = Max(x{number}, y)" for number in range(length))
     text = f"(float[8] x0, float[8] y) => (float[8] x{length}) {{ {nodes} }}"
     return model(text), {"x0": np.arange(8, dtype=np.float32), "y": np.full(8, 3, np.float32)}
 
 
 def model(graph: str) -> bytes:
-    """A model of a graph in the text form of ONNX."""
+    """Return a model of a graph in the text form of ONNX."""
     text = f'<ir_version: 8, opset_import: ["" : 13]> g {graph}'
     return onnx.parser.parse_model(text).SerializeToString()
 
 
 def seconds(case: tuple[bytes, dict[str, np.ndarray]], threads: int, budget: float) -> tuple[float, float]:
-    """The least time of a run: in this package's session, and in onnxruntime's own."""
+    """Return the least time of a run: in this package's session, and in onnxruntime's own."""
     source, feed = case
 
     def run(session_type: type[onnxruntime.InferenceSession]):
@@ -101,7 +101,7 @@ def seconds(case: tuple[bytes, dict[str, np.ndarray]], threads: int, budget: flo
 
 
 def table(budget: float = 2.0) -> str:
-    """The times of onnxruntime's own nodes over ours, as Markdown.
+    """Return the times of onnxruntime's own nodes over ours, as Markdown.
 
     Parameters
     ----------

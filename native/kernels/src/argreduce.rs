@@ -14,13 +14,10 @@ use crate::reduce::{Input, Sink, reduce};
 /// overlap; an index fits the index type.
 pub unsafe fn argreduce(
     input: Input,
-    axes: impl Iterator<Item = (usize, isize, isize, bool)> + Clone,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)>,
     output: *mut u8,
     index: IndexType,
 ) {
-    if axes.clone().any(|(len, ..)| len == 0) {
-        return;
-    }
     let axes = axes.map(|(len, stride, out, reduced)| (len, stride, if reduced { 0 } else { out }, reduced));
     let mut layout = Layout::new(axes, input.last);
     let sink = Indices { output: output.wrapping_offset(layout.out_offset), index };

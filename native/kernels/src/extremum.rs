@@ -26,14 +26,14 @@ pub unsafe fn extremum(
     operands: &mut [Operand],
     element: ElementType,
     largest: bool,
-    axes: impl Iterator<Item = (usize, isize)> + Clone,
+    axes: impl Iterator<Item = (usize, isize)>,
     output: *mut u8,
 ) {
-    if axes.clone().any(|(len, _)| len == 0) {
-        return;
-    }
     let space = Space::new(operands, element.size(), axes, output);
     let positions = space.positions();
+    if positions == 0 {
+        return;
+    }
     if small::is_small(positions) && !operands.iter().any(|operand| operand.swapped) {
         // SAFETY: the caller's promise.
         return unsafe { small::extremum(operands, element, largest, &space) };
@@ -88,9 +88,9 @@ impl<'a> Plan<'a> {
         let readable = |stride| stride == 0 || stride == size as isize;
         let plain = direct && operands.iter().all(|operand| !operand.swapped && readable(operand.stride(&inner)));
         let streams = plain && operands.len() <= AT_ONCE;
-        // What goes round by scratch or takes more than one pass stays in the first-level cache.
         // Threads share whole tiles: with four or more for each, none has much more to do than another.
         let fair = if parts > 1 { space.positions() * size / (4 * parts) } else { usize::MAX };
+        // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { fair.clamp(*STREAM.start(), *STREAM.end()) } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
         let shift = (*output as usize % LINE / size).min(tile - 1);

@@ -54,7 +54,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Normalises an iteration space of non-empty axes.
+    /// Normalises an iteration space; one without positions keeps an empty axis.
     ///
     /// `axes` yields, last dimension first, the length, the input stride, the output stride and whether the
     /// axis is reduced. `last` says that the last of equals is wanted.
@@ -66,7 +66,7 @@ impl Layout {
             if reduced {
                 weight *= len as i64;
             }
-            if len > 1 {
+            if len != 1 {
                 layout.push(Axis { len, stride, out, weight: own }, reduced, last);
             }
         }
@@ -78,7 +78,7 @@ impl Layout {
     #[inline(always)]
     fn push(&mut self, mut axis: Axis, reduced: bool, last: bool) {
         let steps = axis.len as isize - 1;
-        if reduced && axis.stride == 0 && axis.out == 0 {
+        if reduced && axis.stride == 0 && axis.out == 0 && axis.len > 0 {
             // All elements along the axis are the same one: the tie is decided here.
             self.index += if last { steps as i64 * axis.weight } else { 0 };
             return;

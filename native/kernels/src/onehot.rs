@@ -18,12 +18,9 @@ pub unsafe fn onehot(
     data: *const u8,
     element: ElementType,
     swapped: bool,
-    axes: impl Iterator<Item = (usize, isize, isize, bool)> + Clone,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)>,
     output: *mut u8,
 ) {
-    if axes.clone().any(|(len, ..)| len == 0) {
-        return;
-    }
     let mut layout = Layout::new(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false };
     let mut reduced = Axes::from_slice(&layout.reduced);

@@ -60,7 +60,7 @@ impl Space {
     ) -> Self {
         let mut space = Self { dimensions: SmallVec::new(), output };
         let Self { dimensions, output } = &mut space;
-        for (axis, (len, mut out)) in axes.enumerate().filter(|&(_, (len, _))| len > 1) {
+        for (axis, (len, mut out)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
             if out < 0 {
                 let steps = len as isize - 1;
                 *output = output.wrapping_offset(steps * out);

@@ -54,7 +54,7 @@ impl Axes {
 }
 
 /// Axes of an input whose rank is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Chosen {
     /// Neighbours, or one.
     Run(Range<usize>),

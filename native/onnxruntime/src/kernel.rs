@@ -25,7 +25,7 @@ pub struct Kernel<O> {
 impl<O: Operator> Kernel<O> {
     /// Makes the kernel of the node that `info` describes, for inputs of one element type.
     pub fn new(api: Api, info: *const OrtKernelInfo, element: ElementType) -> Result<Self> {
-        let operator = worded::<O, _>(O::new(&OfKernel(api, info)), || None)?;
+        let operator = O::new(&OfKernel(api, info)).map_err(|failure| worded::<O>(failure, None))?;
         let mut inputs = 0;
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         Ok(Self { api, operator, element, inputs })
@@ -43,9 +43,9 @@ impl<O: Operator> Kernel<O> {
         for index in 0..self.inputs {
             inputs.push(self.input(context, index)?);
         }
-        let shape = worded::<O, _>(self.operator.shape(&inputs), || {
+        let shape = self.operator.shape(&inputs).map_err(|failure| {
             let given = inputs.iter().map(|input| format!("{}{:?}", name(self.element), input.shape));
-            Some(given.collect::<Vec<_>>().join(", "))
+            worded::<O>(failure, Some(given.collect::<Vec<_>>().join(", ")))
         })?;
         let mut value = ptr::null_mut();
         call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
@@ -62,7 +62,7 @@ impl<O: Operator> Kernel<O> {
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
         if value.is_null() {
             let refusal = Refusal::new(format!("input {index} is left out"), "give every input");
-            return worded::<O, _>(Err(refusal.into()), || None);
+            return Err(worded::<O>(refusal.into(), None));
         }
         let mut data = ptr::null_mut();
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
@@ -72,14 +72,15 @@ impl<O: Operator> Kernel<O> {
 }
 
 /// Adds the name of the operator, and what was given where that is known, to a refusal.
-fn worded<O: Operator, T>(result: Result<T>, given: impl FnOnce() -> Option<String>) -> Result<T> {
-    result.map_err(|failure| match failure {
+#[cold]
+fn worded<O: Operator>(failure: Failure, given: Option<String>) -> Failure {
+    match failure {
         Failure::Refusal(refusal) => {
             let reason = format!("{}: {}", O::NAME.to_string_lossy(), refusal.reason);
-            Refusal { reason, given: refusal.given.or_else(given), ..refusal }.into()
+            Refusal { reason, given: refusal.given.or(given), ..refusal }.into()
         }
         status => status,
-    })
+    }
 }
 
 /// Tells what the shapes of the inputs say about the shape of the output.

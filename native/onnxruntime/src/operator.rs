@@ -45,7 +45,7 @@ pub struct Input<'a> {
 }
 
 /// The length and the stride of each axis of an array in C order, the last axis first.
-pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize)> + Clone {
+pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize)> {
     let mut step = itemsize as isize;
     shape.iter().rev().map(move |&size| {
         let stride = step;
