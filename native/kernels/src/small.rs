@@ -93,7 +93,11 @@ unsafe fn fold<E: Element, O: Order>(operands: &[Operand], space: &Space, steps:
     let inner = &space.dimensions[0];
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
     let best = &mut best[..inner.len];
-    for (number, operand) in operands.iter().enumerate() {
+    // In the order of large arrays, where what stands still along the line comes first: which of several NaN is passed
+    // on depends on it.
+    let still = |operand: &&Operand| operand.stride(inner) == 0;
+    let ordered = operands.iter().filter(still).chain(operands.iter().filter(|operand| !still(operand)));
+    for (number, operand) in ordered.enumerate() {
         let (line, stride) = (operand.at(&space.dimensions, steps), operand.stride(inner));
         for (place, best) in best.iter_mut().enumerate() {
             let element = line.wrapping_offset(stride * place as isize).cast::<E>();

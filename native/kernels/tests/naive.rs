@@ -263,6 +263,35 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
     }
 }
 
+/// Any NaN will do, but the same one whatever the way: results do not change with the processor or with `small`.
+#[test]
+fn all_ways_pass_on_the_same_nan() {
+    let nan = |payload: u32| f32::from_bits(0x7fc0_0000 | payload);
+    let (many, one) = ([nan(1), nan(2), 3.0], nan(4));
+    let mut found = Vec::new();
+    for way in ways() {
+        for scalar_first in [false, true] {
+            let operand = |data: *const f32, stride| Operand {
+                data: data.cast(),
+                strides: [stride].into_iter().collect(),
+                swapped: false,
+            };
+            let mut operands = [operand(many.as_ptr(), 4), operand(&raw const one, 0)];
+            if scalar_first {
+                operands.reverse();
+            }
+            let mut result = [0f32; 3];
+            let to = result.as_mut_ptr().cast();
+            // SAFETY: three elements, one that stands still, and room for three.
+            unsafe { extremum(&mut operands, ElementType::Float32, true, [(3, 4)].into_iter(), to) };
+            found.push((way, result.map(f32::to_bits)));
+        }
+    }
+    for (way, bits) in &found {
+        assert_eq!(bits, &found[0].1, "{way:?}");
+    }
+}
+
 #[test]
 fn threads_share_one_row_and_many() {
     threads::set_share(1 << 20);
