@@ -30,7 +30,7 @@ pub unsafe fn extremum(
     output: *mut u8,
 ) {
     let space = Space::new(operands, element.size(), axes, output);
-    let positions = space.positions();
+    let positions = space.positions(0);
     if positions == 0 {
         return;
     }
@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
         let plain = direct && operands.iter().all(|operand| !operand.swapped && readable(operand.stride(&inner)));
         let streams = plain && operands.len() <= AT_ONCE;
         // Threads share whole tiles: with four or more for each, none has much more to do than another.
-        let fair = if parts > 1 { space.positions() * size / (4 * parts) } else { usize::MAX };
+        let fair = if parts > 1 { space.positions(0) * size / (4 * parts) } else { usize::MAX };
         // What goes round by scratch or takes more than one pass stays in the first-level cache.
         let tile = if streams { fair.clamp(*STREAM.start(), *STREAM.end()) } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
@@ -101,8 +101,7 @@ impl<'a> Plan<'a> {
     }
 
     fn tiles(&self) -> usize {
-        let outer: usize = self.space.dimensions.iter().skip(2).map(|dimension| dimension.len).product();
-        outer * self.blocks * self.per_line
+        self.space.positions(2) * self.blocks * self.per_line
     }
 
     /// Does some of the tiles.

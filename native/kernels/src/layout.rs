@@ -133,13 +133,9 @@ pub struct Position {
 impl Position {
     /// The linear position `number` along some axes, the first turning fastest.
     #[inline]
-    pub fn at(axes: &[Axis], mut number: usize) -> Self {
-        let mut at = Self::default();
-        for axis in axes {
-            at = at.moved(axis, number % axis.len);
-            number /= axis.len;
-        }
-        at
+    pub fn at(axes: &[Axis], number: usize) -> Self {
+        let steps = steps(axes.iter().map(|axis| axis.len), number);
+        axes.iter().zip(steps).fold(Self::default(), |at, (axis, steps)| at.moved(axis, steps))
     }
 
     /// This position moved by `steps` along `axis`.
@@ -156,11 +152,11 @@ impl Position {
 impl<'a> Odometer<'a> {
     /// A walk that starts at linear position `start`, the first axis turning fastest.
     #[inline]
-    pub fn new(axes: &'a [Axis], mut start: usize) -> Self {
-        let mut walk = Self { axes, counts: PerAxis::new(), at: Position::at(axes, start) };
-        for axis in axes {
-            walk.counts.push(start % axis.len);
-            start /= axis.len;
+    pub fn new(axes: &'a [Axis], start: usize) -> Self {
+        let mut walk = Self { axes, counts: PerAxis::new(), at: Position::default() };
+        for (axis, count) in axes.iter().zip(steps(axes.iter().map(|axis| axis.len), start)) {
+            walk.counts.push(count);
+            walk.at = walk.at.moved(axis, count);
         }
         walk
     }
@@ -180,6 +176,16 @@ impl<'a> Odometer<'a> {
             self.at.index -= axis.weight * len as i64;
         }
     }
+}
+
+/// The steps along axes of some lengths that a linear position leads to, the first axis turning fastest.
+#[inline]
+pub fn steps(lens: impl Iterator<Item = usize>, mut number: usize) -> impl Iterator<Item = usize> {
+    lens.map(move |len| {
+        let steps = number % len;
+        number /= len;
+        steps
+    })
 }
 
 /// The number of positions of a list of axes.

@@ -78,8 +78,7 @@ unsafe fn choose<E: Element, O: Order>(data: *const u8, kept: &Axis, reduced: &[
 /// There is at least one operand; all have their bytes in order and are readable, and the output is writable, at every
 /// position. An operand may be the output itself but may not overlap it otherwise.
 pub(crate) unsafe fn extremum(operands: &[Operand], element: ElementType, largest: bool, space: &Space) {
-    let lines: usize = space.dimensions[1..].iter().map(|dimension| dimension.len).product();
-    for line in 0..lines {
+    for line in 0..space.positions(1) {
         let mut steps = PerAxis::new();
         steps.push(0);
         space.steps(1, line).for_each(|step| steps.push(step));

@@ -1,7 +1,7 @@
 //! The iteration space of an elementwise operation: its dimensions, innermost first, with everything that makes no
 //! difference to memory taken out.
 
-use crate::layout::PerAxis;
+use crate::layout::{PerAxis, steps};
 use smallvec::SmallVec;
 
 /// One operand, broadcast to the output's shape.
@@ -97,16 +97,16 @@ impl Space {
     }
 
     /// The steps along the dimensions from `first` on that a linear position leads to.
-    pub fn steps(&self, first: usize, mut number: usize) -> impl Iterator<Item = usize> {
-        self.dimensions[first..].iter().map(move |dimension| {
-            let steps = number % dimension.len;
-            number /= dimension.len;
-            steps
-        })
+    pub fn steps(&self, first: usize, number: usize) -> impl Iterator<Item = usize> {
+        steps(self.lens(first), number)
     }
 
-    /// The number of positions.
-    pub fn positions(&self) -> usize {
-        self.dimensions.iter().map(|dimension| dimension.len).product()
+    /// The number of positions along the dimensions from `first` on.
+    pub fn positions(&self, first: usize) -> usize {
+        self.lens(first).product()
+    }
+
+    fn lens(&self, first: usize) -> impl Iterator<Item = usize> {
+        self.dimensions.iter().skip(first).map(|dimension| dimension.len)
     }
 }
