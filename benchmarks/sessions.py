@@ -21,6 +21,7 @@ import onnxruntime
 
 import extremum.onnxruntime
 from extremum.bench import machine
+from extremum.bench.markdown import fill
 from extremum.bench.timing import interleave
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "onnxruntime.md"
@@ -136,10 +137,7 @@ def table(budget: float = 2.0) -> str:
 def publish(figures: str, document: Path = DOCUMENT) -> None:
     """Put the table between its two markers; the text around it stays as it is."""
     text = document.read_text(encoding="utf-8")
-    marked = r"(<!-- bench: sessions -->\n).*?(<!-- /bench: sessions -->)"
-    document.write_text(
-        re.sub(marked, lambda found: f"{found[1]}{figures}\n{found[2]}", text, flags=re.DOTALL), encoding="utf-8"
-    )
+    document.write_text(fill(text, {"sessions": figures}.__getitem__), encoding="utf-8")
 
 
 if __name__ == "__main__":

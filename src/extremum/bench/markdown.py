@@ -13,7 +13,7 @@ from extremum.bench.matrix import ELEMENT_TYPES, KINDS
 from extremum.bench.record import OURS, CaseRecord, Run
 from extremum.bench.summary import NOISE, fastest_peer, promises, ratio, share, shares, speed
 
-__all__ = ["SECTIONS", "refresh", "render"]
+__all__ = ["SECTIONS", "fill", "refresh", "render"]
 
 
 def render(run: Run) -> str:
@@ -59,10 +59,35 @@ def refresh(document: str, run: Run) -> str:
     >>> "extremum 0.1" in refresh("<!-- bench: conditions -->old<!-- /bench: conditions -->", run)
     True
     """
+    return fill(document, lambda name: SECTIONS[name](run))
+
+
+def fill(document: str, section: Callable[[str], str]) -> str:
+    """Return a document with what stands between its markers replaced.
+
+    Parameters
+    ----------
+    document : str
+        Markdown with pairs of markers such as ``<!-- bench: conditions -->`` and ``<!-- /bench: conditions -->``.
+    section : callable
+        Returns the text for the name of a pair of markers.
+
+    Returns
+    -------
+    str
+        The document, otherwise unchanged.
+
+    Examples
+    --------
+    >>> print(fill("<!-- bench: sum -->old<!-- /bench: sum -->", {"sum": "2"}.__getitem__))
+    <!-- bench: sum -->
+    2
+    <!-- /bench: sum -->
+    """
 
     def replace(found: re.Match[str]) -> str:
         name = found[1]
-        return f"<!-- bench: {name} -->\n{SECTIONS[name](run)}\n<!-- /bench: {name} -->"
+        return f"<!-- bench: {name} -->\n{section(name)}\n<!-- /bench: {name} -->"
 
     return re.sub(r"<!-- bench: ([a-z ]+) -->.*?<!-- /bench: \1 -->", replace, document, flags=re.DOTALL)
 
