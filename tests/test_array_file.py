@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum.array_file import read_array
+from extremum.cli.array_file import read_array
 from extremum.errors import InputError
 
 SCORES = np.arange(12, dtype=np.float32).reshape(3, 4)

@@ -7,8 +7,8 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
-from extremum.backend.model import skeleton
 from extremum.errors import ArgumentError
+from extremum.graph.types import skeleton
 from models import model
 
 X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)

@@ -5,8 +5,9 @@ import numpy as np
 import onnx
 import pytest
 
+from extremum.cli.feeds import gather, parse_assignments, parse_sizes
 from extremum.errors import InputError, MemoryLimitError
-from extremum.feeds import DeclaredInput, declared_inputs, gather, parse_assignments, parse_sizes
+from extremum.graph.inputs import DeclaredInput, declared_inputs
 
 FLOAT = np.dtype("float32")
 SCORES = DeclaredInput("scores", FLOAT, ("batch", 10), optional=False)

@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from extremum.array_file import read_array
+from extremum.cli.array_file import read_array
+from extremum.cli.outputs import output_paths, write_outputs
 from extremum.errors import ArgumentError
-from extremum.outputs import output_paths, write_outputs
 
 ARRAYS = {"labels": np.arange(3), "scores": np.ones((2, 2), np.float32)}
 

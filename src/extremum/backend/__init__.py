@@ -15,15 +15,16 @@ import onnx
 from onnx.backend.base import Backend as _OnnxBackend
 from onnx.backend.base import BackendRep, namedtupledict
 
-from extremum.backend import node as nodes
 from extremum.backend.check import check
 from extremum.backend.executor import Executor, reference_ops
-from extremum.backend.functions import callees_first
 from extremum.backend.inputs import bind
-from extremum.backend.model import inferred, load, skeleton
 from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError
+from extremum.graph import nodes
+from extremum.graph.functions import callees_first
+from extremum.graph.load import load
+from extremum.graph.types import inferred, skeleton
 
 __all__ = [
     "Backend",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx
 
-from extremum.backend import node as nodes
 from extremum.errors import ModelError
+from extremum.graph import nodes
 
 __all__ = ["check"]
 

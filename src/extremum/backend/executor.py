@@ -16,8 +16,8 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from extremum import dtypes
-from extremum.backend import node as nodes
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError
+from extremum.graph import nodes
 from extremum.lower import lower
 from extremum.memory import require_memory
 from extremum.tensors import TensorType

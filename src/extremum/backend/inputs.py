@@ -14,8 +14,8 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array
-from extremum.backend.sites import declared
 from extremum.errors import InputError
+from extremum.graph.types import declared
 from extremum.tensors import TensorType
 
 __all__ = ["bind"]

@@ -16,9 +16,9 @@ import numpy as np
 import onnx
 
 from extremum import spec
-from extremum.backend import node as nodes
 from extremum.backend.executor import Executor
 from extremum.errors import DependencyError, ExecutionError, ExtremumError
+from extremum.graph import nodes
 
 if TYPE_CHECKING:
     from extremum.onnxruntime import InferenceSession

@@ -1,7 +1,7 @@
 """What can be refused before a model runs, from the model alone.
 
 Decides the order of the questions: is there an implementation, do the attributes and the known types fit the version,
-would a tensor of known size fit into memory. The nodes come from :mod:`extremum.backend.sites`.
+would a tensor of known size fit into memory. The nodes come from :mod:`extremum.graph.sites`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import onnx
 
 from extremum import dtypes, validate
-from extremum.backend import node as nodes
 from extremum.backend.executor import Executor
-from extremum.backend.sites import Site, declared, sites
 from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
+from extremum.graph import nodes
+from extremum.graph.sites import Site, sites
+from extremum.graph.types import declared
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
 

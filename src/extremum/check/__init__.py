@@ -12,15 +12,16 @@ from collections.abc import Collection
 
 import onnx
 
-from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.node import canonical
-from extremum.backend.sites import Site, sites
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, find
 from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ArgumentError
+from extremum.graph.load import load
+from extremum.graph.nodes import canonical
+from extremum.graph.sites import Site, sites
+from extremum.graph.types import inferred, skeleton
 from extremum.spec import OPERATORS
 
 __all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from extremum import validate
-from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
+from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 from extremum.validate import Attributes
 

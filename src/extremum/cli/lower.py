@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from extremum import directml, feeds
+from extremum import directml
+from extremum.cli import feeds
 from extremum.directml.formats import FORMATS
 
 __all__ = ["lower"]

@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from extremum import backend, feeds, outputs
+from extremum import backend
+from extremum.cli import feeds, outputs
 from extremum.cli.values import describe, print_values
+from extremum.graph.inputs import declared_inputs
 
 __all__ = ["run"]
 
@@ -43,9 +45,7 @@ def run(
     names = [output.name for output in prepared.model.graph.output]
     if folder is not None:
         outputs.output_paths(names, folder)
-    arrays = feeds.gather(
-        feeds.declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, seed if draw else None
-    )
+    arrays = feeds.gather(declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, seed if draw else None)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start

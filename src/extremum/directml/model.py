@@ -15,10 +15,10 @@ import onnx
 import onnx.inliner
 from numpy.typing import NDArray
 
-from extremum.backend import node as nodes
-from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.sites import declared
 from extremum.errors import ArgumentError, ExtremumError, SpecError
+from extremum.graph import nodes
+from extremum.graph.load import load
+from extremum.graph.types import declared, inferred, skeleton
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes

@@ -13,9 +13,6 @@ from collections.abc import Collection, Sequence
 import onnx
 
 from extremum import check
-from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.node import graphs
-from extremum.backend.sites import Site, sites
 from extremum.check.rule import refusals
 from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.change import Change
@@ -27,6 +24,10 @@ from extremum.fix.rewrites import REWRITES, find
 from extremum.fix.splice import names, splice
 from extremum.fix.target import Target, parse
 from extremum.fix.verify import verify_model, verify_node
+from extremum.graph.load import load
+from extremum.graph.nodes import graphs
+from extremum.graph.sites import Site, sites
+from extremum.graph.types import inferred, skeleton
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 

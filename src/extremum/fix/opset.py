@@ -8,8 +8,8 @@ from __future__ import annotations
 import onnx
 import onnx.version_converter
 
-from extremum.backend import node as nodes
 from extremum.errors import ModelError
+from extremum.graph import nodes
 
 __all__ = ["raised"]
 

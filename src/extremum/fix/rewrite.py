@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from extremum.backend.sites import Site
 from extremum.fix.fragment import Fragment
+from extremum.graph.sites import Site
 from extremum.spec import Family
 
 __all__ = ["Rewrite"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import dtypes
-from extremum.backend.sites import Site
+from extremum.graph.sites import Site
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 

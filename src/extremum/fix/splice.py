@@ -10,7 +10,7 @@ from typing import Any
 
 import onnx
 
-from extremum.backend import node as nodes
+from extremum.graph import nodes
 
 __all__ = ["names", "splice"]
 

@@ -15,13 +15,13 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, infer, validate
-from extremum.backend import node as nodes
 from extremum.check.rule import Targets
 from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.operator import create_operator
 from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
+from extremum.graph import nodes
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 

@@ -13,13 +13,14 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import backend, feeds
-from extremum.backend.sites import Site, sites
+from extremum import backend
 from extremum.errors import ExtremumError, InputError, ModelError
 from extremum.fix.bits import same_bits
 from extremum.fix.change import Change
 from extremum.fix.sample import Kind, draw, samples
 from extremum.fix.target import Target
+from extremum.graph.inputs import declared_inputs
+from extremum.graph.sites import Site, sites
 from extremum.memory import require_memory
 
 __all__ = ["verify_model", "verify_node"]
@@ -155,7 +156,7 @@ def _refused(verb: str, error: Exception, target: Target) -> ModelError:
 def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
     random = np.random.default_rng(0)
     arrays = {}
-    for each in feeds.declared_inputs(model):
+    for each in declared_inputs(model):
         if each.optional:
             continue
         if each.dtype is None or each.dtype.kind == "O" or each.shape is None:

@@ -14,10 +14,10 @@ from typing import Literal, get_args
 
 import onnx
 
-from extremum.backend import node as nodes_of
-from extremum.backend.model import inferred, load, skeleton
-from extremum.backend.sites import declared, known
 from extremum.errors import ArgumentError, ExtremumError
+from extremum.graph import nodes as nodes_of
+from extremum.graph.load import load
+from extremum.graph.types import declared, inferred, known, skeleton
 from extremum.spec import Broadcasting, Family, OperatorVersion
 from extremum.tensors import TensorType
 

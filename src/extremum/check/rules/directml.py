@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extremum import infer
-from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.rule import Rule, Targets, accepted_values, refusals
 from extremum.directml.steps import steps
 from extremum.errors import ExtremumError
+from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.rule import Rule, Targets, accepted_values
 from extremum.errors import ExtremumError, SpecError
+from extremum.graph.sites import Site
 from extremum.spec import AttributeRange, OperatorVersion
 
 __all__ = ["RULE"]

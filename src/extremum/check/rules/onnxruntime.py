@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extremum.backend.sites import Site
 from extremum.check.finding import Severity
 from extremum.check.rule import Rule, Targets
 from extremum.errors import ExtremumError, UnknownOperatorError
+from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 
 __all__ = ["RULE"]

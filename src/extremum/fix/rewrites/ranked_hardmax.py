@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from extremum import validate
-from extremum.backend.sites import Site
 from extremum.errors import SpecError
 from extremum.fix.fragment import Fragment
 from extremum.fix.rank import CARRIERS, carried, ranks
 from extremum.fix.rewrite import Rewrite
+from extremum.graph.sites import Site
 from extremum.spec import Family
 
 __all__ = ["REWRITE"]

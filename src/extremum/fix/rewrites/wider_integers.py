@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from extremum.backend.sites import Site
 from extremum.fix.fragment import Fragment
 from extremum.fix.rewrite import Rewrite
+from extremum.graph.sites import Site
 from extremum.spec import Family
 
 __all__ = ["REWRITE"]

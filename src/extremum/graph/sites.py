@@ -13,13 +13,14 @@ from typing import Any
 
 import onnx
 
-from extremum.backend import node as nodes
-from extremum.backend.functions import callees_first, reached, typed_body
 from extremum.errors import ExtremumError
+from extremum.graph import nodes
+from extremum.graph.functions import callees_first, reached, typed_body
+from extremum.graph.types import known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["Site", "declared", "known", "sites"]
+__all__ = ["Site", "sites"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Site:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.sites import sites
+    >>> from extremum.graph.sites import sites
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
     >>> (site,) = sites(onnx.parser.parse_model(text))
     >>> str(site.row), site.place, site.attributes, str(site.inputs[0])
@@ -160,49 +161,3 @@ def _nodes(
             except ExtremumError:
                 # Whoever asked has been told; what the model declares stands.
                 continue
-
-
-def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
-    """Return what a graph says of its tensors, by name.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.backend.sites import known
-    >>> str(known(onnx.parser.parse_graph("g (float[n, 3] x) => (float[n, 3] y) { y = Hardmax(x) }"))["y"])
-    'float32[n, 3]'
-    """
-    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
-    return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
-
-
-def declared(value: onnx.TypeProto) -> TensorType:
-    """Return what a declaration says of a tensor; nothing for what is no tensor.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.backend.sites import declared
-    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
-    'float32[n, 3]'
-    """
-    if not value.HasField("tensor_type"):
-        return TensorType()
-    tensor = value.tensor_type
-    shape = None
-    if tensor.HasField("shape"):
-        shape = tuple(
-            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
-        )
-    return TensorType(_element(tensor.elem_type), shape)
-
-
-def _element(number: int) -> str | None:
-    if not number or number not in onnx.TensorProto.DataType.values():
-        return None
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
-    return "string" if dtype.kind == "O" else str(dtype.name)
-
-
-def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterator[tuple[str, TensorType]]:
-    return ((value.name, declared(value.type)) for value in values)

@@ -42,7 +42,7 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from extremum.outputs import output_paths
+    >>> from extremum.cli.outputs import output_paths
     >>> output_paths(["labels", "block/scores:0"], Path("answers"))["block/scores:0"].name
     'block%2Fscores%3A0.npy'
     """
@@ -84,7 +84,7 @@ def write_outputs(outputs: Mapping[str, NDArray[np.generic]], folder: Path) -> d
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from extremum.outputs import write_outputs
+    >>> from extremum.cli.outputs import write_outputs
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     path = write_outputs({"labels": np.array([7, 1])}, Path(parent, "answers"))["labels"]
     ...     np.load(path)

@@ -1,96 +1,23 @@
 """What a model is fed: the inputs it declares, each from a file or at random.
 
 Decides how symbolic dimensions get their sizes and what random input looks like. How a file becomes an array is
-:mod:`extremum.array_file`'s, whether the arrays fit the model is :mod:`extremum.backend`'s to say.
+:mod:`extremum.cli.array_file`'s, whether the arrays fit the model is :mod:`extremum.backend`'s to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 
-from extremum.array_file import read_array
+from extremum.cli.array_file import read_array
 from extremum.errors import InputError
+from extremum.graph.inputs import DeclaredInput
 from extremum.memory import require_memory
 
-__all__ = ["DeclaredInput", "declared_inputs", "gather", "parse_assignments", "parse_sizes"]
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredInput:
-    """One input as the model declares it.
-
-    Attributes
-    ----------
-    name : str
-        The name of the input.
-    dtype : numpy.dtype or None
-        Its element type; None for what is no tensor (a sequence, a map, an optional).
-    shape : tuple of int or str, or None
-        The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is open.
-    optional : bool
-        Whether the model has a default for it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.feeds import DeclaredInput
-    >>> DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False).symbols()
-    {'batch'}
-    """
-
-    name: str
-    dtype: np.dtype[Any] | None
-    shape: tuple[int | str, ...] | None
-    optional: bool
-
-    def symbols(self) -> set[str]:
-        """Return the names of the dimensions whose size the model leaves open."""
-        return {size for size in self.shape or () if isinstance(size, str)}
-
-
-def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
-    """Return the inputs a model declares, in its order.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        The model.
-
-    Returns
-    -------
-    tuple of DeclaredInput
-        Inputs that have an initializer are marked optional.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.feeds import declared_inputs
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
-    >>> [(each.name, each.shape) for each in declared_inputs(onnx.parser.parse_model(text))]
-    [('x', ('n', 3))]
-    """
-    defaults = {tensor.name for tensor in model.graph.initializer}
-    defaults.update(tensor.values.name for tensor in model.graph.sparse_initializer)
-    return tuple(_declared(value, value.name in defaults) for value in model.graph.input)
-
-
-def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:
-    if not value.type.HasField("tensor_type"):
-        return DeclaredInput(value.name, None, None, optional)
-    tensor = value.type.tensor_type
-    shape = None
-    if tensor.HasField("shape"):
-        shape = tuple(
-            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}.{axis}"
-            for axis, dim in enumerate(tensor.shape.dim)
-        )
-    return DeclaredInput(value.name, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), shape, optional)
+__all__ = ["gather", "parse_assignments", "parse_sizes"]
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
@@ -113,7 +40,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> from extremum.feeds import parse_assignments
+    >>> from extremum.cli.feeds import parse_assignments
     >>> parse_assignments(["x=scores.npy", "y=all.npz:labels"])
     {'x': 'scores.npy', 'y': 'all.npz:labels'}
     """
@@ -148,7 +75,7 @@ def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
 
     Examples
     --------
-    >>> from extremum.feeds import parse_sizes
+    >>> from extremum.cli.feeds import parse_sizes
     >>> parse_sizes(["batch=8"])
     {'batch': 8}
     """
@@ -176,7 +103,7 @@ def gather(
     declared : iterable of DeclaredInput
         What the model takes.
     files : mapping of str to str
-        For each input read from a file, where it is: see :func:`extremum.array_file.read_array`.
+        For each input read from a file, where it is: see :func:`extremum.cli.array_file.read_array`.
     sizes : mapping of str to int
         Sizes of symbolic dimensions. The arrays from files settle the other ones.
     seed : int, optional
@@ -198,7 +125,8 @@ def gather(
     Examples
     --------
     >>> import numpy as np
-    >>> from extremum.feeds import DeclaredInput, gather
+    >>> from extremum.cli.feeds import gather
+    >>> from extremum.graph.inputs import DeclaredInput
     >>> scores = DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False)
     >>> gather([scores], files={}, sizes={"batch": 2}, seed=0)["scores"].shape
     (2, 10)

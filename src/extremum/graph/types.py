@@ -1,94 +1,21 @@
-"""A model, from a file, bytes or a ModelProto, and its skeleton without the weights.
+"""What a model says of its tensors, and what onnx can infer.
 
-Decides what counts as an ONNX model and how weights kept beside it are found. What is in the graph is
-:mod:`extremum.backend.survey`'s.
+Decides what inference sees of a model: its skeleton, without the weights.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import onnx
-from google.protobuf.message import DecodeError
 
-from extremum.errors import ModelError
+from extremum.tensors import TensorType
 
-__all__ = ["inferred", "load", "skeleton"]
+__all__ = ["declared", "inferred", "known", "skeleton"]
 
 # In elements. Shape inference reads small constants (a shape, an axis) and needs no others.
 _LARGEST_CONSTANT = 256
-
-
-def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bool = True) -> onnx.ModelProto:
-    """Return a model with its weights.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto, bytes, str or path-like
-        A model, its serialised form, or the file that holds it; weights stored beside the file are read too.
-    weights : bool
-        Whether they are; without them the model names the files that hold them.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The model that was given, or the one that was read.
-
-    Raises
-    ------
-    ModelError
-        If the bytes are no ONNX model, or its external data cannot be read.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> from extremum.backend.model import load
-    >>> load(b"not a model")
-    Traceback (most recent call last):
-        ...
-    extremum.errors.ModelError: the bytes hold no ONNX model
-      help  give a file written by onnx.save, complete and unchanged
-    """
-    if isinstance(model, onnx.ModelProto):
-        return _with_graph(model, "the ModelProto")
-    if isinstance(model, bytes):
-        return _parse(model, "the bytes")
-    path = Path(model)
-    proto = _parse(path.read_bytes(), repr(str(path)))
-    if not weights:
-        return proto
-    try:
-        onnx.load_external_data_for_model(proto, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(
-            f"the external data of {str(path)!r} cannot be read",
-            given=str(error).partition("\n")[0],
-            remedy="keep the data files in the folder of the model",
-        ) from None
-    return proto
-
-
-def _parse(data: bytes, source: str) -> onnx.ModelProto:
-    try:
-        return _with_graph(onnx.ModelProto.FromString(data), source)
-    except DecodeError:
-        raise _no_model(source) from None
-
-
-def _with_graph(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
-    if not proto.HasField("graph"):
-        raise _no_model(source)
-    return proto
-
-
-def _no_model(source: str) -> ModelError:
-    return ModelError(
-        f"{source} hold{'' if source == 'the bytes' else 's'} no ONNX model",
-        remedy="give a file written by onnx.save, complete and unchanged",
-    )
 
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -110,7 +37,7 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     --------
     >>> import numpy as np
     >>> import onnx
-    >>> from extremum.backend.model import skeleton
+    >>> from extremum.graph.types import skeleton
     >>> weight = onnx.numpy_helper.from_array(np.zeros(1000), "w")
     >>> graph = onnx.helper.make_graph([], "g", [], [], [weight])
     >>> [each.name for each in skeleton(onnx.helper.make_model(graph)).graph.input]
@@ -159,7 +86,7 @@ def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.model import inferred
+    >>> from extremum.graph.types import inferred
     >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { z = Abs(x) y = ArgMax(z) }'
     >>> [each.name for each in inferred(onnx.parser.parse_model(text)).graph.value_info]
     ['z']
@@ -169,3 +96,49 @@ def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
     except Exception:
         # What is wrong is said better by whoever looks at the nodes.
         return model
+
+
+def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
+    """Return what a graph says of its tensors, by name.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.types import known
+    >>> str(known(onnx.parser.parse_graph("g (float[n, 3] x) => (float[n, 3] y) { y = Hardmax(x) }"))["y"])
+    'float32[n, 3]'
+    """
+    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
+    return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+
+
+def declared(value: onnx.TypeProto) -> TensorType:
+    """Return what a declaration says of a tensor; nothing for what is no tensor.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.types import declared
+    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
+    'float32[n, 3]'
+    """
+    if not value.HasField("tensor_type"):
+        return TensorType()
+    tensor = value.tensor_type
+    shape = None
+    if tensor.HasField("shape"):
+        shape = tuple(
+            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
+        )
+    return TensorType(_element(tensor.elem_type), shape)
+
+
+def _element(number: int) -> str | None:
+    if not number or number not in onnx.TensorProto.DataType.values():
+        return None
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
+    return "string" if dtype.kind == "O" else str(dtype.name)
+
+
+def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterator[tuple[str, TensorType]]:
+    return ((value.name, declared(value.type)) for value in values)

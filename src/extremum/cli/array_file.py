@@ -47,7 +47,7 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     --------
     >>> import tempfile, pathlib
     >>> import numpy as np
-    >>> from extremum.array_file import read_array
+    >>> from extremum.cli.array_file import read_array
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "x.npy")
     ...     np.save(path, np.arange(3))

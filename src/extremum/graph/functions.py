@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import onnx
 
 from extremum import dtypes
-from extremum.backend import node as nodes
-from extremum.backend.model import inferred
 from extremum.errors import ElementTypeError, ModelError
+from extremum.graph import nodes
+from extremum.graph.types import inferred
 from extremum.tensors import TensorType
 
 __all__ = ["callees_first", "reached", "typed_body"]
@@ -39,7 +39,7 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.functions import callees_first
+    >>> from extremum.graph.functions import callees_first
     >>> imports = [onnx.helper.make_opsetid("own", 1)]
     >>> call = onnx.helper.make_node("Inner", ["x"], ["y"], domain="own")
     >>> outer = onnx.helper.make_function("own", "Outer", ["x"], ["y"], [call], imports)
@@ -76,7 +76,7 @@ def reached(functions: Iterable[onnx.FunctionProto]) -> dict[tuple[str, str], li
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.functions import reached
+    >>> from extremum.graph.functions import reached
     >>> imports = [onnx.helper.make_opsetid("own", 1)]
     >>> inner = onnx.helper.make_function("own", "Inner", ["x"], ["x"], [], imports)
     >>> call = onnx.helper.make_node("Inner", ["x"], ["y"], domain="own")
@@ -116,7 +116,7 @@ def typed_body(
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.functions import typed_body
+    >>> from extremum.graph.functions import typed_body
     >>> from extremum.tensors import TensorType
     >>> imports = [onnx.helper.make_opsetid("", 13)]
     >>> nodes = [onnx.helper.make_node("Abs", ["x"], ["a"]), onnx.helper.make_node("ArgMax", ["a"], ["y"])]

@@ -37,7 +37,7 @@ def canonical(domain: str) -> str:
 
     Examples
     --------
-    >>> from extremum.backend.node import canonical
+    >>> from extremum.graph.nodes import canonical
     >>> canonical("ai.onnx"), canonical("ai.onnx.ml")
     ('', 'ai.onnx.ml')
     """
@@ -50,7 +50,7 @@ def opsets(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import opsets
+    >>> from extremum.graph.nodes import opsets
     >>> opsets([onnx.helper.make_opsetid("ai.onnx", 13)])
     {'': 13}
     """
@@ -63,7 +63,7 @@ def place(prefix: str, index: int, node: onnx.NodeProto) -> str:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import place
+    >>> from extremum.graph.nodes import place
     >>> place("graph", 7, onnx.NodeProto(name="argmax_0"))
     "graph.node[7] 'argmax_0'"
     """
@@ -77,7 +77,7 @@ def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersio
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import version
+    >>> from extremum.graph.nodes import version
     >>> str(version(onnx.helper.make_node("Max", ["a", "b"], ["c"]), {"": 11}))
     'Max-8'
     """
@@ -93,7 +93,7 @@ def value(attribute: onnx.AttributeProto) -> Any:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import value
+    >>> from extremum.graph.nodes import value
     >>> value(onnx.helper.make_attribute("axes", [0, 2]))
     [0, 2]
     """
@@ -111,7 +111,7 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import stated
+    >>> from extremum.graph.nodes import stated
     >>> node = onnx.helper.make_node("ArgMax", ["x"], ["y"], keepdims=0)
     >>> node.attribute.extend([onnx.AttributeProto(name="axis", ref_attr_name="along")])
     >>> stated(node, {"along": 1}), stated(node, {})
@@ -132,7 +132,7 @@ def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import subgraphs
+    >>> from extremum.graph.nodes import subgraphs
     >>> body = onnx.helper.make_graph([], "step", [], [])
     >>> [name for name, _ in subgraphs(onnx.helper.make_node("Loop", [], [], body=body))]
     ['body']
@@ -148,7 +148,7 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import graphs
+    >>> from extremum.graph.nodes import graphs
     >>> body = onnx.helper.make_graph([], "step", [], [])
     >>> graph = onnx.helper.make_graph([onnx.helper.make_node("Loop", [], [], body=body)], "g", [], [])
     >>> [each.name for each in graphs(graph)]
@@ -166,7 +166,7 @@ def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     Examples
     --------
     >>> import onnx
-    >>> from extremum.backend.node import walk
+    >>> from extremum.graph.nodes import walk
     >>> body = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "step", [], [])
     >>> [node.op_type for node in walk([onnx.helper.make_node("Loop", [], [], body=body)])]
     ['Loop', 'Neg']
@@ -206,7 +206,7 @@ def resolve(
     Examples
     --------
     >>> from extremum import spec
-    >>> from extremum.backend.node import resolve
+    >>> from extremum.graph.nodes import resolve
     >>> from extremum.tensors import TensorType
     >>> row = spec.find(spec.ONNX, "ArgMin", 13)
     >>> str(resolve(row, {"keepdims": 0}, ["x"], [TensorType("int8", ("n", 3))])[1])
@@ -225,7 +225,7 @@ def given(attributes: Mapping[str, object], names: Sequence[str], types: Sequenc
 
     Examples
     --------
-    >>> from extremum.backend.node import given
+    >>> from extremum.graph.nodes import given
     >>> from extremum.tensors import TensorType
     >>> given({"axis": 1}, ["x"], [TensorType("int8", ("n", 3))])
     'x: int8[n, 3], axis=1'

@@ -1,0 +1,83 @@
+"""The inputs a model declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+__all__ = ["DeclaredInput", "declared_inputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredInput:
+    """One input as the model declares it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the input.
+    dtype : numpy.dtype or None
+        Its element type; None for what is no tensor (a sequence, a map, an optional).
+    shape : tuple of int or str, or None
+        The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is open.
+    optional : bool
+        Whether the model has a default for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremum.graph.inputs import DeclaredInput
+    >>> DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False).symbols()
+    {'batch'}
+    """
+
+    name: str
+    dtype: np.dtype[Any] | None
+    shape: tuple[int | str, ...] | None
+    optional: bool
+
+    def symbols(self) -> set[str]:
+        """Return the names of the dimensions whose size the model leaves open."""
+        return {size for size in self.shape or () if isinstance(size, str)}
+
+
+def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
+    """Return the inputs a model declares, in its order.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        The model.
+
+    Returns
+    -------
+    tuple of DeclaredInput
+        Inputs that have an initializer are marked optional.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.inputs import declared_inputs
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> [(each.name, each.shape) for each in declared_inputs(onnx.parser.parse_model(text))]
+    [('x', ('n', 3))]
+    """
+    defaults = {tensor.name for tensor in model.graph.initializer}
+    defaults.update(tensor.values.name for tensor in model.graph.sparse_initializer)
+    return tuple(_declared(value, value.name in defaults) for value in model.graph.input)
+
+
+def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:
+    if not value.type.HasField("tensor_type"):
+        return DeclaredInput(value.name, None, None, optional)
+    tensor = value.type.tensor_type
+    shape = None
+    if tensor.HasField("shape"):
+        shape = tuple(
+            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}.{axis}"
+            for axis, dim in enumerate(tensor.shape.dim)
+        )
+    return DeclaredInput(value.name, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), shape, optional)
