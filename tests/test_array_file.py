@@ -1,6 +1,9 @@
 """Arrays come out of files as they went in, and a bad file is named in one sentence."""
 
+import io
+import os
 import re
+import tracemalloc
 import zipfile
 
 import ml_dtypes
@@ -8,8 +11,9 @@ import numpy as np
 import onnx
 import pytest
 
+from extremum.cli import array_file
 from extremum.cli.array_file import read_array
-from extremum.errors import InputError
+from extremum.errors import FileError, InputError, MemoryLimitError
 
 SCORES = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -118,3 +122,93 @@ def test_refuses_an_unknown_suffix():
 def test_leaves_a_missing_file_to_the_operating_system(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_array(f"{tmp_path}/none.npy")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+@pytest.mark.parametrize("suffix", ["npy", "npz", "pb"])
+def test_refuses_what_is_no_regular_file(tmp_path, suffix):
+    os.mkfifo(tmp_path / f"x.{suffix}")
+    (tmp_path / f"y.{suffix}").symlink_to("/dev/zero")
+    for name, kind in ((f"x.{suffix}", "a pipe"), (f"y.{suffix}", "a device")):
+        with pytest.raises(FileError) as caught:
+            read_array(str(tmp_path / name))
+        assert caught.value.reason == f"{str(tmp_path / name)!r} is {kind}"
+
+
+def header(shape, dtype="<f4"):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+PROMISES = {
+    "float32[4], 16 bytes, but 8 follow": ((4,), "<f4"),
+    "float64[4294967296, 4294967296], 147,573,952,589,676,412,928 bytes, but 8 follow": ((2**32, 2**32), "<f8"),
+    "float32[-1], -4 bytes, but 8 follow": ((-1,), "<f4"),
+    "float32[-2, -1], 8 bytes, but 8 follow": ((-2, -1), "<f4"),
+    "int8[1099511627776], 1,099,511,627,776 bytes, but 8 follow": ((2**40,), "|i1"),
+}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_refuses_a_header_that_promises_more_than_follows(tmp_path, promise, suffix):
+    content = header(*PROMISES[promise]) + bytes(8)
+    path = tmp_path / f"x.{suffix}"
+    if suffix == "npy":
+        path.write_bytes(content)
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.npy", content)
+    with pytest.raises(InputError) as caught:
+        read_array(str(path))
+    assert caught.value.reason == f"{str(path)!r} is not a valid .{suffix} file"
+    assert caught.value.given == f"its header promises {promise}"
+
+
+def test_refuses_an_array_that_does_not_fit_into_memory(tmp_path):
+    path = tmp_path / "x.npy"
+    path.write_bytes(header((2**40,)))
+    os.truncate(path, path.stat().st_size + 2**42)
+    with pytest.raises(MemoryLimitError) as caught:
+        read_array(str(path))
+    assert caught.value.reason == "'x.npy' would not fit into memory"
+
+
+def test_refuses_an_entry_that_is_packed_beyond_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr(array_file, "_LARGEST_PACKED", 2**20)
+    np.savez_compressed(tmp_path / "small.npz", x=np.zeros(2**17 - 100))
+    assert read_array(f"{tmp_path}/small.npz:x").size == 2**17 - 100
+    np.savez_compressed(tmp_path / "large.npz", x=np.zeros(2**17))
+    with pytest.raises(InputError) as caught:
+        read_array(f"{tmp_path}/large.npz:x")
+    assert caught.value.reason == f"entry 'x' of {str(tmp_path / 'large.npz')!r} is packed beyond reason"
+    assert re.fullmatch(r"1,\d{3} bytes that unpack to 1,048,704", caught.value.given)
+    assert caught.value.remedy == "unpack it yourself and give the .npy file"
+    np.savez(tmp_path / "plain.npz", x=np.zeros(2**17))
+    assert read_array(f"{tmp_path}/plain.npz:x").size == 2**17
+
+
+def test_gigabytes_of_zeros_in_an_archive_take_no_memory(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", x=np.zeros(2**17))
+    content = bytearray((tmp_path / "x.npz").read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 24 : entry + 28] = (2**32 - 2).to_bytes(4, "little")
+    (tmp_path / "x.npz").write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="packed beyond reason"):
+        read_array(f"{tmp_path}/x.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
+
+
+def test_refuses_a_tensor_whose_elements_lie_elsewhere(tmp_path):
+    tensor = onnx.numpy_helper.from_array(SCORES, "x")
+    onnx.external_data_helper.set_external_data(tensor, "elsewhere")
+    tensor.ClearField("raw_data")
+    (tmp_path / "x.pb").write_bytes(tensor.SerializeToString())
+    (tmp_path / "elsewhere").write_bytes(SCORES.tobytes())
+    with pytest.raises(InputError) as caught:
+        read_array(f"{tmp_path}/x.pb")
+    assert caught.value.given == "its elements lie in another file"

@@ -19,6 +19,7 @@ __all__ = [
     "ElementTypeError",
     "ExecutionError",
     "ExtremumError",
+    "FileError",
     "InputError",
     "MemoryLimitError",
     "ModelError",
@@ -140,6 +141,10 @@ class InputError(ExtremumError, ValueError):
 
 class ModelError(ExtremumError, ValueError):
     """A file or a message is no ONNX model that can be run."""
+
+
+class FileError(ExtremumError, OSError):
+    """A file is of a kind or a size that is not read."""
 
 
 class UnknownOperatorError(ExtremumError, NotImplementedError):

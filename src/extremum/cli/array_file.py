@@ -1,14 +1,17 @@
 """One array from a file: NumPy's .npy and .npz, ONNX's TensorProto.
 
-Decides how the file is named and read. What the array is for is the caller's.
+Decides how the file is named and read, and what is too much of it: no memory is taken for what a file only promises.
+What the array is for is the caller's.
 """
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import onnx
@@ -16,8 +19,16 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from extremum.errors import InputError
+from extremum.graph.files import open_file, read_message
+from extremum.memory import require_memory
 
 __all__ = ["read_array"]
+
+_LARGEST_PACKED = 2**30
+"""Bytes up to which an entry of an archive may unpack from however few."""
+
+_LARGEST_RATIO = 100
+"""How many times its packed size a larger entry may have."""
 
 
 def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
@@ -39,9 +50,11 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If the file holds no such array.
+        If the file holds no such array, less of it than it promises, or one that is packed beyond reason.
+    MemoryLimitError
+        If the array would not fit into memory.
     OSError
-        If the file cannot be read.
+        If the file cannot be read; a FileError if it is no regular file.
 
     Examples
     --------
@@ -74,26 +87,53 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
-    with path.open("rb") as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    return array
+    with open_file(path) as file:
+        return _read(file, os.fstat(file.fileno()).st_size, path.name)
 
 
 def _read_npz(path: Path, entry: str) -> NDArray[Any]:
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+    with open_file(path) as file, zipfile.ZipFile(file) as archive:
         entries = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
         if not entry and len(entries) == 1:
             (entry,) = entries
         if entry not in entries:
             reason = f"{str(path)!r} has no entry {entry!r}" if entry else f"{str(path)!r} has {len(entries)} entries"
             raise InputError(reason, remedy=f"name one of them: {path.name}:entry with {', '.join(entries)}")
-        with archive.open(entry + ".npy") as member:
-            array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+        info = archive.getinfo(entry + ".npy")
+        if info.file_size > max(_LARGEST_PACKED, _LARGEST_RATIO * info.compress_size):
+            raise InputError(
+                f"entry {entry!r} of {str(path)!r} is packed beyond reason",
+                given=f"{info.compress_size:,} bytes that unpack to {info.file_size:,}",
+                remedy="unpack it yourself and give the .npy file",
+            )
+        with archive.open(info) as member:
+            return _read(member, info.file_size, f"{path.name}:{entry}")
+
+
+def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
+    """Read the array of a file of so many bytes, if they are as many as its header promises."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"version {version} of the format is for structured arrays")
+    shape, _, dtype = _HEADERS[version](file)
+    left = size - file.tell()
+    promised = math.prod(shape) * dtype.itemsize
+    # What objects take is not told by their type; they are refused as they are read.
+    if not dtype.hasobject and (min(shape, default=0) < 0 or promised > left):
+        raise ValueError(f"its header promises {dtype}{list(shape)}, {promised:,} bytes, but {left:,} follow")
+    require_memory(shape, dtype, repr(what))
+    file.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
 
 
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
 def _read_pb(path: Path) -> NDArray[Any]:
-    tensor = onnx.TensorProto.FromString(path.read_bytes())
+    tensor = onnx.TensorProto.FromString(read_message(path))
     if not tensor.data_type:
         raise ValueError("it holds no tensor")
-    return onnx.numpy_helper.to_array(tensor, base_dir=str(path.parent))
+    if onnx.external_data_helper.uses_external_data(tensor):
+        raise ValueError("its elements lie in another file")
+    return onnx.numpy_helper.to_array(tensor)

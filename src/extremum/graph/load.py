@@ -13,6 +13,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from extremum.errors import ModelError
+from extremum.graph.files import read_message
 
 __all__ = ["load"]
 
@@ -37,7 +38,7 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bo
     ModelError
         If the bytes are no ONNX model, or its external data cannot be read.
     OSError
-        If the file cannot be read.
+        If the file cannot be read; a FileError if it is no regular file, or larger than a model can be.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bo
     if isinstance(model, bytes):
         return _parse(model, "the bytes")
     path = Path(model)
-    proto = _parse(path.read_bytes(), repr(str(path)))
+    proto = _parse(read_message(path), repr(str(path)))
     if not weights:
         return proto
     try:

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from extremum.graph.files import open_file
 from extremum.onnxruntime.convert import Conversion, Selection, convert
 from extremum.onnxruntime.installed import onnxruntime
 from extremum.onnxruntime.library import register
@@ -87,6 +88,6 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
 
 def _is_ort_format(model: str | os.PathLike[str] | bytes) -> bool:
     if not isinstance(model, bytes):
-        with Path(model).open("rb") as file:
+        with open_file(model) as file:
             model = file.read(8)
     return model[4:8] == b"ORTM"

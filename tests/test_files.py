@@ -1,0 +1,94 @@
+"""What a user names is opened only if it is a regular file, and read only if it can be a message."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sysconfig
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from extremum.errors import FileError
+from extremum.graph import files
+from extremum.graph.files import LARGEST_MESSAGE, open_file, read_message
+from extremum.graph.load import load
+from extremum.onnxruntime import InferenceSession
+from refusal import refusal
+
+COMMANDS = [["lower"], ["check"], ["fix", "-o", "fixed.onnx"], ["run", "--random", "-o", "out"]]
+
+
+KINDS = ["a folder", "a pipe", "a socket", "a device"] if hasattr(os, "mkfifo") else ["a folder"]
+
+
+@pytest.fixture
+def path_of(tmp_path):
+    """Return the path of something that is no regular file, by what a message calls it."""
+    with socket.socket(getattr(socket, "AF_UNIX", socket.AF_INET)) as server:
+
+        def make(kind):
+            path = tmp_path / "it"
+            if kind == "a folder":
+                path.mkdir()
+            elif kind == "a pipe":
+                os.mkfifo(path)
+            elif kind == "a socket":
+                server.bind(str(path))
+            else:
+                path = Path("/dev/zero")
+            return path
+
+        yield make
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("read", [open_file, read_message, load, InferenceSession])
+def test_what_is_no_regular_file_is_refused(path_of, kind, read):
+    path = path_of(kind)
+    with pytest.raises(FileError) as caught:
+        read(path)
+    assert caught.value.reason == f"{str(path)!r} is {kind}"
+    assert caught.value.remedy == "give a regular file; write what a pipe gives to one"
+
+
+@pytest.mark.parametrize(("command", "kind"), list(zip(COMMANDS, cycle(KINDS), strict=False)), ids=str)
+def test_a_command_refuses_it_in_one_line(path_of, command, kind, tmp_path):
+    path = path_of(kind)
+    script = shutil.which("extremum", path=sysconfig.get_path("scripts"))
+    words = [script, command[0], str(path), *command[1:]]
+    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    help_text = "give a regular file; write what a pipe gives to one"
+    assert result.stderr == f"extremum: {str(path)!r} is {kind}; help: {help_text}\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_pipe_that_takes_the_name_of_a_file_in_between_is_not_waited_for(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_bytes(b"x")
+    monkeypatch.setattr(files.Path, "stat", lambda path: os.lstat(tmp_path / "file"))
+    assert refusal(FileError, open_file, tmp_path / "pipe") == f"{str(tmp_path / 'pipe')!r} is a pipe"
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("file")
+    assert read_message(tmp_path / "link") == b"content"
+
+
+@pytest.mark.parametrize("read", [read_message, load])
+def test_a_file_larger_than_a_message_is_refused_unread(tmp_path, read):
+    path = tmp_path / "large.onnx"
+    with path.open("wb") as file:
+        file.truncate(LARGEST_MESSAGE + 1)
+    with pytest.raises(FileError) as caught:
+        read(path)
+    assert caught.value.reason == f"{str(path)!r} is larger than a protobuf message can be"
+    assert caught.value.given == "2,147,483,648 bytes of at most 2,147,483,647"
+
+
+def test_a_missing_file_is_left_to_the_operating_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_message(tmp_path / "none")
