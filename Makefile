@@ -77,12 +77,12 @@ test-exhaustive: install tools ## every size around every block edge, in minutes
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
 
 bench: install ## measure against every installed peer; BENCH= measures everything
-	$(BIN)/python -m pip install --quiet '.[cli,bench]'
-	$(BIN)/extremum bench $(BENCH)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks $(BENCH)
 
 bench-sessions: install ## measure converted nodes beside onnxruntime's own; SESSIONS=--publish keeps the figures
-	$(BIN)/python -m pip install --quiet '.[cli,bench]'
-	$(BIN)/python benchmarks/sessions.py $(SESSIONS)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

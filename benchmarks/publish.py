@@ -1,6 +1,6 @@
 """Put a recorded run into the documentation: the record itself, the figures of docs/performance.md, and the charts.
 
-    python benchmarks/publish.py out/bench.json
+    python -m benchmarks.publish out/bench.json
 
 Overwrites what an earlier run left there; the text of the document between the figures stays as it is.
 """
@@ -10,26 +10,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from extremum.bench import charts, machine, markdown, record
+from benchmarks import charts, machine, markdown, record
+
+__all__ = ["publish"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def publish(source: Path, root: Path = ROOT) -> list[Path]:
-    """Write everything that is made from a run.
-
-    Parameters
-    ----------
-    source : Path
-        The ``bench.json`` of a report.
-    root : Path
-        Where ``docs/performance.md`` is.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
+    """Write everything that is made from the ``bench.json`` of a report, and return the files written."""
     run = record.loads(source.read_text(encoding="utf-8"))
     document = root / "docs" / "performance.md"
     recorded = root / "benchmarks" / "recorded" / f"{machine.slug(run.machine['processor'])}.json"

@@ -1,7 +1,7 @@
 """Speed inside ONNX Runtime: each node as this package runs it beside the same node as onnxruntime does.
 
-    python benchmarks/sessions.py              prints the table
-    python benchmarks/sessions.py --publish    puts it into docs/onnxruntime.md
+    python -m benchmarks.sessions              prints the table
+    python -m benchmarks.sessions --publish    puts it into docs/onnxruntime.md
 
 Both sessions live in one process, with the same options and the same feeds; their answers are compared before they are
 timed, in turns, and the least time of each counts. With several threads the two pools get in each other's way now and
@@ -13,16 +13,20 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
+from numpy.typing import NDArray
 
 import extremum.onnxruntime
-from extremum.bench import machine
-from extremum.bench.markdown import fill
-from extremum.bench.timing import interleave
+from benchmarks import machine
+from benchmarks.markdown import fill
+from benchmarks.timing import interleave
+from extremum import markdown
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "onnxruntime.md"
 
@@ -53,7 +57,7 @@ NODES = [
 CHAIN = 100
 
 
-def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, np.ndarray]]:
+def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, NDArray[Any]]]:
     """Return a model of one node, and a feed for it."""
     sizes = re.findall(r"\((.*?)\)", shapes)
     names = [f"x{number}" for number in range(len(sizes))]
@@ -71,7 +75,7 @@ def node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, np.
     return model(text), feed
 
 
-def chain(length: int) -> tuple[bytes, dict[str, np.ndarray]]:
+def chain(length: int) -> tuple[bytes, dict[str, NDArray[Any]]]:
     """Return a model of so many nodes in a row, and a feed for it."""
     nodes = " ".join(f"x{number + 1} = Max(x{number}, y)" for number in range(length))
     text = f"(float[8] x0, float[8] y) => (float[8] x{length}) {{ {nodes} }}"
@@ -84,11 +88,11 @@ def model(graph: str) -> bytes:
     return onnx.parser.parse_model(text).SerializeToString()
 
 
-def seconds(case: tuple[bytes, dict[str, np.ndarray]], threads: int, budget: float) -> tuple[float, float]:
+def seconds(case: tuple[bytes, dict[str, NDArray[Any]]], threads: int, budget: float) -> tuple[float, float]:
     """Return the least time of a run: in this package's session, and in onnxruntime's own."""
     source, feed = case
 
-    def run(session_type: type[onnxruntime.InferenceSession]):
+    def run(session_type: type[onnxruntime.InferenceSession]) -> Callable[[], NDArray[Any]]:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         session = session_type(source, options, providers=["CPUExecutionProvider"])
@@ -102,27 +106,16 @@ def seconds(case: tuple[bytes, dict[str, np.ndarray]], threads: int, budget: flo
 
 
 def table(budget: float = 2.0) -> str:
-    """Return the times of onnxruntime's own nodes over ours, as Markdown.
-
-    Parameters
-    ----------
-    budget : float
-        Seconds for each node and number of threads.
-
-    Returns
-    -------
-    str
-        Conditions, a row for each node, and the cost of one more node.
-    """
+    """Return the times of onnxruntime's own nodes over ours, as Markdown."""
     counts = sorted({1, os.cpu_count() or 1})
     heads = [f"{count} thread{'s' if count > 1 else ''}" for count in counts]
-    lines = [f"| node | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(counts)}"]
+    rows = []
     for operator, element, shapes in NODES:
         ratios = []
         for count in counts:
             ours, theirs = seconds(node(operator, element, shapes), count, budget)
             ratios.append(f"{theirs / ours:.2f}")
-        lines.append(f"| `{operator}` {element} {shapes} | {' | '.join(ratios)} |")
+        rows.append([f"`{operator}` {element} {shapes}", *ratios])
     short, long = (seconds(chain(length), 1, budget) for length in (1, 1 + CHAIN))
     ours, theirs = ((after - before) / CHAIN * 1e6 for before, after in zip(short, long, strict=True))
     facts = machine.describe()
@@ -131,7 +124,7 @@ def table(budget: float = 2.0) -> str:
         f"onnxruntime {onnxruntime.__version__}."
     )
     cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
-    return "\n".join([conditions, "", *lines, "", cost])
+    return "\n".join([conditions, "", markdown.table(["node", *heads], rows, figures=True), cost])
 
 
 def publish(figures: str, document: Path = DOCUMENT) -> None:

@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
-from extremum.bench.expected import answer
-from extremum.bench.inputs import LAYOUTS, draw, place, typed
-from extremum.bench.matrix import Case
+from benchmarks.expected import answer
+from benchmarks.inputs import LAYOUTS, draw, place, typed
+from benchmarks.matrix import Case
 
 SMALL = (
     Case("full", "argmax", "float32", (257,)),
@@ -26,7 +27,10 @@ SMALL = (
 
 
 def run_python(code, *arguments):
-    return subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True).stdout
+    command = [sys.executable, "-c", code, *arguments]
+    # From the root of the repository, where `benchmarks` is.
+    root = Path(__file__).parents[1]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=root).stdout
 
 
 def prepared_case(case):

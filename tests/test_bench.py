@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from bench_cases import SMALL, prepared_case, run_python
-from extremum.bench import footprint, machine, peers, record, sizes
-from extremum.bench.expected import agrees
-from extremum.bench.inputs import LAYOUTS
-from extremum.bench.peers.contender import Prepared
-from extremum.bench.run import WrongResultError, measure, measure_case
-from extremum.bench.timing import interleave
+from benchmarks import footprint, machine, peers, record, sizes
+from benchmarks.expected import agrees
+from benchmarks.inputs import LAYOUTS
+from benchmarks.peers.contender import Prepared
+from benchmarks.run import WrongResultError, measure, measure_case
+from benchmarks.timing import interleave
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,8 @@ def test_every_installed_peer_answers_rightly_or_refuses():
     code = (
         "import json, sys; sys.path.insert(0, sys.argv[1])\n"
         "from bench_cases import SMALL, prepared_case\n"
-        "from extremum.bench import peers\n"
-        "from extremum.bench.run import measure_case\n"
+        "from benchmarks import peers\n"
+        "from benchmarks.run import measure_case\n"
         "contenders = (*peers.installed(1, ['extremum']), *peers.installed(1))\n"
         "for case in SMALL:\n"
         "    numbers, right, _ = prepared_case(case)\n"
@@ -126,7 +126,7 @@ def test_sizes_double_and_have_every_line():
 
 
 def test_the_memory_probe_sees_a_copy():
-    probe = "from extremum.bench.footprint import probe; import numpy as np; print(probe('', 'fortran', {}).extra)"
+    probe = "from benchmarks.footprint import probe; import numpy as np; print(probe('', 'fortran', {}).extra)"
     lean, copying = (
         int(run_python(probe.format(work)))
         for work in ("lambda x: np.zeros(1)", "lambda x: np.ascontiguousarray(x)[:1, :1, :1].copy()")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bench_cases import SMALL, prepared_case
-from extremum.bench import matrix, record, summary
-from extremum.bench.expected import agrees, answer
-from extremum.bench.inputs import LAYOUTS, place, span, typed
-from extremum.bench.matrix import Case
+from benchmarks import matrix, record, summary
+from benchmarks.expected import agrees, answer
+from benchmarks.inputs import LAYOUTS, place, span, typed
+from benchmarks.matrix import Case
 
 
 def test_case_names_are_unique_and_readable():

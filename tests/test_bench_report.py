@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from extremum.bench import charts, markdown, record, report, summary
-from extremum.errors import ArgumentError
+from benchmarks import charts, markdown, record, report, summary
 
 
 def recorded():
@@ -125,6 +124,6 @@ def test_a_report_is_never_written_over(tmp_path):
     folder = tmp_path / "report"
     assert len(report.write(recorded(), folder)) == 8
     before = (folder / "bench.md").read_bytes()
-    with pytest.raises(ArgumentError, match=re.escape("bench.json exists and is not overwritten")):
+    with pytest.raises(FileExistsError, match=re.escape("bench.json exists and is not overwritten")):
         report.write(recorded(), folder)
     assert (folder / "bench.md").read_bytes() == before

@@ -1,6 +1,5 @@
 """benchmarks/sessions.py: what it measures, that answers are compared before, and where the table goes."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -8,33 +7,25 @@ import numpy as np
 import pytest
 
 import extremum.onnxruntime
+from benchmarks import sessions
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs" / "onnxruntime.md"
-
-
-@pytest.fixture(scope="module")
-def sessions():
-    spec = importlib.util.spec_from_file_location("sessions_benchmark", ROOT / "benchmarks" / "sessions.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+DOCUMENT = Path(__file__).parents[1] / "docs" / "onnxruntime.md"
 
 
-def test_a_node_is_timed_in_both_sessions(sessions):
+def test_a_node_is_timed_in_both_sessions():
     ours, theirs = sessions.seconds(sessions.node("Max", "float16", "(2,3) (3)"), 1, 0.01)
     assert ours > 0
     assert theirs > 0
 
 
-def test_a_chain_has_as_many_nodes_as_it_says(sessions):
+def test_a_chain_has_as_many_nodes_as_it_says():
     source, feed = sessions.chain(3)
     session = extremum.onnxruntime.InferenceSession(source)
     assert [output.name for output in session.get_outputs()] == ["x3"]
     np.testing.assert_array_equal(session.run(None, feed)[0], np.maximum(feed["x0"], feed["y"]))
 
 
-def test_a_wrong_answer_is_not_timed(sessions, monkeypatch):
+def test_a_wrong_answer_is_not_timed(monkeypatch):
     class Wrong(extremum.onnxruntime.InferenceSession):
         def run(self, *arguments):
             return [output + 1 for output in super().run(*arguments)]
@@ -44,12 +35,12 @@ def test_a_wrong_answer_is_not_timed(sessions, monkeypatch):
         sessions.seconds(sessions.node("ArgMax<axis=1>", "float", "(2,3)"), 1, 0.01)
 
 
-def test_the_document_shows_every_node_that_is_measured(sessions):
+def test_the_document_shows_every_node_that_is_measured():
     rows = re.findall(r"^\| `(\S+)` (\w+) (\(.*\)) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     assert rows == sessions.NODES
 
 
-def test_publishing_leaves_the_text_around_the_figures_alone(sessions, tmp_path):
+def test_publishing_leaves_the_text_around_the_figures_alone(tmp_path):
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- bench: sessions -->\nold\n<!-- /bench: sessions -->\nafter\n", encoding="utf-8")
     sessions.publish("| new |", document)

@@ -1,21 +1,14 @@
 """docs/performance.md shows the recorded run, and publishing a run is what makes it so."""
 
-import importlib.util
 import re
 from pathlib import Path
 
-from extremum.bench import machine, markdown, record
+from benchmarks import machine, markdown, record
+from benchmarks.publish import publish
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = sorted((ROOT / "benchmarks" / "recorded").glob("*.json"))
 DOCUMENT = ROOT / "docs" / "performance.md"
-
-
-def publish(source, root):
-    spec = importlib.util.spec_from_file_location("publish", ROOT / "benchmarks" / "publish.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.publish(source, root)
 
 
 def small_run():
@@ -50,7 +43,7 @@ def test_the_document_shows_a_recorded_run_or_no_figure_at_all():
     text = DOCUMENT.read_text(encoding="utf-8")
     shown = [markdown.refresh(text, record.loads(path.read_text(encoding="utf-8"))) for path in RECORDED]
     without = re.sub(r"(<!-- bench: ([a-z ]+) -->\n).*?(<!-- /bench: \2 -->)", r"\1\3", text, flags=re.DOTALL)
-    assert text in (shown or [without]), "run benchmarks/publish.py on the recorded run"
+    assert text in (shown or [without]), "python -m benchmarks.publish on the recorded run"
 
 
 def test_every_recorded_run_is_named_after_its_processor():

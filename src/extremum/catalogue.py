@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from extremum import dtypes, spec
+from extremum.markdown import table as markdown_table
 
 __all__ = ["markdown", "records", "table", "tables"]
 
@@ -116,9 +117,4 @@ def markdown() -> str:
     >>> catalogue.markdown().splitlines()[2].startswith("| ArgMax | 1, 11, 12, 13 |")
     True
     """
-    return "\n".join(_markdown(*rows) for rows in tables())
-
-
-def _markdown(headings: list[str], *rows: list[str]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return "\n".join(markdown_table(headings, rows) for headings, *rows in tables())

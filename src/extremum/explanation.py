@@ -10,6 +10,7 @@ import textwrap
 from extremum import spec
 from extremum.check import RULES, Rule
 from extremum.fix import REWRITES
+from extremum.markdown import table as markdown_table
 
 __all__ = ["listing", "markdown", "text"]
 
@@ -100,10 +101,15 @@ def _section(rule: Rule) -> str:
 
 
 def _table() -> str:
-    lines = ["| rewrite | operators | element types | from opset | answers |", "| --- | --- | --- | --- | --- |"]
     names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
-    for each in REWRITES:
-        operators = ", ".join(sorted(names[family] for family in each.families))
-        elements = ", ".join(sorted(each.elements))
-        lines.append(f"| {each.title} | {operators} | {elements} | {each.since} | {', '.join(each.answers)} |")
-    return "\n".join(lines) + "\n"
+    rows = (
+        [
+            each.title,
+            ", ".join(sorted(names[family] for family in each.families)),
+            ", ".join(sorted(each.elements)),
+            str(each.since),
+            ", ".join(each.answers),
+        ]
+        for each in REWRITES
+    )
+    return markdown_table(["rewrite", "operators", "element types", "from opset", "answers"], rows)

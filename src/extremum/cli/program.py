@@ -21,7 +21,6 @@ COMMANDS = {
     "explain": "Say what a rule looks for, why, and what to write instead; without a code, list the rules.",
     "fix": "Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.",
     "ops": "List the operators, their versions and element types.",
-    "bench": "Time this package beside every installed peer, in turns, each answer checked first.",
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extremum import dtypes, spec
+from extremum import dtypes, markdown, spec
 from extremum.spec import OperatorVersion
 
 __all__ = ["support"]
@@ -27,8 +27,7 @@ def support() -> str:
     >>> print(tables.support().splitlines()[-1])
     | DML_ACTIVATION_HARDMAX1 | 5_1 | 1 to 8 | FLOAT32, FLOAT16 | the input's |
     """
-    lines = [["operator", "from level", "dimensions", "element types", "output types"], ["---"] * 5, *_rows()]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return markdown.table(["operator", "from level", "dimensions", "element types", "output types"], _rows())
 
 
 def _rows() -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""``extremum bench``: this package beside every installed peer on this machine."""
+"""``python -m benchmarks``: this package beside every installed peer on this machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from extremum.bench import footprint, machine, matrix, sizes
-from extremum.errors import ArgumentError
+from benchmarks import footprint, machine, markdown, matrix, peers, record, report, run, sizes
 
 __all__ = ["bench"]
 
@@ -20,7 +19,7 @@ _QUICK_TIME, _FULL_TIME = 0.4, 0.7
 _QUICK_LARGEST, _FULL_LARGEST = 1 << 26, 1 << 30
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quick", is_flag=True, help="A subset that takes under three minutes.")
 @click.option("--filter", "pattern", metavar="REGEX", help="Only the cases whose name matches.")
 @click.option("--list", "only_list", is_flag=True, help="Print the names of the cases and stop.")
@@ -53,16 +52,13 @@ def bench(
     if only_list:
         click.echo("\n".join(case.name for case in cases))
         return
-    # Before a library is imported that sizes its pool by the processors it sees; report needs matplotlib.
-    machine.hold(threads)
-    from extremum.bench import markdown, peers, record, run
-
     if folder is not None:
         try:
-            from extremum.bench import report
-        except ModuleNotFoundError as error:
-            raise ArgumentError(f"--output needs {error.name}", remedy="pip install 'extremum[bench]'") from None
-        report.require_free(folder)
+            report.require_free(folder)
+        except FileExistsError as error:
+            raise click.UsageError(str(error)) from None
+    # Before a peer is imported that sizes its pool by the processors it sees.
+    machine.hold(threads)
     contenders = (*peers.installed(threads, ["extremum"]), *peers.installed(threads))
     name = f"filter {pattern}" if pattern else "quick" if quick else "full"
     largest = 0 if pattern else _QUICK_LARGEST if quick else _FULL_LARGEST
@@ -101,7 +97,11 @@ def _chosen(cases: tuple[matrix.Case, ...], pattern: str | None) -> tuple[matrix
     try:
         chosen = tuple(case for case in cases if re.search(pattern, case.name))
     except re.error as error:
-        raise ArgumentError(f"--filter is not a regular expression: {error}", given=pattern) from None
+        raise click.UsageError(f"--filter {pattern!r} is not a regular expression: {error}") from None
     if not chosen:
-        raise ArgumentError("no case matches --filter", given=pattern, remedy="see the names with --list")
+        raise click.UsageError(f"no case matches --filter {pattern!r}; see the names with --list")
     return chosen
+
+
+if __name__ == "__main__":
+    bench(prog_name="python -m benchmarks")

@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from extremum.bench.matrix import CALL, KINDS
-from extremum.bench.record import OURS, CaseRecord, Run
+from benchmarks.matrix import CALL, KINDS
+from benchmarks.record import OURS, CaseRecord, Run
 
 __all__ = [
     "LARGE",
@@ -79,70 +79,19 @@ class Promise:
 
 
 def fastest_peer(case: CaseRecord) -> str | None:
-    """Return the name of the fastest peer of a case, or None if it has none.
-
-    Parameters
-    ----------
-    case : CaseRecord
-        Its readings.
-
-    Returns
-    -------
-    str or None
-        Never this package.
-
-    Examples
-    --------
-    >>> fastest_peer(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0, "jax": 3.0}))
-    'numpy'
-    """
+    """Return the name of the fastest peer of a case, or None if it has none."""
     peers = {name: seconds for name, seconds in case.seconds.items() if name != OURS}
     return min(peers, key=peers.__getitem__) if peers else None
 
 
 def ratio(case: CaseRecord, peer: str | None = None) -> float | None:
-    """Return how many times faster this package is than a peer, by default the fastest one.
-
-    Parameters
-    ----------
-    case : CaseRecord
-        Its readings.
-    peer : str, optional
-        Another one.
-
-    Returns
-    -------
-    float or None
-        None if that peer was not timed.
-
-    Examples
-    --------
-    >>> ratio(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0}))
-    2.0
-    """
+    """Return how many times faster this package is than a peer, by default the fastest one."""
     name = peer or fastest_peer(case)
     return case.seconds[name] / case.seconds[OURS] if name in case.seconds else None
 
 
 def judged_ratio(case: CaseRecord) -> float | None:
-    """Return the ratio over the fastest peer of a case that is more than overhead.
-
-    Parameters
-    ----------
-    case : CaseRecord
-        Its readings.
-
-    Returns
-    -------
-    float or None
-        None without a peer, and where both calls are shorter than a microsecond. One short call is not enough: a slow
-        one of ours beside it is a loss.
-
-    Examples
-    --------
-    >>> judged_ratio(CaseRecord("", "full", "argmax", "int8", 1, 1, {"extremum": 1e-7, "numpy": 2e-7})) is None
-    True
-    """
+    """Return the ratio over the fastest peer of a case that is more than overhead."""
     peer = fastest_peer(case)
     if peer is None or max(case.seconds[OURS], case.seconds[peer]) < _SHORT:
         return None
@@ -150,48 +99,14 @@ def judged_ratio(case: CaseRecord) -> float | None:
 
 
 def share(case: CaseRecord) -> float | None:
-    """Return the share of the read limit that a case reaches, its output counted as traffic.
-
-    Parameters
-    ----------
-    case : CaseRecord
-        Its readings.
-
-    Returns
-    -------
-    float or None
-        None below 1 MB of input.
-
-    Examples
-    --------
-    >>> share(CaseRecord("", "full", "argmax", "int8", 2_000_000, 2_000_008, {"extremum": 2.0}, limit=1.0))
-    0.5
-    """
+    """Return the share of the read limit that a case reaches, its output counted as traffic."""
     if case.limit is None or case.read < LARGE:
         return None
     return case.limit / case.seconds[OURS]
 
 
 def speed(cases: Iterable[CaseRecord]) -> Speed:
-    """Sum up the ratios of the cases that have a peer and are not all overhead.
-
-    Parameters
-    ----------
-    cases : iterable of CaseRecord
-        Any.
-
-    Returns
-    -------
-    Speed
-        Worst and geometric means.
-
-    Examples
-    --------
-    >>> one = CaseRecord("a", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 2.0})
-    >>> two = CaseRecord("b", "full", "argmax", "int8", 1, 1, {"extremum": 1.0, "numpy": 8.0})
-    >>> speed([one, two]).mean
-    4.0
-    """
+    """Sum up the ratios of the cases that have a peer and are not all overhead."""
     judged = [(times, case) for case in cases if (times := judged_ratio(case)) is not None]
     if not judged:
         return Speed(0, 0, math.nan, "", math.nan, math.nan)
@@ -203,20 +118,7 @@ def speed(cases: Iterable[CaseRecord]) -> Speed:
 
 
 def shares(cases: Sequence[CaseRecord], kind: str) -> dict[str, CaseRecord]:
-    """Return the case with the least share of the read limit for every element type.
-
-    Parameters
-    ----------
-    cases : sequence of CaseRecord
-        Any.
-    kind : str
-        Cases of other kinds are left out.
-
-    Returns
-    -------
-    dict of str to CaseRecord
-        By element type; types without a case of 1 MB are missing.
-    """
+    """Return the case with the least share of the read limit for every element type."""
     worst: dict[str, CaseRecord] = {}
     for case in cases:
         reached = share(case) if case.kind == kind else None
@@ -228,18 +130,7 @@ def shares(cases: Sequence[CaseRecord], kind: str) -> dict[str, CaseRecord]:
 
 
 def promises(run: Run) -> list[Promise]:
-    """Return every promised figure with the value of this run.
-
-    Parameters
-    ----------
-    run : Run
-        Figures whose cases it lacks have no value.
-
-    Returns
-    -------
-    list of Promise
-        In the order of the document.
-    """
+    """Return every promised figure with the value of this run."""
     by_name = {case.name: case for case in run.cases}
     overall = speed(run.cases)
 

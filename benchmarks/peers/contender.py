@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.bench.matrix import Case
+from benchmarks.matrix import Case
 
 __all__ = ["Contender", "Prepared"]
 

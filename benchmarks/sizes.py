@@ -1,4 +1,4 @@
-"""Cost over size: the same work on 1 MB, 2 MB and so on up to 1 GB, beside a plain sweep over as many bytes.
+"""Cost over size: the same work on 1 MB, 2 MB and so on up to 1 GB, beside the time of reading as many bytes.
 
 All sizes are slices of one buffer, so that the whole takes less than 2.5 GB.
 """
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum
+from benchmarks.record import LIMIT, OURS, SizeRecord
+from benchmarks.timing import interleave
 from extremum import _native
-from extremum.bench.record import LIMIT, OURS, SizeRecord
-from extremum.bench.timing import interleave
 
 __all__ = ["LINES", "measure"]
 
@@ -35,26 +35,7 @@ LINES: dict[str, Callable[[NDArray[Any]], Callable[[], object]]] = {
 
 
 def measure(largest: int, budget: float) -> Iterator[SizeRecord]:
-    """Time every line on every size, doubling from 1 MB.
-
-    Parameters
-    ----------
-    largest : int
-        Bytes of the last size, a power of two.
-    budget : float
-        Seconds for one point.
-
-    Yields
-    ------
-    SizeRecord
-        One point; sizes ascend.
-
-    Examples
-    --------
-    >>> points = list(measure(1 << 21, 0.001))
-    >>> sorted({point.read for point in points})
-    [1048576, 2097152]
-    """
+    """Time every line on every size, doubling from 1 MB."""
     block = np.random.default_rng(20).standard_normal(1 << 18, dtype=np.float32)
     buffer = np.resize(block, largest // 4)
     read = 1 << 20

@@ -26,27 +26,7 @@ _HOPELESS = 4
 def interleave(
     calls: Mapping[str, Callable[[], object]], budget: float, keep: Collection[str] = ()
 ) -> dict[str, float]:
-    """Return the least time of one run of every call.
-
-    Parameters
-    ----------
-    calls : mapping of str to callable
-        What is timed, under a name; each has run at least once before.
-    budget : float
-        Seconds for all of them together, after a first reading of each, which takes what it takes.
-    keep : collection of str
-        Names that stay in every round; each of the others leaves after the first if it is far from their fastest.
-
-    Returns
-    -------
-    dict of str to float
-        Seconds per call, in the order of ``calls``.
-
-    Examples
-    --------
-    >>> list(interleave({"short": lambda: sum(range(10)), "long": lambda: sum(range(10_000))}, budget=0.01))
-    ['short', 'long']
-    """
+    """Return the least time of one run of every call."""
     with _no_collection():
         best = {name: _turn(call, _SLOW, _FIRST) for name, call in calls.items()}
         fastest = min([best[name] for name in calls if name not in keep] or best.values())

@@ -9,8 +9,8 @@ from typing import Any
 
 from onnx import helper
 
+from benchmarks.matrix import Case
 from extremum import dtypes
-from extremum.bench.matrix import Case
 
 __all__ = ["build"]
 
@@ -18,25 +18,7 @@ _OPERATORS = {"argmax": "ArgMax", "argmin": "ArgMin", "max": "Max", "min": "Min"
 
 
 def build(case: Case) -> bytes:
-    """Return the serialized model of a case: inputs ``x0``, ``x1`` ..., one output ``y``, static shapes.
-
-    Parameters
-    ----------
-    case : Case
-        Its layout does not matter to the model.
-
-    Returns
-    -------
-    bytes
-        A ModelProto at the case's opset.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> model = onnx.load_from_string(build(Case("full", "argmax", "float32", (2, 3))))
-    >>> [node.op_type for node in model.graph.node]
-    ['Reshape', 'ArgMax']
-    """
+    """Return the serialized model of a case: inputs ``x0``, ``x1`` ..., one output ``y``, static shapes."""
     number = dtypes.from_name(case.element_type).onnx_number
     inputs = [helper.make_tensor_value_info(f"x{i}", number, shape) for i, shape in enumerate(case.operand_shapes)]
     operator = _OPERATORS[case.operator]

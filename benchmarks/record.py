@@ -32,7 +32,7 @@ class CaseRecord:
     seconds : dict of str to float
         Least time of a call, by contender.
     limit : float or None
-        Seconds that a plain sweep over ``moved`` bytes takes; None where the case is too small for it to mean anything.
+        Seconds that reading ``moved`` bytes takes; None where the case is too small for it to mean anything.
     wrong : list of str
         Contenders whose answer was not the right one; they were not timed.
     absent : dict of str to str
@@ -53,7 +53,7 @@ class CaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class SizeRecord:
-    """One point of cost over size: a line of the chart, bytes read, seconds of a call and of a sweep over as much."""
+    """One point of cost over size: a line of the chart, bytes read, seconds of a call and of reading as much."""
 
     line: str
     read: int
@@ -107,24 +107,7 @@ class Run:
 
 
 def dumps(run: Run) -> str:
-    """Return a run as JSON, one line per reading.
-
-    Parameters
-    ----------
-    run : Run
-        Any run.
-
-    Returns
-    -------
-    str
-        Times are seconds, with four significant digits.
-
-    Examples
-    --------
-    >>> run = Run("quick", 1, "2026-01-01T00:00:00Z", 2.0, {}, {}, [])
-    >>> loads(dumps(run)) == run
-    True
-    """
+    """Return a run as JSON, one line per reading."""
     parts = []
     for key, value in asdict(run).items():
         if isinstance(value, list) and value:
@@ -144,23 +127,7 @@ def _rounded(value: Any) -> Any:
 
 
 def loads(text: str) -> Run:
-    """Return the run that `dumps` wrote.
-
-    Parameters
-    ----------
-    text : str
-        JSON.
-
-    Returns
-    -------
-    Run
-        Equal to the one written, up to the rounding of the times.
-
-    Examples
-    --------
-    >>> loads(dumps(Run("quick", 1, "2026-01-01T00:00:00Z", 2.0, {"cores": "2"}, {}, []))).machine
-    {'cores': '2'}
-    """
+    """Return the run that `dumps` wrote."""
     fields = json.loads(text)
     return Run(
         **{

@@ -12,32 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.bench.inputs import typed
-from extremum.bench.matrix import Case
+from benchmarks.inputs import typed
+from benchmarks.matrix import Case
 
 __all__ = ["agrees", "answer"]
 
 
 def answer(case: Case, numbers: Sequence[NDArray[np.int8]]) -> NDArray[Any]:
-    """Return what a case must give: an index array, or the numbers behind an elementwise result, or ones and zeros.
-
-    Parameters
-    ----------
-    case : Case
-        Its element type does not matter.
-    numbers : sequence of ndarray of int8
-        What `inputs.draw` gave for the case.
-
-    Returns
-    -------
-    ndarray
-        int64 indices (``argmax``, ``argmin``) or int8 numbers (``max``, ``min``, ``hardmax``).
-
-    Examples
-    --------
-    >>> int(answer(Case("full", "argmax", "float32", (3,), last=True), [np.array([7, 7, 1], np.int8)]))
-    1
-    """
+    """Return what a case must give: an index array, or the numbers behind an elementwise result, or ones and zeros."""
     if case.elementwise:
         return reduce(np.maximum if case.operator == "max" else np.minimum, numbers)
     index = _index(case, numbers[0])
@@ -58,28 +40,7 @@ def _index(case: Case, numbers: NDArray[np.int8]) -> NDArray[np.int64]:
 
 
 def agrees(case: Case, result: NDArray[Any], right: NDArray[Any]) -> bool:
-    """Return whether a contender's result is the right one; the width of an index may be its own.
-
-    Parameters
-    ----------
-    case : Case
-        Says what the numbers stand for.
-    result : ndarray
-        What the contender returned.
-    right : ndarray
-        What `answer` gave.
-
-    Returns
-    -------
-    bool
-        Whether shape and every value are right.
-
-    Examples
-    --------
-    >>> case = Case("elementwise", "max", "float32", (2,), operands=2)
-    >>> agrees(case, np.array([1.0, 0.5], np.float32), np.array([16, 8], np.int8))
-    True
-    """
+    """Return whether a contender's result is the right one; the width of an index may be its own."""
     if case.elementwise:
         right = typed(right, case.element_type)
     return bool(np.array_equal(result, right))

@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from extremum.bench.matrix import Case
-from extremum.bench.peers.contender import Prepared
+from benchmarks.matrix import Case
+from benchmarks.peers.contender import Prepared
 
 __all__ = ["Polars", "connect"]
 

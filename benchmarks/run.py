@@ -17,20 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import footprint, machine, sizes
+from benchmarks.expected import agrees, answer
+from benchmarks.inputs import draw, place, span, typed
+from benchmarks.matrix import CALL, Case
+from benchmarks.peers.contender import Contender
+from benchmarks.record import LIMIT, OURS, CaseRecord, Run
+from benchmarks.timing import interleave
 from extremum import _native
-from extremum.bench import footprint, machine, sizes
-from extremum.bench.expected import agrees, answer
-from extremum.bench.inputs import draw, place, span, typed
-from extremum.bench.matrix import CALL, Case
-from extremum.bench.peers.contender import Contender
-from extremum.bench.record import LIMIT, OURS, CaseRecord, Run
-from extremum.bench.timing import interleave
-from extremum.errors import ExtremumError
 
 __all__ = ["WrongResultError", "measure", "measure_case"]
 
 
-class WrongResultError(ExtremumError):
+class WrongResultError(Exception):
     """A wrong answer of our own: nothing is timed."""
 
 
@@ -43,35 +42,7 @@ def measure(
     largest: int,
     progress: Callable[[str], None],
 ) -> Run:
-    """Run the benchmark.
-
-    Parameters
-    ----------
-    matrix : str
-        What the record calls this choice of cases.
-    cases : sequence of Case
-        Neighbours that differ in nothing but the element type share their drawn numbers and the answer.
-    contenders : sequence of Contender
-        This package first, then its peers.
-    threads : int
-        What the contenders were held to.
-    budget : float
-        Seconds of timing per case.
-    largest : int
-        Bytes of the largest size of the chart of cost over size; 0 leaves the chart and the memory probes out.
-    progress : callable
-        Told the name of every case, point and probe when it is done.
-
-    Returns
-    -------
-    Run
-        Every reading.
-
-    Raises
-    ------
-    WrongResultError
-        If this package gives a wrong answer.
-    """
+    """Run the benchmark."""
     started, start = datetime.now(timezone.utc), perf_counter()
     run = Run(
         matrix=matrix,
@@ -110,31 +81,7 @@ def measure_case(
     contenders: Sequence[Contender],
     budget: float,
 ) -> CaseRecord:
-    """Check and time one case.
-
-    Parameters
-    ----------
-    case : Case
-        What is done.
-    numbers : sequence of ndarray of int8
-        From `inputs.draw`.
-    right : ndarray
-        From `expected.answer`.
-    contenders : sequence of Contender
-        Who does it.
-    budget : float
-        Seconds of timing for all together.
-
-    Returns
-    -------
-    CaseRecord
-        Times of all that gave the right answer.
-
-    Raises
-    ------
-    WrongResultError
-        If this package gives a wrong answer.
-    """
+    """Check and time one case."""
     arrays = [place(typed(operand, case.element_type), case.layout) for operand in numbers]
     calls: dict[str, Callable[[], object]] = {}
     wrong, absent = [], {}
@@ -153,9 +100,7 @@ def measure_case(
         if agrees(case, result, right):
             calls[contender.name] = prepared.call
         elif contender.name == OURS:
-            raise WrongResultError(
-                f"{case.name} gives a wrong result", remedy="report it; there is nothing to time before it is right"
-            )
+            raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
             wrong.append(contender.name)
     read = sum(span(array) for array in arrays)

@@ -56,11 +56,6 @@ class Case:
         Shape of the last operand of ``max`` and ``min``: ``same``, ``row``, ``column`` or ``scalar``.
     opset : int
         Version of Hardmax; version 11 takes the axes from its ``axis`` to the last together.
-
-    Examples
-    --------
-    >>> Case("long rows", "argmax", "float32", (4096, 1024), (1,)).name
-    'argmax/float32/(4096,1024)/axis=1/first'
     """
 
     kind: str
@@ -162,18 +157,7 @@ _HARDMAX: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
 
 
 def full() -> tuple[Case, ...]:
-    """Return the whole matrix; the element types of one question stand together, so that it is answered once.
-
-    Returns
-    -------
-    tuple of Case
-        Every element type on every shape.
-
-    Examples
-    --------
-    >>> len({case.name for case in full()}) == len(full())
-    True
-    """
+    """Return the whole matrix; the element types of one question stand together, so that it is answered once."""
     return tuple(_all())
 
 
@@ -199,18 +183,7 @@ def _all() -> Iterator[Case]:
 
 
 def quick() -> tuple[Case, ...]:
-    """Return a subset that keeps every shape up to 64 MB in float32, and every element type on four shapes.
-
-    Returns
-    -------
-    tuple of Case
-        In the order of the full matrix.
-
-    Examples
-    --------
-    >>> set(quick()) < set(full())
-    True
-    """
+    """Return a subset that keeps every shape up to 64 MB in float32, and every element type on four shapes."""
     return tuple(case for case in _all() if _is_quick(case))
 
 

@@ -9,81 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from extremum.bench.matrix import ELEMENT_TYPES, KINDS
-from extremum.bench.record import OURS, CaseRecord, Run
-from extremum.bench.summary import NOISE, fastest_peer, promises, ratio, share, shares, speed
+from benchmarks.matrix import ELEMENT_TYPES, KINDS
+from benchmarks.record import OURS, CaseRecord, Run
+from benchmarks.summary import NOISE, fastest_peer, promises, ratio, share, shares, speed
+from extremum.markdown import table
 
 __all__ = ["SECTIONS", "fill", "refresh", "render"]
 
 
 def render(run: Run) -> str:
-    """Return a run as one Markdown document.
-
-    Parameters
-    ----------
-    run : Run
-        Any run.
-
-    Returns
-    -------
-    str
-        Every section under its heading.
-    """
+    """Return a run as one Markdown document."""
     parts = [f"## {name.capitalize()}\n\n{section(run)}" for name, section in SECTIONS.items()]
     return "# extremum beside its peers\n\n" + "\n\n".join(parts) + "\n"
 
 
 def refresh(document: str, run: Run) -> str:
-    """Return a document with the text between its markers replaced by what a run says.
-
-    Parameters
-    ----------
-    document : str
-        Markdown; a section stands between ``<!-- bench: NAME -->`` and ``<!-- /bench: NAME -->``.
-    run : Run
-        The run to show.
-
-    Returns
-    -------
-    str
-        The document, otherwise unchanged.
-
-    Raises
-    ------
-    KeyError
-        If a marker names no section.
-
-    Examples
-    --------
-    >>> run = Run("quick", 1, "2026-01-01T00:00:00Z", 2.0, {}, {"extremum": "0.1"}, [])
-    >>> "extremum 0.1" in refresh("<!-- bench: conditions -->old<!-- /bench: conditions -->", run)
-    True
-    """
+    """Return a document with the text between its markers replaced by what a run says."""
     return fill(document, lambda name: SECTIONS[name](run))
 
 
 def fill(document: str, section: Callable[[str], str]) -> str:
-    """Return a document with what stands between its markers replaced.
-
-    Parameters
-    ----------
-    document : str
-        Markdown with pairs of markers such as ``<!-- bench: conditions -->`` and ``<!-- /bench: conditions -->``.
-    section : callable
-        Returns the text for the name of a pair of markers.
-
-    Returns
-    -------
-    str
-        The document, otherwise unchanged.
-
-    Examples
-    --------
-    >>> print(fill("<!-- bench: sum -->old<!-- /bench: sum -->", {"sum": "2"}.__getitem__))
-    <!-- bench: sum -->
-    2
-    <!-- /bench: sum -->
-    """
+    """Return a document with what stands between its markers replaced."""
 
     def replace(found: re.Match[str]) -> str:
         name = found[1]
@@ -93,8 +39,7 @@ def fill(document: str, section: Callable[[str], str]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return table(head, rows, figures=True).rstrip("\n")
 
 
 def _conditions(run: Run) -> str:

@@ -12,31 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.matrix import Case
 from extremum import dtypes
-from extremum.bench.matrix import Case
 
 __all__ = ["LAYOUTS", "draw", "place", "span", "typed"]
 
 
 def draw(case: Case) -> tuple[NDArray[np.int8], ...]:
-    """Return the numbers of every operand of a case, the same at every call.
-
-    Parameters
-    ----------
-    case : Case
-        Its shapes are used, not its element type.
-
-    Returns
-    -------
-    tuple of ndarray of int8
-        One array per operand, values in [-127, 127].
-
-    Examples
-    --------
-    >>> numbers, = draw(Case("full", "argmax", "float32", (5,)))
-    >>> numbers.shape, numbers.dtype
-    ((5,), dtype('int8'))
-    """
+    """Return the numbers of every operand of a case, the same at every call."""
     generator = np.random.default_rng(20)
     if case.layout == "broadcast":
         return (np.broadcast_to(_numbers(generator, (1, *case.shape[1:])), case.shape),)
@@ -49,25 +32,7 @@ def _numbers(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArray[
 
 
 def typed(numbers: NDArray[np.int8], element_type: str) -> NDArray[Any]:
-    """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128.
-
-    Parameters
-    ----------
-    numbers : ndarray of int8
-        Any shape.
-    element_type : str
-        NumPy's name, or ``bfloat16``.
-
-    Returns
-    -------
-    ndarray
-        Same shape, exact.
-
-    Examples
-    --------
-    >>> typed(np.array([-128, 16], np.int8), "uint8"), typed(np.array([-128, 16], np.int8), "float32")
-    (array([  0, 144], dtype=uint8), array([-8.,  1.], dtype=float32))
-    """
+    """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128."""
     dtype = dtypes.from_name(element_type).dtype
     if dtype.kind == "i":
         return numbers.astype(dtype)
@@ -113,47 +78,13 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]] = {
 
 
 def place(values: NDArray[Any], layout: str) -> NDArray[Any]:
-    """Return an array of the same values that lies in memory as ``layout`` says.
-
-    Parameters
-    ----------
-    values : ndarray
-        Any shape; all rows equal if the layout is ``broadcast``.
-    layout : str
-        A key of `LAYOUTS`.
-
-    Returns
-    -------
-    ndarray
-        A new array, or a view of one.
-
-    Examples
-    --------
-    >>> place(np.arange(6).reshape(2, 3), "reversed").strides
-    (-24, -8)
-    """
+    """Return an array of the same values that lies in memory as ``layout`` says."""
     placed = LAYOUTS[layout](values.shape, values.dtype)
     placed[...] = values
     return placed
 
 
 def span(array: NDArray[Any]) -> int:
-    """Return how many bytes of memory an array reaches over: a stride of 2 counts twice, a broadcast axis once.
-
-    Parameters
-    ----------
-    array : ndarray
-        Any layout, not empty.
-
-    Returns
-    -------
-    int
-        From its lowest to its highest byte.
-
-    Examples
-    --------
-    >>> span(np.zeros((4, 8), np.int8)[:, ::2]), span(np.broadcast_to(np.zeros(8, np.int8), (4, 8)))
-    (31, 8)
-    """
+    """Return how many bytes of memory an array reaches over: a stride of 2 counts twice, a broadcast axis once."""
     reach = ((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides, strict=True))
     return int(sum(reach)) + array.itemsize

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from extremum.bench.peers.contender import Contender
+from benchmarks.peers.contender import Contender
 
 __all__ = ["NAMES", "installed"]
 
@@ -17,25 +17,7 @@ NAMES = ("numpy", "method", "onnxruntime", "jax", "openvino", "bottleneck", "pol
 
 
 def installed(threads: int, names: Sequence[str] = NAMES) -> tuple[Contender, ...]:
-    """Return an adapter of every library among ``names`` that is installed, held to ``threads`` threads.
-
-    Parameters
-    ----------
-    threads : int
-        Set before a library is imported, as most of them read it only then.
-    names : sequence of str
-        Modules of this package.
-
-    Returns
-    -------
-    tuple of Contender
-        In the order of ``names``.
-
-    Examples
-    --------
-    >>> [peer.name for peer in installed(1, ["numpy"])]
-    ['numpy']
-    """
+    """Return an adapter of every library among ``names`` that is installed, held to ``threads`` threads."""
     return tuple(peer for peer in (_connect(name, threads) for name in names) if peer is not None)
 
 

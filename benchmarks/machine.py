@@ -15,18 +15,7 @@ __all__ = ["describe", "hold", "slug"]
 
 
 def describe() -> dict[str, str]:
-    """Return the facts of this machine that the readings depend on.
-
-    Returns
-    -------
-    dict of str to str
-        ``processor``, ``cores``, ``L1d`` ... ``memory``, ``system``; ``instruction set`` is the one our kernels use.
-
-    Examples
-    --------
-    >>> "processor" in describe()
-    True
-    """
+    """Return the facts of this machine that the readings depend on."""
     from extremum import _native
 
     facts = {"processor": _processor(), "cores": str(os.cpu_count()), **_caches()}
@@ -62,15 +51,6 @@ def hold(threads: int) -> None:
     """Let this process run on ``threads`` processors only, where the system has such a thing.
 
     Some libraries size their pools from it, and those that ignore every setting are held by it all the same.
-
-    Parameters
-    ----------
-    threads : int
-        At least 1; more than the machine has changes nothing.
-
-    Examples
-    --------
-    >>> hold(1_000_000)
     """
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
@@ -79,21 +59,5 @@ def hold(threads: int) -> None:
 
 
 def slug(processor: str) -> str:
-    """Return a file name for a processor.
-
-    Parameters
-    ----------
-    processor : str
-        As in `describe`.
-
-    Returns
-    -------
-    str
-        Lower-case letters, digits and dashes.
-
-    Examples
-    --------
-    >>> slug("AMD EPYC 9R45 (family 26, model 2)")
-    'amd-epyc-9r45-family-26-model-2'
-    """
+    """Return a file name for a processor."""
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)", "", processor.lower())).strip("-")

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum
-from extremum.bench.inputs import LAYOUTS, span
-from extremum.bench.record import FootprintRecord
+from benchmarks.inputs import LAYOUTS, span
+from benchmarks.record import FootprintRecord
 
 __all__ = ["WORK", "measure", "probe"]
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_ROOT = Path(__file__).parents[1]
 _SHAPE = (64, 512, 512)
 _WARM = (4, 64, 64)
 
@@ -42,41 +43,15 @@ WORK: dict[str, tuple[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 
 
 def measure(threads: int) -> Iterator[FootprintRecord]:
-    """Measure every line of `WORK`, one child process after the other.
-
-    Parameters
-    ----------
-    threads : int
-        What the children are held to.
-
-    Yields
-    ------
-    FootprintRecord
-        One line.
-    """
+    """Measure every line of `WORK`, one child process after the other."""
     for name in WORK:
         command = [sys.executable, "-m", __name__, name, str(threads)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=_ROOT).stdout
         yield FootprintRecord(**json.loads(output))
 
 
 def probe(name: str, layout: str, work: Callable[[NDArray[Any]], NDArray[Any]]) -> FootprintRecord:
-    """Run some work on 64 MB in this process and return what it took.
-
-    Parameters
-    ----------
-    name : str
-        Goes into the record.
-    layout : str
-        A key of `inputs.LAYOUTS`.
-    work : callable
-        From the input to the output.
-
-    Returns
-    -------
-    FootprintRecord
-        Where the mark cannot be lowered, what this process held before and gave back hides as much of the extra.
-    """
+    """Run some work on 64 MB in this process and return what it took."""
     work(_filled(layout, _WARM))
     x = _filled(layout, _SHAPE)
     with suppress(OSError):

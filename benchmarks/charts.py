@@ -10,9 +10,9 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
-from extremum.bench.matrix import CALL, KINDS
-from extremum.bench.record import CaseRecord, Run
-from extremum.bench.summary import judged_ratio, share, speed
+from benchmarks.matrix import CALL, KINDS
+from benchmarks.record import CaseRecord, Run
+from benchmarks.summary import judged_ratio, share, speed
 
 __all__ = ["CHARTS", "FORMATS", "draw"]
 
@@ -45,18 +45,7 @@ _STYLE: dict[str, Any] = {
 
 
 def draw(run: Run) -> dict[str, bytes]:
-    """Return every chart that a run has readings for, in every format.
-
-    Parameters
-    ----------
-    run : Run
-        Any run.
-
-    Returns
-    -------
-    dict of str to bytes
-        Contents by file name, such as ``speed.svg``.
-    """
+    """Return every chart that a run has readings for, in every format."""
     files = {}
     with _matplotlib.rc_context(_STYLE):
         for name, chart in CHARTS.items():
@@ -140,14 +129,14 @@ def _sizes(run: Run) -> Any:
         points = [point for point in run.sizes if point.line == line]
         sizes = [point.read / 2**20 for point in points]
         axes.plot(sizes, [1e3 * point.seconds for point in points], color=colour, marker=marker, ms=4, label=line)
-    swept = [point for point in run.sizes if point.line == lines[0]]
+    limits = [point for point in run.sizes if point.line == lines[0]]
     axes.plot(
-        [point.read / 2**20 for point in swept],
-        [1e3 * point.limit for point in swept],
+        [point.read / 2**20 for point in limits],
+        [1e3 * point.limit for point in limits],
         color="black",
         linestyle="--",
         linewidth=1,
-        label="a plain sweep",
+        label="read limit",
     )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

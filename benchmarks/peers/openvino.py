@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.bench.matrix import Case
-from extremum.bench.peers.contender import Prepared
-from extremum.bench.peers.model import build
+from benchmarks.matrix import Case
+from benchmarks.peers.contender import Prepared
+from benchmarks.peers.model import build
 
 __all__ = ["OpenVino", "connect"]
 
