@@ -1,7 +1,7 @@
 //! The results of a tile, or of one block of it.
 
-use crate::columns::TILE;
-use crate::plan::POSITIONS;
+use crate::kernels::columns::TILE;
+use crate::operations::plan::POSITIONS;
 use std::mem::MaybeUninit;
 
 /// A key and an index for every position of a tile.

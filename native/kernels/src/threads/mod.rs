@@ -4,7 +4,8 @@
 //! thread does, and in return there is no pool to go stale after `fork`, to deadlock inside other pools, or
 //! to be fought over by callers on many threads.
 
-use crate::pool;
+pub mod pool;
+
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

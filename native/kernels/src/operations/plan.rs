@@ -3,11 +3,11 @@
 //! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. The choice of
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
-use crate::columns::TILE;
-use crate::groups;
+use crate::element::order::Index;
+use crate::kernels::columns::TILE;
+use crate::kernels::groups;
+use crate::kernels::pack::{SCRATCH, pitch};
 use crate::layout::{Axis, Layout, positions};
-use crate::order::Index;
-use crate::pack::{SCRATCH, pitch};
 
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;

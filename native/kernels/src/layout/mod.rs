@@ -6,6 +6,8 @@
 //! axis. The kernels therefore see a transposed array, a Fortran-ordered one, a reversed one and a plain one
 //! as the same thing.
 
+pub(crate) mod space;
+
 use smallvec::SmallVec;
 
 /// One value for each axis, in most arrays without an allocation: calls on small arrays feel every one.

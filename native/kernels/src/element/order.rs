@@ -1,12 +1,12 @@
-//! What "larger" and "smaller" mean, for every element type alike; [`lanes`](crate::lanes) and [`halves`](crate::halves)
+//! What "larger" and "smaller" mean, for every element type alike; [`lanes`](crate::element::lanes) and [`halves`](crate::element::halves)
 //! say it for each.
 //!
 //! An [`Element`] is a value as it is stored; a [`Lane`] is what the kernels compare. Integers and the
 //! native floats are their own lanes, and the 16-bit floats become order-preserving integers. A float lane may be NaN:
-//! kernels compare it the cheap way, notice NaN on the side, and run again over [`Keyed`](crate::lanes::Keyed)
+//! kernels compare it the cheap way, notice NaN on the side, and run again over [`Keyed`](crate::element::lanes::Keyed)
 //! elements, whose integer lanes place NaN at the extreme end.
 
-use crate::rows::{Key, sweep};
+use crate::kernels::rows::{Key, sweep};
 
 /// A value as it is stored in an array.
 pub trait Element: Copy + Send + Sync + 'static {

@@ -1,9 +1,9 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
+use crate::element::order::Element;
 use crate::element::{ElementType, with_element};
 use crate::layout::{Axes, Axis, Layout, Odometer, Position, merge, positions};
-use crate::order::Element;
-use crate::reduce::{Input, Sink, reduce};
+use crate::operations::reduce::{Input, Sink, reduce};
 use std::mem::MaybeUninit;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.

@@ -2,7 +2,7 @@
 
 use crate::element::IndexType;
 use crate::layout::{Axis, Layout, Position};
-use crate::reduce::{Input, Sink, reduce};
+use crate::operations::reduce::{Input, Sink, reduce};
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///

@@ -1,8 +1,8 @@
 //! The yardstick of the benchmark: reading memory as fast as this machine can.
 
+use crate::element::order::Largest;
 use crate::isa::{Task, dispatch};
-use crate::order::Largest;
-use crate::rows;
+use crate::kernels::rows;
 use crate::threads::{map, shares, worth};
 use std::ops::Range;
 

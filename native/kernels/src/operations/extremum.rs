@@ -4,13 +4,13 @@
 //! (it is broadcast) or is packed. A tile stays in the first-level cache while all operands pass over it.
 
 use crate::element::ElementType;
-use crate::fold::{AT_ONCE, Lines, Passes, Start};
 use crate::isa::dispatch;
+use crate::kernels::fold::{AT_ONCE, Lines, Passes, Start};
+use crate::kernels::pack::{Pack, SCRATCH};
+use crate::kernels::prefetch::LINE;
+use crate::kernels::small;
 use crate::layout::PerAxis;
-use crate::pack::{Pack, SCRATCH};
-use crate::prefetch::LINE;
-use crate::small;
-use crate::space::{Operand, Space};
+use crate::layout::space::{Operand, Space};
 use crate::threads;
 use std::ops::{Range, RangeInclusive};
 use std::ptr;

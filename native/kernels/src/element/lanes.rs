@@ -1,7 +1,7 @@
 //! The element types: how each is stored, what stands in for it in comparisons, where its NaN and its zeros go. The
-//! 16-bit floats have a file of their own, [`halves`](crate::halves).
+//! 16-bit floats have a file of their own, [`halves`](crate::element::halves).
 
-use crate::order::{Element, Index, Lane, Order, pick};
+use crate::element::order::{Element, Index, Lane, Order, pick};
 
 macro_rules! index {
     ($($type:ty)*) => {$(

@@ -1,9 +1,9 @@
 //! Folding operands into a tile of the output, several in one pass.
 
+use crate::element::order::{Element, Index, Lane, Order};
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::{Task, dispatch};
-use crate::order::{Element, Index, Lane, Order};
-use crate::prefetch::LINE;
+use crate::kernels::prefetch::LINE;
 use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -1,16 +1,16 @@
 //! Reading one block: the kernel that the plan has chosen, and what it needs around it.
 
-use crate::columns::Columns;
+use crate::element::order::{Element, Lane};
 use crate::element::with_element_and_order;
-use crate::groups::{Groups, ROWS};
 use crate::isa::dispatch;
+use crate::kernels::columns::Columns;
+use crate::kernels::groups::{Groups, ROWS};
+use crate::kernels::pack::{Pack, SCRATCH, pitch};
+use crate::kernels::rows::{Key, Rows};
 use crate::layout::Position;
-use crate::order::{Element, Lane};
-use crate::pack::{Pack, SCRATCH, pitch};
-use crate::plan::Form;
-use crate::reduce::{Input, Walk};
-use crate::results::Results;
-use crate::rows::{Key, Rows};
+use crate::operations::plan::Form;
+use crate::operations::reduce::{Input, Walk};
+use crate::operations::results::Results;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::kinds::Kind;
 use super::{Groups, ROWS, few, padded};
-use crate::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
 use std::mem::MaybeUninit;

@@ -2,8 +2,8 @@
 //!
 //! It looks at keys and row-major indices alone, never at the order of arrival.
 
+use crate::element::order::{Lane, Order};
 use crate::isa::Task;
-use crate::order::{Lane, Order};
 use std::marker::PhantomData;
 
 /// Folds the result of one block into the results so far, position by position.

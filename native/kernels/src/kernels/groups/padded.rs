@@ -7,7 +7,7 @@
 use super::Groups;
 use super::avx512::{AHEAD, VECTOR};
 use super::kinds::Kind;
-use crate::prefetch::prefetch;
+use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 
 /// Rows of a group.

@@ -1,8 +1,8 @@
 //! The 16-bit floats, float16 and bfloat16: no instruction compares them, so integers stand in for them.
 
-use crate::lanes::{Keyed, own_rank};
-use crate::order::{Element, Lane, Largest, Order, Smallest, utmost};
-use crate::rows::sweep;
+use crate::element::lanes::{Keyed, own_rank};
+use crate::element::order::{Element, Lane, Largest, Order, Smallest, utmost};
+use crate::kernels::rows::sweep;
 
 /// A 16-bit float: sign, then a magnitude of which everything above `INFINITY` is NaN.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! Small arrays: element by element, because to plan takes longer than to do it.
 
+use crate::element::order::{Element, Lane, Order};
 use crate::element::{ElementType, with_element_and_order};
+use crate::layout::space::{Operand, Space};
 use crate::layout::{Axis, Layout, PerAxis, Position, positions};
-use crate::order::{Element, Lane, Order};
-use crate::reduce::{Input, Sink};
-use crate::space::{Operand, Space};
+use crate::operations::reduce::{Input, Sink};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -4,7 +4,7 @@
 //! that the other kernels read. A block is a few KiB; the whole input is never copied.
 
 use crate::isa::Task;
-use crate::transpose::Square;
+use crate::kernels::transpose::Square;
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 12288;

@@ -3,9 +3,9 @@
 //! A tile of columns keeps its best values and the narrow row numbers where they stood in the first-level
 //! cache; several rows are folded in one pass, so that the tile is loaded and stored once for all of them.
 
+use crate::element::order::{Element, Index, Lane, Order};
 use crate::isa::Task;
-use crate::order::{Element, Index, Lane, Order};
-use crate::rows::Key;
+use crate::kernels::rows::Key;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 

@@ -4,14 +4,14 @@
 //! and an index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to
 //! a [`Sink`].
 
-use crate::combine::Combine;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
+use crate::kernels::combine::Combine;
+use crate::kernels::rows::Key;
+use crate::kernels::small;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
-use crate::plan::{POSITIONS, Plan};
-use crate::results::Results;
-use crate::rows::Key;
-use crate::small;
+use crate::operations::plan::{POSITIONS, Plan};
+use crate::operations::results::Results;
 use crate::threads;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

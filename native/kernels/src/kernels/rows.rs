@@ -4,9 +4,9 @@
 //! answer is read a second time, from cache. The scan starts at the end whose ties win, so that "strictly
 //! better" is the only comparison.
 
+use crate::element::order::{Element, Index, Lane, Order, pick, utmost, worst};
 use crate::isa::Task;
-use crate::order::{Element, Index, Lane, Order, pick, utmost, worst};
-use crate::prefetch::{LINE, prefetch};
+use crate::kernels::prefetch::{LINE, prefetch};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 

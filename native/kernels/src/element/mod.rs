@@ -1,4 +1,9 @@
-//! Element types by tag: how a caller that knows types only at run time names them.
+//! Element types by tag: how a caller that knows types only at run time names them. The files
+//! below say how each type compares.
+
+pub mod halves;
+pub mod lanes;
+pub mod order;
 
 /// The type of every element of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +81,7 @@ macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
         match $tag {
             $crate::ElementType::Bool => {
-                type $E = $crate::lanes::Bool;
+                type $E = $crate::element::lanes::Bool;
                 $body
             }
             $crate::ElementType::Int8 => {
@@ -112,11 +117,11 @@ macro_rules! with_element {
                 $body
             }
             $crate::ElementType::Float16 => {
-                type $E = $crate::halves::Float16;
+                type $E = $crate::element::halves::Float16;
                 $body
             }
             $crate::ElementType::BFloat16 => {
-                type $E = $crate::halves::BFloat16;
+                type $E = $crate::element::halves::BFloat16;
                 $body
             }
             $crate::ElementType::Float32 => {
@@ -135,10 +140,10 @@ macro_rules! with_element {
 macro_rules! with_element_and_order {
     ($tag:expr, $largest:expr, $E:ident, $O:ident => $body:expr) => {
         if $largest {
-            type $O = $crate::order::Largest;
+            type $O = $crate::element::order::Largest;
             $crate::element::with_element!($tag, $E => $body)
         } else {
-            type $O = $crate::order::Smallest;
+            type $O = $crate::element::order::Smallest;
             $crate::element::with_element!($tag, $E => $body)
         }
     };

@@ -1,0 +1,12 @@
+//! The kernels, one file for each way to go through memory. Each is a [`Task`](crate::isa::Task) over raw memory, and
+//! knows nothing of shapes.
+
+pub mod columns;
+pub mod combine;
+pub mod fold;
+pub mod groups;
+pub mod pack;
+pub mod prefetch;
+pub mod rows;
+pub mod small;
+pub mod transpose;
