@@ -16,7 +16,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-exhaustive \
+.PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-deep test-exhaustive \
 	bench bench-sessions clean
 
 help: ## list the targets
@@ -72,6 +72,9 @@ test-rust: | toolchain $(BIN)/python ## the kernels' own tests
 
 test-python: install tools ## the tests of the installed package
 	$(BIN)/python -m pytest -n 2 $(TESTS)
+
+test-deep: install tools ## a million results held to the laws, other ones each time, in a quarter of an hour
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile=deep tests/test_laws*.py
 
 test-exhaustive: install tools ## every size around every block edge, in minutes
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)

@@ -5,10 +5,35 @@ oracle) and ``twins.run`` (the oracle's fast twin). :mod:`cases` decides what th
 that wrong ones are found out.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
+import extremum
 from extremum import _native, reference
 from strategies import bits_type, is_nan
+
+# How many results this process has compared with what they must be; the end of a test run tells the sum.
+compared = 0
+
+
+@contextmanager
+def kernels(instruction_set=None, small_limit=None, threads=None):
+    """How the native module computes for a while; `threads` brings one to every 64 bytes."""
+    before = _native.get_instruction_set(), extremum.get_num_threads()
+    _native.set_instruction_set(instruction_set or before[0])
+    limit = _native.set_small_limit(0)
+    _native.set_small_limit(limit if small_limit is None else small_limit)
+    extremum.set_num_threads(threads or before[1])
+    share = _native.set_bytes_per_thread(64)
+    _native.set_bytes_per_thread(64 if threads else share)
+    try:
+        yield
+    finally:
+        _native.set_instruction_set(before[0])
+        extremum.set_num_threads(before[1])
+        _native.set_small_limit(limit)
+        _native.set_bytes_per_thread(share)
 
 
 def native(operation, *inputs):
@@ -17,18 +42,16 @@ def native(operation, *inputs):
     Each instruction set serves arrays of any size, and small arrays have a way of their own.
     """
     chosen = operation(*inputs)
-    before = _native.get_instruction_set()
-    limit = _native.set_small_limit(0)
     for name in _native.instruction_sets():
-        _native.set_instruction_set(name)
-        assert_identical(operation(*inputs), chosen, f"{operation} with {name} and as it is")
-    _native.set_instruction_set(before)
-    _native.set_small_limit(limit)
+        with kernels(name, small_limit=0):
+            assert_identical(operation(*inputs), chosen, f"{operation} with {name} and as it is")
     return chosen
 
 
 def same_bits(actual, expected):
     """Whether type, shape and every bit are equal; any NaN equals any other."""
+    global compared
+    compared += 1
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         return False
@@ -38,6 +61,8 @@ def same_bits(actual, expected):
 
 def assert_identical(actual, expected, context=""):
     """Fail unless type, shape and every bit are equal, those of NaN too."""
+    global compared
+    compared += 1
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), context
     assert actual.tobytes() == expected.tobytes(), f"{context}\n{actual!r}\n{expected!r}"

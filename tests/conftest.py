@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
+import agreement
 import extremum
 from extremum import _native
 
@@ -10,10 +11,36 @@ settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("deterministic")
+# `make test-deep`: other arrays at every run; a failure prints what repeats it.
+settings.register_profile(
+    "deep", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=list(HealthCheck)
+)
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "exhaustive: every length and many more random cases; takes many minutes")
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["compared"] = agreement.compared
+
+
+class Compared:
+    """The results compared by the processes that pytest-xdist has started."""
+
+    total = 0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    Compared.total += getattr(node, "workeroutput", {}).get("compared", 0)
+
+
+def pytest_terminal_summary(terminalreporter):
+    total = Compared.total + agreement.compared
+    if total:
+        terminalreporter.write_line(f"{total:,} results compared with what they must be")
 
 
 @pytest.fixture

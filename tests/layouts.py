@@ -1,8 +1,8 @@
 """Every way an array can lie in memory.
 
 Each function takes an array and a random generator and returns an array of the same shape and type, laid out otherwise.
-All keep the elements except :func:`broadcast`, which repeats one along some axes. Memory that belongs to no element is
-filled with what would win any comparison, so that reading it shows.
+All keep the elements except :func:`broadcast` and :func:`windowed`, which repeat some. Memory of no element is filled
+with what would win any comparison, so that reading it shows.
 """
 
 import numpy as np
@@ -61,6 +61,14 @@ def broadcast(x, rng):
     return np.broadcast_to(x[(*keep, ...)], x.shape)
 
 
+def windowed(x, rng):
+    """Every axis a window that slides over one row, by one to three elements or none: rows overlap."""
+    steps = rng.integers(0, 4, x.ndim)
+    length = 1 + sum((n - 1) * step for n, step in zip(x.shape, steps, strict=True)) if x.size else 0
+    row = np.resize(x, length)
+    return np.lib.stride_tricks.as_strided(row, x.shape, tuple(int(step) * x.itemsize for step in steps))
+
+
 def unaligned(x, rng):
     memory = np.empty(x.nbytes + 1, np.uint8)
     view = memory[1:].view(x.dtype).reshape(x.shape)
@@ -78,4 +86,16 @@ def byte_swapped(x, rng):
     return x.astype(x.dtype.newbyteorder("S"))
 
 
-LAYOUTS = (contiguous, fortran, permuted, reversed_axes, strided, mixed, broadcast, unaligned, read_only, byte_swapped)
+REPEATING = (broadcast, windowed)
+LAYOUTS = (
+    contiguous,
+    fortran,
+    permuted,
+    reversed_axes,
+    strided,
+    mixed,
+    *REPEATING,
+    unaligned,
+    read_only,
+    byte_swapped,
+)

@@ -1,21 +1,13 @@
-"""Every ONNX operator, version and element type against the plain reference, bit by bit; and every refusal of a type.
-
-What a version means is written down here once more, in NumPy's terms, so that a wrong row or a wrong lowering shows.
-"""
+"""Every ONNX operator, version and element type against the plain reference, bit by bit; and refusals of types."""
 
 import numpy as np
 import pytest
-from onnx import helper
 
 from agreement import assert_same_bits
-from extremum import backend, dtypes, reference, spec
+from extremum import dtypes
 from extremum.errors import ElementTypeError
-from extremum.operations import Order, Tie
-from strategies import sample
+from onnx_cases import ACCEPTED, ROWS, answer, question, run
 
-VERSIONS = [row for rows in spec.OPERATORS.values() for row in rows if row.domain == spec.ONNX]
-ROWS = [(row, element) for row in VERSIONS for element in dtypes.ELEMENT_TYPES]
-ACCEPTED = [(row, element) for row, element in ROWS if element.name in row.types]
 REFUSED = [(row, element) for row, element in ROWS if element.name not in row.types]
 CASES_PER_ROW = 24
 
@@ -30,71 +22,14 @@ def test_number_of_rows():
     assert len(REFUSED) == 109
 
 
-def shape_of(rng, rank, minimum=0):
-    """Sides that keep the number of elements low enough for the reference, with a 0 now and then."""
-    shape = rng.integers(1, 2 + 24 // max(rank, 1) ** 2 + 1, rank)
-    if rank and rng.random() < 0.2:
-        shape[rng.integers(rank)] = minimum
-    return [int(size) for size in shape]
-
-
-def arg(row, rng, dtype):
-    rank = int(rng.integers(1, 9))
-    shape, axis = shape_of(rng, rank), int(rng.integers(rank))
-    shape[axis] = max(shape[axis], 1)
-    x = sample(rng, dtype, shape)
-    given = {"axis": axis - rank * int(rng.integers(2)), "keepdims": int(rng.integers(2))}
-    if row.since >= 12:
-        given["select_last_index"] = int(rng.integers(2))
-    if axis == 0 and rng.random() < 0.5:
-        del given["axis"]
-    if given["keepdims"] and rng.random() < 0.5:
-        del given["keepdims"]
-    order = Order.MAX if row.name == "ArgMax" else Order.MIN
-    tie = Tie.LAST if given.get("select_last_index") else Tie.FIRST
-    return given, [x], reference.arg_reduce(x, order, [axis], given.get("keepdims", 1) == 1, tie, np.int64)
-
-
-def hardmax(row, rng, dtype):
-    rank = int(rng.integers(1 if row.since >= 13 else 2, 9))
-    axis = int(rng.integers(rank))
-    x = sample(rng, dtype, shape_of(rng, rank))
-    given = {"axis": axis - rank * int(rng.integers(2))}
-    if axis == (rank - 1 if row.since >= 13 else 1) and rng.random() < 0.5:
-        given = {}
-    return given, [x], reference.one_hot(x, [axis] if row.since >= 13 else range(axis, rank))
-
-
-def elementwise(row, rng, dtype):
-    shape = shape_of(rng, int(rng.integers(9)))
-    operands = []
-    for _ in range(rng.integers(1, 5)):
-        own = shape
-        if row.since >= 8:
-            own = [1 if rng.random() < 0.2 else size for size in shape][rng.integers(len(shape) + 1) :]
-        operands.append(sample(rng, dtype, own))
-    given = {"consumed_inputs": [0] * len(operands)} if row.since == 1 and rng.random() < 0.5 else {}
-    return given, operands, reference.extremum(Order.MAX if row.name == "Max" else Order.MIN, *operands)
-
-
-MEANING = {"ArgMax": arg, "ArgMin": arg, "Hardmax": hardmax, "Max": elementwise, "Min": elementwise}
-
-
-def run(row, given, inputs):
-    names = [f"x{position}" for position in range(len(inputs))]
-    node = helper.make_node(row.name, names, ["y"], **given)
-    (result,) = backend.run_node(node, inputs, opset_version=row.since)
-    return result
-
-
 @pytest.mark.parametrize(("row", "element"), ACCEPTED, ids=label)
 def test_accepted(row, element):
     rng = np.random.default_rng([row.since, *row.name.encode(), *element.name.encode()])
     for _ in range(CASES_PER_ROW):
-        given, inputs, expected = MEANING[row.name](row, rng, element.dtype)
+        given, inputs = question(row, rng, element.dtype)
         before = [x.tobytes() for x in inputs]
         actual = run(row, given, inputs)
-        assert_same_bits(actual, expected, f"{row} {given} of {inputs!r}")
+        assert_same_bits(actual, answer(row, given, inputs), f"{row} {given} of {inputs!r}")
         assert before == [x.tobytes() for x in inputs]
 
 

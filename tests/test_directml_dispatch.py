@@ -138,8 +138,9 @@ def random_axes(rng, rank):
     return tuple(int(axis) for axis in rng.permutation(rank)[: rng.integers(1, rank + 1)])
 
 
-def random_reductions(rng, data_type, index):
+def random_reductions(rng, data_type, index=None):
     """A description of each reduction that takes the type, over the same random axes, and what it means."""
+    index = INDICES[rng.integers(len(INDICES))] if index is None else index
     sizes = random_sizes(rng)
     axes = random_axes(rng, len(sizes))
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
@@ -163,15 +164,32 @@ def test_reductions(data_type, kind):
             assert_agrees(rng, kind, desc, operation)
 
 
+def random_element_wise(rng, data_type):
+    """The largest and the smallest of two operands of the same random sizes."""
+    sizes = random_sizes(rng)
+    a, b = (random_desc(rng, data_type, sizes, repeats=True) for _ in range(2))
+    output = random_desc(rng, data_type, sizes)
+    yield dml.ElementWiseMaxOperatorDesc(a, b, output), Extremum(Order.MAX)
+    yield dml.ElementWiseMinOperatorDesc(a, b, output), Extremum(Order.MIN)
+
+
 @pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)
 def test_element_wise(data_type, kind):
     rng = np.random.default_rng(100 + data_type)
     for _ in range(20):
-        sizes = random_sizes(rng)
-        a, b = (random_desc(rng, data_type, sizes, repeats=True) for _ in range(2))
-        output = random_desc(rng, data_type, sizes)
-        assert_agrees(rng, kind, dml.ElementWiseMaxOperatorDesc(a, b, output), Extremum(Order.MAX))
-        assert_agrees(rng, kind, dml.ElementWiseMinOperatorDesc(a, b, output), Extremum(Order.MIN))
+        for desc, operation in random_element_wise(rng, data_type):
+            assert_agrees(rng, kind, desc, operation)
+
+
+def random_hardmax(rng, data_type):
+    """Hardmax over random axes and over the last one."""
+    sizes = random_sizes(rng)
+    axes = random_axes(rng, len(sizes))
+    x, y = random_desc(rng, data_type, sizes, repeats=True), random_desc(rng, data_type, sizes)
+    yield dml.ActivationHardmax1OperatorDesc(x, y, axes), OneHot(axes)
+    rows = (1,) * max(0, len(sizes) - 2) + sizes[-2:]
+    x, y = random_desc(rng, data_type, rows, repeats=True), random_desc(rng, data_type, rows)
+    yield dml.ActivationHardmaxOperatorDesc(x, y), OneHot((len(rows) - 1,))
 
 
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
@@ -179,13 +197,8 @@ def test_hardmax(name, kind):
     rng = np.random.default_rng(200)
     data_type = TensorDataType[name]
     for _ in range(30):
-        sizes = random_sizes(rng)
-        axes = random_axes(rng, len(sizes))
-        x, y = random_desc(rng, data_type, sizes, repeats=True), random_desc(rng, data_type, sizes)
-        assert_agrees(rng, kind, dml.ActivationHardmax1OperatorDesc(x, y, axes), OneHot(axes))
-        rows = (1,) * max(0, len(sizes) - 2) + sizes[-2:]
-        x, y = random_desc(rng, data_type, rows, repeats=True), random_desc(rng, data_type, rows)
-        assert_agrees(rng, kind, dml.ActivationHardmaxOperatorDesc(x, y), OneHot((len(rows) - 1,)))
+        for desc, operation in random_hardmax(rng, data_type):
+            assert_agrees(rng, kind, desc, operation)
 
 
 @pytest.mark.parametrize("second", [False, True])

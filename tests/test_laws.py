@@ -1,106 +1,100 @@
-"""Laws: what must not change a result, whatever the array."""
+"""Laws about how a result is computed: by which kernels, on how many threads, from and into which memory.
+
+None of it changes a bit of the result or a byte of the input. What follows from the meaning of the operations is in
+`test_laws_of_order.py`, the ways in through frontends are in `test_laws_of_frontends.py`.
+"""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import extremum
-import twins
-from agreement import assert_identical, assert_same_bits, native
-from cases import arg_reductions
-from extremum.operations import Extremum, OneHot, Order
-from layouts import LAYOUTS
-from strategies import arrays, axes_sets, is_nan
+from agreement import assert_identical, assert_same_bits, kernels, native
+from extremum.operations import Extremum, Order
+from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, reductions, shapes
+from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
+from strategies import INDEX_TYPES
 
 
-@st.composite
-def arrays_and_axes(draw, **limits):
-    """An array without empty axes, and some of its axes."""
-    x = draw(arrays(min_side=1, **limits))
-    return x, draw(axes_sets(x.ndim))
-
-
-@given(arrays_and_axes())
-def test_native_equals_twin(case):
+@given(arrays_and_axes(), st.booleans(), st.sampled_from(INDEX_TYPES))
+def test_every_instruction_set_gives_the_oracles_bits(case, keepdims, index):
     x, axes = case
-    for operation in [*arg_reductions(axes), *arg_reductions(axes, keepdims=True), OneHot(axes)]:
-        assert_same_bits(native(operation, x), twins.run(operation, x))
+    memory = Laid(x)
+    for operation in reductions(axes, keepdims, index):
+        assert_same_bits(native(operation, x), oracle(operation, x), f"{operation} of {x!r}, strides {x.strides}")
+    assert memory.untouched
 
 
-@given(arrays(), st.sampled_from(Order), st.data())
-def test_operands_in_any_sequence(x, order, data):
-    others = [data.draw(arrays(dtype=x.dtype, shape=st.just(x.shape[k:]))) for k in range(min(x.ndim, 2))]
-    operands = [x, *others]
-    expected = Extremum(order)(*operands)
-    assert_same_bits(Extremum(order)(*data.draw(st.permutations(operands))), expected)
-    assert_same_bits(Extremum(order)(*operands, *operands), expected)
+@given(operands())
+def test_every_instruction_set_gives_the_oracles_extremum(arrays):
+    memory = [Laid(x) for x in arrays]
+    for order in Order:
+        expected = oracle(Extremum(order), *arrays)
+        assert_same_bits(native(Extremum(order), *arrays), expected, f"{order} of {arrays}")
+    assert all(each.untouched for each in memory)
 
 
-@given(arrays_and_axes(), st.sampled_from(LAYOUTS), st.integers(0, 2**32 - 1))
-def test_memory_layout_changes_nothing(case, layout, seed):
+@given(arrays_and_axes(), st.sampled_from([2, 3, 7]), st.integers(0, 2**32 - 1))
+def test_threads_change_nothing(case, threads, chosen):
     x, axes = case
-    laid_out = layout(x, np.random.default_rng(seed))
-    plain = np.array(laid_out, x.dtype, order="C")
-    before = laid_out.tobytes()
-    for operation in [*arg_reductions(axes), OneHot(axes), *map(Extremum, Order)]:
-        assert_identical(operation(laid_out), operation(plain))
-    assert laid_out.tobytes() == before
+    memory = Laid(x)
+    several = reductions(axes)
+    operation = several[chosen % len(several)]
+    with kernels(small_limit=0, threads=1):
+        expected = operation(x)
+    assert_same_bits(expected, oracle(operation, x))
+    with kernels(small_limit=0, threads=threads):
+        assert_identical(operation(x), expected, f"{operation} with {threads} threads")
+    assert memory.untouched
 
 
-@given(arrays_and_axes(), st.data())
-def test_transposing_input_and_axes_changes_nothing(case, data):
-    """As long as the reduced axes keep their sequence, for their index is row-major."""
+@given(operands(), st.sampled_from([2, 3, 7]), st.sampled_from(Order))
+def test_threads_do_not_change_the_extremum(arrays, threads, order):
+    memory = [Laid(x) for x in arrays]
+    with kernels(small_limit=0, threads=1):
+        expected = Extremum(order)(*arrays)
+    assert_same_bits(expected, oracle(Extremum(order), *arrays))
+    with kernels(small_limit=0, threads=threads):
+        assert_identical(Extremum(order)(*arrays), expected, f"{order} with {threads} threads")
+    assert all(each.untouched for each in memory)
+
+
+@given(arrays_and_axes(), st.integers(0, 2**32 - 1))
+def test_no_layout_changes_a_result(case, seed):
     x, axes = case
-    order = data.draw(st.permutations(range(x.ndim)))
-    reduced = iter(sorted(axes))
-    order = [next(reduced) if axis in axes else axis for axis in order]
-    moved = tuple(place for place, axis in enumerate(order) if axis in axes)
-    for here, there in zip(arg_reductions(axes, keepdims=True), arg_reductions(moved, keepdims=True), strict=True):
-        assert_same_bits(there(x.transpose(order)), here(x).transpose(order))
-    assert_same_bits(OneHot(moved)(x.transpose(order)), OneHot(axes)(x).transpose(order))
+    rng = np.random.default_rng(seed)
+    for layout in LAYOUTS:
+        laid_out = layout(x, rng)
+        plain = np.array(laid_out, x.dtype.newbyteorder("="), order="C")
+        memory = Laid(laid_out)
+        for operation in [*reductions(axes), *map(Extremum, Order)]:
+            assert_identical(operation(laid_out), operation(plain), f"{operation} of {layout.__name__}")
+        assert memory.untouched
 
 
-@given(arrays_and_axes())
-def test_axes_in_any_sequence(case):
+# Where a result can be written: an element is at one place and its bytes are this machine's.
+_WRITABLE = [layout for layout in LAYOUTS if layout not in (*REPEATING, read_only, byte_swapped)]
+
+
+@given(arrays_and_axes(), st.sampled_from(_WRITABLE), st.integers(0, 2**32 - 1))
+def test_out_receives_the_result_and_nothing_around_it_changes(case, layout, seed):
     x, axes = case
-    for here, there in zip(arg_reductions(axes), arg_reductions(axes[::-1]), strict=True):
-        assert_same_bits(here(x), there(x))
+    memory = Laid(x)
+    for operation in [*reductions(axes), *map(Extremum, Order)]:
+        expected = np.asarray(operation(x))
+        out = layout(np.zeros_like(expected), np.random.default_rng(seed))
+        around = Laid(out)
+        assert operation(x, out=out) is out
+        assert_identical(out, expected, f"{operation} into strides {out.strides}")
+        out[...] = 0
+        assert around.untouched
+    assert memory.untouched
 
 
-@given(arrays(min_side=1))
-def test_reducing_everything_is_reducing_the_flattened_array(x):
-    for whole, flat in zip(arg_reductions(tuple(range(x.ndim))), arg_reductions((0,)), strict=True):
-        assert whole(x) == flat(x.reshape(-1))
-
-
-@given(arrays(shape=st.tuples(st.integers(1, 9), st.integers(2, 40), st.integers(1, 9))), st.data())
-def test_splitting_and_merging_by_value_and_index(x, data):
-    """The extremum of a whole is the better of its two parts', on the tie's side if they are equal."""
-    cut = data.draw(st.integers(1, x.shape[1] - 1))
-    low, high = np.split(x, [cut], 1)
-    for operation in arg_reductions((1,), keepdims=True):
-        i, j = operation(low), operation(high)
-        bests = np.concatenate([np.take_along_axis(low, i, 1), np.take_along_axis(high, j, 1)], 1)
-        assert_same_bits(operation(x), np.where(operation(bests) == 0, i, j + cut))
-
-
-@given(arrays(shape=st.tuples(st.integers(1, 300))))
-def test_the_first_extremum_of_a_reversed_row_is_the_last_of_the_row(x):
-    for find in (extremum.argmax, extremum.argmin):
-        assert find(x[::-1]) == x.size - 1 - find(x, select_last_index=True)
-
-
-@given(arrays(shape=st.tuples(st.integers(1, 60))), st.sampled_from(Order))
-def test_the_index_finds_the_extremum_of_all_elements(x, order):
-    find = extremum.argmax if order is Order.MAX else extremum.argmin
-    best, found = np.asarray(Extremum(order)(*x)), np.asarray(x[find(x)])
-    assert is_nan(best) == is_nan(found)
-    assert is_nan(best) or best == found
-
-
-@given(arrays_and_axes())
-def test_hardmax_is_one_at_argmax_only(case):
-    x, axes = case
-    ones = extremum.hardmax(x, axes)
-    assert_same_bits(extremum.argmax(ones, axes), extremum.argmax(x, axes))
-    assert np.count_nonzero(ones) == extremum.argmax(x, axes).size
+@given(arrays(shapes(least=0)), st.data())
+def test_a_part_of_the_operands_gives_that_part_of_the_result(x, data):
+    """Chunks of an elementwise operation do not see each other."""
+    other = data.draw(arrays(st.just(x.shape), st.just(x.dtype.newbyteorder("="))))
+    window = tuple(slice(*sorted(data.draw(st.tuples(*[st.integers(0, n)] * 2)))) for n in x.shape)
+    for order in Order:
+        whole = np.asarray(Extremum(order)(x, other))
+        assert_identical(Extremum(order)(x[window], other[window]), whole[window])

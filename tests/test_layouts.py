@@ -17,7 +17,7 @@ def test_elements_stay(layout, dtype):
         x = sample(rng, dtype, shape)
         laid_out = layout(x, rng)
         assert laid_out.shape == shape
-        if layout is not layouts.broadcast:
+        if layout not in layouts.REPEATING:
             assert_same_bits(laid_out.astype(dtype), x)
 
 
@@ -53,6 +53,10 @@ def test_mixed_strides_are_permuted_and_negative_with_gaps():
 
 def test_broadcast_arrays_have_zero_strides():
     assert any(0 in x.strides for x in laid_out(layouts.broadcast))
+
+
+def test_windows_overlap():
+    assert any(0 < x.strides[0] < x.shape[1] * x.strides[1] for x in laid_out(layouts.windowed))
 
 
 def test_unaligned_arrays_are_not_aligned():

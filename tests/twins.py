@@ -6,7 +6,7 @@ take the first NaN for the extremum and ignore the sign of zero, which is the ru
 
 import numpy as np
 
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Selection, Tie
 from strategies import BFLOAT16, FLOATS, is_nan
 
 
@@ -19,6 +19,8 @@ def run(operation, *inputs):
             return one_hot(*inputs, axes)
         case Extremum(order):
             return extremum(order, *inputs)
+        case Selection(order, axes):
+            return selection(*inputs, order, axes)
 
 
 def arg_reduce(x, order, axes, keepdims, tie, index):
@@ -29,6 +31,15 @@ def arg_reduce(x, order, axes, keepdims, tie, index):
     find = np.argmax if order is Order.MAX else np.argmin
     found = find(rows, -1) if tie is Tie.FIRST else rows.shape[-1] - 1 - find(rows[..., ::-1], -1)
     return np.expand_dims(found.astype(index), tuple(axes) if keepdims else ())
+
+
+def selection(x, order, axes):
+    """The elements themselves, at the places that :func:`arg_reduce` finds."""
+    found = arg_reduce(x, order, axes, False, Tie.FIRST, np.int64)
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    rows = np.moveaxis(x, kept, range(len(kept))).reshape(*found.shape, -1)
+    best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(x.dtype.newbyteorder("="))
+    return np.expand_dims(best, tuple(axes))
 
 
 def one_hot(x, axes):

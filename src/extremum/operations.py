@@ -161,7 +161,8 @@ class Selection:
         places: list[NDArray[Any]] = list(np.indices(index.shape, sparse=True))
         for axis, place in zip(axes, np.unravel_index(index, [x.shape[axis] for axis in axes]), strict=True):
             places[axis] = place
-        selected: NDArray[Any] = x[tuple(places)]
+        # In native byte order, as every result.
+        selected: NDArray[Any] = x[tuple(places)].astype(x.dtype.newbyteorder("="), copy=False)
         if out is None:
             return selected
         out[...] = selected

@@ -1,0 +1,89 @@
+"""What the laws are asked of: arrays of every element type, rank and layout with a set of axes, and operands together.
+
+Shapes come from hypothesis, so that a failure shrinks; elements and places in memory from a seed.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from hypothesis import strategies as st
+
+import twins
+from cases import arg_reductions, broadcastable
+from extremum import reference
+from extremum.operations import Extremum, OneHot, Order, Selection
+from layouts import LAYOUTS
+from strategies import INDEX_TYPES, axes_sets, element_types, sample
+
+# Short sides, and those around the widths of vectors, blocks and narrow indices.
+_SIDES = st.one_of(st.integers(1, 5), st.sampled_from([7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 129, 255, 256, 257, 300]))
+_MOST = 3000
+
+
+@dataclass
+class Laid:
+    """An array as it lies in memory, and the whole memory that it lies in, to see that no byte changes."""
+
+    array: np.ndarray
+
+    def __post_init__(self):
+        memory = self.array
+        while isinstance(memory.base, np.ndarray):
+            memory = memory.base
+        self._memory, self._before = memory, memory.tobytes()
+
+    @property
+    def untouched(self):
+        return self._memory.tobytes() == self._before
+
+
+@st.composite
+def shapes(draw, least=1):
+    """Rank 0 to 8, at most 3000 elements; with `least` 0, now and then none."""
+    sides = draw(st.lists(_SIDES if least else st.one_of(_SIDES, st.just(0)), max_size=8))
+    for axis, side in enumerate(sides):
+        if prod(sides[:axis]) * side > _MOST:
+            sides[axis] = 1
+    return tuple(sides)
+
+
+def _laid_out(draw, rng, dtype, shape):
+    return draw(st.sampled_from(LAYOUTS))(sample(rng, dtype, shape), rng)
+
+
+@st.composite
+def arrays(draw, shape=shapes(), dtypes=element_types()):  # noqa: B008
+    """An array of any type, shape and layout, none of its sides 0 unless `shape` has one."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtype = draw(dtypes)
+    return _laid_out(draw, rng, dtype, draw(shape))
+
+
+@st.composite
+def arrays_and_axes(draw, least_axes=0, dtypes=element_types()):  # noqa: B008
+    """An array without empty axes, and some of its axes in any sequence."""
+    x = draw(arrays(shapes().filter(lambda shape: len(shape) >= least_axes), dtypes))
+    axes = draw(axes_sets(x.ndim).filter(lambda axes: len(axes) >= least_axes))
+    return x, axes
+
+
+@st.composite
+def operands(draw, most=5):
+    """One to `most` arrays of one type that broadcast to the shape of the first."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtype, shape = draw(element_types()), draw(shapes(least=0))
+    others = [broadcastable(rng, shape) for _ in range(draw(st.integers(0, most - 1)))]
+    return [_laid_out(draw, rng, dtype, each) for each in (shape, *others)]
+
+
+def reductions(axes, keepdims=False, index=INDEX_TYPES[0]):
+    """Every operation over a set of axes: four for the index, Hardmax, and the largest and smallest themselves."""
+    itself = [Selection(order, axes) for order in Order] if axes else []
+    return [*arg_reductions(axes, keepdims=keepdims, index=index), OneHot(axes), *itself]
+
+
+def oracle(operation, *inputs):
+    """The reference where it is fast enough, its twin elsewhere."""
+    small = sum(x.size for x in inputs) <= 64 and not isinstance(operation, Extremum)
+    return (reference if small else twins).run(operation, *inputs)
