@@ -16,8 +16,8 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-deep test-exhaustive \
-	bench bench-sessions clean
+.PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-deep \
+	test-exhaustive bench bench-sessions clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -76,7 +76,7 @@ test-python: install tools ## the tests of the installed package
 test-deep: install tools ## a million results held to the laws, other ones each time, in a quarter of an hour
 	$(BIN)/python -m pytest -n 2 --hypothesis-profile=deep tests/test_laws*.py
 
-test-exhaustive: install tools ## every size around every block edge, in minutes
+test-exhaustive: install tools ## every size around every block edge, every short row, every pair of 16-bit elements
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
 
 bench: install ## measure against every installed peer; BENCH= measures everything
