@@ -24,7 +24,7 @@ from extremum.errors import ArgumentError, ExtremumError, ModelError
 from extremum.graph import nodes
 from extremum.graph.functions import callees_first
 from extremum.graph.load import load
-from extremum.graph.types import inferred, skeleton
+from extremum.graph.types import skeleton
 
 __all__ = [
     "Backend",
@@ -160,15 +160,14 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         loaded = load(model)
         bare = skeleton(loaded)
-        typed = inferred(bare)
         served = serves(loaded)
-        survey(typed, others_too=served)
+        survey(loaded, others_too=served)
         callees_first(loaded.functions)
         session = open_session(model, lambda: _reference(loaded)) if served else None
         if session is not None:
             return PreparedModel(loaded, session)
         if served:
-            survey(typed)
+            survey(loaded)
         check(bare)
         return PreparedModel(loaded, _reference(loaded))
 

@@ -21,7 +21,6 @@ from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
-from extremum.graph.types import inferred, skeleton
 from extremum.spec import OPERATORS
 
 __all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
@@ -85,7 +84,7 @@ def check(
     # A function that is called with several types is looked at with each.
     findings: dict[Finding, None] = {}
     places = set[str]()
-    for site in sites(inferred(skeleton(load(model, weights=False)))):
+    for site in sites(load(model, weights=False)):
         if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
             notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
         if site.row is not None:

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import onnx
-import onnx.inliner
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ExtremumError, SpecError
+from extremum import validate
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes
 from extremum.graph.load import load
-from extremum.graph.types import declared, inferred, skeleton
+from extremum.graph.sites import Site, inlined
+from extremum.graph.tensors import array
+from extremum.graph.types import skeleton
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
@@ -83,56 +85,36 @@ class Model:
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
         loaded = load(model)
         self._weights = loaded.graph
-        bare = skeleton(loaded)
-        if bare.functions:
-            bare = onnx.inliner.inline_local_functions(bare)
-        _fix(bare.graph, sizes)
-        self._opsets = nodes.opsets(bare.opset_import)
-        self._graph = inferred(bare).graph
+        self._model = skeleton(loaded)
+        _fix(self._model.graph, sizes)
 
     def nodes(self) -> Iterator[Node | ExtremumError]:
         """Yield each node of the family in the model's order, or what is wrong with it and where."""
-        for place, node, types in _walk(self._graph, "graph", {}):
-            if nodes.canonical(node.domain) in self._opsets:
+        for site in inlined(self._model):
+            if nodes.is_of_family(site.node) and "" in site.opsets:
                 try:
-                    row = nodes.version(node, self._opsets)
-                    if row is not None:
-                        yield self._node(place, node, row, types)
+                    yield _node(site)
                 except ExtremumError as error:
-                    yield error.with_context(where=place)
-
-    def _node(self, place: str, node: onnx.NodeProto, row: OperatorVersion, types: dict[str, TensorType]) -> Node:
-        inputs = tuple((name, types.get(name, TensorType())) for name in node.input)
-        values, output = nodes.resolve(row, nodes.stated(node, {}), list(node.input), [tensor for _, tensor in inputs])
-        if len(node.output) != 1:
-            raise SpecError(f"{row} has 1 output, not {len(node.output)}")
-        types[node.output[0]] = output
-        return Node(place, row, values, inputs, (node.output[0], output))
+                    yield error.with_context(where=site.place)
 
     def constants(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
         """Return the tensors with a fixed value that are called one of ``names``."""
-        return {name: onnx.numpy_helper.to_array(tensor) for name, tensor in _fixed(self._weights) if name in names}
+        return {name: array(tensor) for name, tensor in _fixed(self._weights) if name in names}
 
 
-def _walk(
-    graph: onnx.GraphProto, prefix: str, outer: Mapping[str, TensorType]
-) -> Iterator[tuple[str, onnx.NodeProto, dict[str, TensorType]]]:
-    """Yield every node with its place and what is known of the tensors around it."""
-    types = dict(outer)
-    for name, tensor in _fixed(graph):
-        types[name] = declared(onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
-    for value in (*graph.value_info, *graph.output, *graph.input):
-        types[value.name] = declared(value.type)
-    for index, node in enumerate(graph.node):
-        for name, subgraph in nodes.subgraphs(node):
-            yield from _walk(subgraph, f"{prefix}.node[{index}].{name}", types)
-        yield nodes.place(prefix, index, node), node, types
+def _node(site: Site) -> Node:
+    row, node = site.row, site.node
+    assert row is not None
+    inputs = tuple((name, site.types.get(name, TensorType())) for name in node.input)
+    values, output = nodes.resolve(row, site.attributes, list(node.input), [tensor for _, tensor in inputs])
+    validate.output_count(row, len(node.output))
+    return Node(site.place, row, values, inputs, (node.output[0], output))
 
 
 def _fixed(graph: onnx.GraphProto) -> Iterable[tuple[str, onnx.TensorProto]]:
     yield from ((tensor.name, tensor) for tensor in graph.initializer)
     for node in graph.node:
-        if node.op_type == "Constant":
+        if node.op_type == "Constant" and node.output:
             yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
 
 

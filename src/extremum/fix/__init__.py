@@ -27,7 +27,6 @@ from extremum.fix.verify import verify_model, verify_node
 from extremum.graph.load import load
 from extremum.graph.nodes import graphs
 from extremum.graph.sites import Site, sites
-from extremum.graph.types import inferred, skeleton
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 
@@ -129,7 +128,7 @@ def _changes(
 
 
 def _family(model: onnx.ModelProto) -> list[Site]:
-    return [site for site in sites(inferred(skeleton(model))) if site.row is not None]
+    return [site for site in sites(model) if site.row is not None]
 
 
 def _is_refused(site: Site, target: Target) -> bool:

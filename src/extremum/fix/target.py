@@ -89,8 +89,7 @@ class OnnxRuntime:
         graph = onnx.helper.make_graph(
             [*before, *body, *after], "nodes", declared, [onnx.helper.make_empty_tensor_value_info(result)]
         )
-        ir_version = onnx.helper.find_min_ir_version_for(imports)
-        model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=ir_version)
+        model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
         answer: NDArray[Any] = self.runtime.session(model.SerializeToString()).run(None, feeds)[0]
         return answer.astype(dtypes.from_name(element).dtype, copy=False)
 

@@ -14,6 +14,7 @@ from google.protobuf.message import DecodeError
 
 from extremum.errors import ModelError
 from extremum.graph.files import read_message
+from extremum.graph.limits import require_bounded
 
 __all__ = ["load"]
 
@@ -78,6 +79,7 @@ def _parse(data: bytes, source: str) -> onnx.ModelProto:
 def _with_graph(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     if not proto.HasField("graph"):
         raise _no_model(source)
+    require_bounded(proto)
     return proto
 
 

@@ -21,6 +21,9 @@ __all__ = [
     "canonical",
     "given",
     "graphs",
+    "is_of_family",
+    "located",
+    "named",
     "opsets",
     "place",
     "resolve",
@@ -67,8 +70,38 @@ def place(prefix: str, index: int, node: onnx.NodeProto) -> str:
     >>> place("graph", 7, onnx.NodeProto(name="argmax_0"))
     "graph.node[7] 'argmax_0'"
     """
-    path = f"{prefix}.node[{index}]"
+    return named(f"{prefix}.node[{index}]", node)
+
+
+def named(path: str, node: onnx.NodeProto) -> str:
+    """Return the path of a node with its name, if it has one.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.nodes import named
+    >>> named("graph.node[7]", onnx.NodeProto(name="argmax_0"))
+    "graph.node[7] 'argmax_0'"
+    """
     return f"{path} {node.name!r}" if node.name else path
+
+
+def located(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[str, onnx.NodeProto]]:
+    """Yield the nodes of a graph or function with their paths, those of subgraphs before the node that holds them.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.nodes import located
+    >>> body = onnx.helper.make_graph([onnx.helper.make_node("Neg", ["x"], ["y"])], "step", [], [])
+    >>> [path for path, _ in located([onnx.helper.make_node("Loop", [], [], body=body)], "graph")]
+    ['graph.node[0].body.node[0]', 'graph.node[0]']
+    """
+    for index, node in enumerate(body):
+        path = f"{prefix}.node[{index}]"
+        for name, graph in subgraphs(node):
+            yield from located(graph.node, f"{path}.{name}")
+        yield path, node
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
@@ -81,10 +114,20 @@ def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersio
     >>> str(version(onnx.helper.make_node("Max", ["a", "b"], ["c"]), {"": 11}))
     'Max-8'
     """
-    domain = canonical(node.domain)
-    if domain != spec.ONNX or (domain, node.op_type) not in spec.OPERATORS:
-        return None
-    return spec.find(domain, node.op_type, versions[domain])
+    return spec.find(spec.ONNX, node.op_type, versions[spec.ONNX]) if is_of_family(node) else None
+
+
+def is_of_family(node: onnx.NodeProto) -> bool:
+    """Return whether a node is of one of this package's operators, in whatever version.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.nodes import is_of_family
+    >>> is_of_family(onnx.NodeProto(op_type="Max")), is_of_family(onnx.NodeProto(op_type="Max", domain="own"))
+    (True, False)
+    """
+    return canonical(node.domain) == spec.ONNX and (spec.ONNX, node.op_type) in spec.OPERATORS
 
 
 def value(attribute: onnx.AttributeProto) -> Any:

@@ -7,20 +7,22 @@ at the first that is not, and by :mod:`extremum.check`, which goes on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
 
 from extremum.errors import ExtremumError
 from extremum.graph import nodes
-from extremum.graph.functions import callees_first, reached, typed_body
+from extremum.graph.functions import Key, callees_first, key
+from extremum.graph.shown import Body, Shown
 from extremum.graph.types import known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["Site", "sites"]
+__all__ = ["Site", "inlined", "sites"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Site:
         The version of each domain that is imported there.
     types : mapping of str to TensorType
         What is known of the tensors there, the node's declared outputs among them.
+    is_call : bool
+        Whether it calls a function of the model.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Site:
     path: str
     opsets: Mapping[str, int]
     types: Mapping[str, TensorType]
+    is_call: bool = False
 
     @property
     def place(self) -> str:
@@ -67,7 +72,9 @@ class Site:
     @property
     def row(self) -> OperatorVersion | None:
         """The version in force, or None if the operator is none of this package's or its domain is not imported."""
-        return nodes.version(self.node, self.opsets) if nodes.canonical(self.node.domain) in self.opsets else None
+        if self.is_call or nodes.canonical(self.node.domain) not in self.opsets:
+            return None
+        return nodes.version(self.node, self.opsets)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -111,53 +118,95 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
     Parameters
     ----------
     model : onnx.ModelProto
-        With the value infos of shape inference in it; the weights are not needed.
+        As it was loaded; left as it is.
 
     Yields
     ------
     Site
         In the model's order, subgraphs before the node that holds them.
     """
-    calls: dict[tuple[str, str], set[tuple[TensorType, ...]]] = {}
-    paths = {(each.domain, each.name): f"functions[{index}]" for index, each in enumerate(model.functions)}
-    for site in _graph(model.graph, "graph", nodes.opsets(model.opset_import), {}):
-        _note_call(site, calls)
-        yield site
-    functions = callees_first(model.functions)
-    callees = reached(functions)
-    for function in reversed(functions):
-        key = function.domain, function.name
-        # A function that is never called is looked at with nothing known.
-        for types in sorted(calls.get(key, {()}), key=str):
-            body = typed_body(function, types, callees[key])
-            for site in _graph(body.graph, paths[key], nodes.opsets(function.opset_import), {}):
-                _note_call(site, calls)
-                yield site
+    shown = Shown(model)
+    graph = shown.inferred()
+    walk = _Walk()
+    types = known(graph)
+    yield from walk.nodes(shown.graph, graph, types, types)
+    for body in shown.uncalled:
+        walk.called(body, graph, types, ())
+    for function in reversed(callees_first(model.functions)):
+        calls = walk.calls.get(key(function), {})
+        for given in sorted(calls, key=str):
+            yield from walk.nodes(*calls[given])
 
 
-def _note_call(site: Site, calls: MutableMapping[tuple[str, str], set[tuple[TensorType, ...]]]) -> None:
-    types = tuple(site.types.get(name, TensorType()) for name in site.node.input)
-    calls.setdefault((site.node.domain, site.node.op_type), set()).add(types)
+def inlined(model: onnx.ModelProto) -> Iterator[Site]:
+    """Yield the nodes in the order in which they run, those of a function at each of its calls.
+
+    What a call gives a function stands in its nodes: their attributes have values, and their inputs and outputs have
+    names that no other call has.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        As it was loaded; left as it is.
+
+    Yields
+    ------
+    Site
+        Subgraphs before the node that holds them; no calls.
+    """
+    shown = Shown(model)
+    graph = shown.inferred()
+    types = known(graph)
+    return _Walk(inlines=True).nodes(shown.graph, graph, types, types)
 
 
-def _graph(
-    graph: onnx.GraphProto, prefix: str, opsets: Mapping[str, int], outer: Mapping[str, TensorType]
-) -> Iterator[Site]:
-    yield from _nodes(graph.node, prefix, opsets, {**outer, **known(graph)})
+Types = MutableMapping[str, TensorType]
 
 
-def _nodes(
-    body: Iterable[onnx.NodeProto], prefix: str, opsets: Mapping[str, int], types: MutableMapping[str, TensorType]
-) -> Iterator[Site]:
-    for index, node in enumerate(body):
-        path = f"{prefix}.node[{index}]"
-        for name, graph in nodes.subgraphs(node):
-            yield from _graph(graph, f"{path}.{name}", opsets, types)
-        site = Site(node, path, opsets, types)
-        yield site
-        if site.row is not None and len(node.output) == 1:
-            try:
-                types[node.output[0]] = site.output()
-            except ExtremumError:
-                # Whoever asked has been told; what the model declares stands.
+@dataclass(slots=True)
+class _Walk:
+    """A walk, and the calls it has met: for each function and each set of types the nodes of one such call."""
+
+    inlines: bool = False
+    calls: dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types, Types]]] = field(
+        default_factory=dict
+    )
+
+    def nodes(self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types) -> Iterator[Site]:
+        """Yield the nodes of a body: ``inferred`` goes by the names that are shown, ``types`` by those of the model."""
+        for index, entry in enumerate(body.entries):
+            for name, subgraph in entry.graphs:
+                found = subgraph.graph
+                if entry.position is not None:
+                    found = next(each.g for each in graph.node[entry.position].attribute if each.name == name)
+                inner = ChainMap(known(found), inferred)
+                if body.names is None or self.inlines:
+                    yield from self.nodes(subgraph, found, inner, inner)
+                else:
+                    yield from self.nodes(subgraph, found, inner, ChainMap(_named(subgraph, inner.maps[0]), types))
+            if entry.call is not None and self.inlines:
+                yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
+            node = body.in_place(entry.node) if self.inlines else entry.node
+            site = Site(node, f"{body.path}.node[{index}]", body.opsets, types, entry.call is not None)
+            if entry.call is not None:
+                self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
+            yield site
+            if site.row is not None and len(node.output) == 1:
+                try:
+                    types[node.output[0]] = site.output()
+                except ExtremumError:
+                    # Whoever asked has been told; what the model declares stands.
+                    continue
+
+    def called(self, body: Body, graph: onnx.GraphProto, inferred: Types, given: tuple[TensorType, ...]) -> None:
+        """Note a call of a function with inputs of these types."""
+        assert body.function is not None
+        types = {**_named(body, inferred), **dict(zip(body.function.input, given, strict=False))}
+        self.calls.setdefault(key(body.function), {}).setdefault(given, (body, graph, inferred, types))
+
+
+def _named(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:
+    """Return what is known of the values of a body by the names that they have in the model."""
+    assert body.names is not None
+    return {name: inferred[shown] for name, shown in body.names.items() if shown in inferred}

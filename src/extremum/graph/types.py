@@ -1,6 +1,6 @@
-"""What a model says of its tensors, and what onnx can infer.
+"""What a model says of its tensors.
 
-Decides what inference sees of a model: its skeleton, without the weights.
+What follows of other tensors from that is :mod:`extremum.graph.shown`'s and :mod:`extremum.graph.sites`'s.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import onnx
 
 from extremum.tensors import TensorType
 
-__all__ = ["declared", "inferred", "known", "skeleton"]
+__all__ = ["declared", "known", "skeleton"]
 
 # In elements. Shape inference reads small constants (a shape, an axis) and needs no others.
 _LARGEST_CONSTANT = 256
@@ -68,34 +68,6 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
         elif tensor.name not in inputs:
             graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     return copy
-
-
-def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model with the types that onnx can infer, or the model itself where inference fails.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is; a skeleton, for inference serialises it.
-
-    Returns
-    -------
-    onnx.ModelProto
-        With value infos for what lies between inputs and outputs.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.types import inferred
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { z = Abs(x) y = ArgMax(z) }'
-    >>> [each.name for each in inferred(onnx.parser.parse_model(text)).graph.value_info]
-    ['z']
-    """
-    try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:
-        # What is wrong is said better by whoever looks at the nodes.
-        return model
 
 
 def known(graph: onnx.GraphProto) -> dict[str, TensorType]:

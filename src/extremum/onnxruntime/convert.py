@@ -8,8 +8,8 @@ referring to the function's. What a version promises is :mod:`extremum.spec`'s, 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import onnx
@@ -17,9 +17,8 @@ import onnx
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
-from extremum.graph.types import declared, inferred, known, skeleton
+from extremum.graph.sites import Site, sites
 from extremum.spec import Broadcasting, Family, OperatorVersion
-from extremum.tensors import TensorType
 
 __all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert"]
 
@@ -128,26 +127,45 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
-    typed = inferred(skeleton(original))
+    rows = _selected(original, nodes)
+    if not rows:
+        return Conversion(original, ())
     converted = original
     if original is model:
         converted = onnx.ModelProto()
         converted.CopyFrom(original)
-    functions = frozenset((nodes_of.canonical(each.domain), each.name) for each in original.functions)
-    walk = _Walk(nodes_of.opsets(original.opset_import), functions, nodes)
-    walk.graph(converted.graph, typed.graph, "graph", {})
-    changes = walk.changes
-    for index, function in enumerate(converted.functions):
-        walk = _Walk(nodes_of.opsets(function.opset_import), functions, nodes)
-        types = {value.name: declared(value.type) for value in function.value_info}
-        walk.nodes(function.node, typed.functions[index].node, f"functions[{index}]", types)
-        if walk.changes:
-            _import(function)
-        changes += walk.changes
-    if not changes:
-        return Conversion(original, ())
+    changes = []
+    for importer, path, node in _nodes(converted):
+        if path in rows:
+            _rewrite(rows[path], node)
+            changes.append(Change(nodes_of.named(path, node), str(rows[path]), node.op_type))
+            _import(importer)
     _import(converted)
     return Conversion(converted, tuple(changes))
+
+
+def _nodes(model: onnx.ModelProto) -> Iterator[tuple[onnx.ModelProto | onnx.FunctionProto, str, onnx.NodeProto]]:
+    """Yield every node with its path and who imports the version of its operator."""
+    for path, node in nodes_of.located(model.graph.node, "graph"):
+        yield model, path, node
+    for index, function in enumerate(model.functions):
+        for path, node in nodes_of.located(function.node, f"functions[{index}]"):
+            yield function, path, node
+
+
+def _selected(model: onnx.ModelProto, selection: Selection) -> dict[str, OperatorVersion]:
+    """Return the versions of the nodes that are rewritten, by path."""
+    rows: dict[str, OperatorVersion] = {}
+    for site in sites(model):
+        if site.row is None:
+            continue
+        try:
+            _check(site, site.row)
+        except ExtremumError as error:
+            raise error.with_context(where=site.where) from None
+        if selection == "all" or not _runs(site, site.row):
+            rows[site.path] = site.row
+    return rows
 
 
 def _import(importer: onnx.ModelProto | onnx.FunctionProto) -> None:
@@ -155,66 +173,21 @@ def _import(importer: onnx.ModelProto | onnx.FunctionProto) -> None:
         importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
 
 
-@dataclass(slots=True)
-class _Walk:
-    """A walk through a graph or a function: what it imports, which functions it may call, what it has changed."""
-
-    opsets: Mapping[str, int]
-    functions: frozenset[tuple[str, str]]
-    selection: Selection
-    changes: list[Change] = field(default_factory=list)
-
-    def graph(
-        self, graph: onnx.GraphProto, typed: onnx.GraphProto, prefix: str, outer: Mapping[str, TensorType]
-    ) -> None:
-        self.nodes(graph.node, typed.node, prefix, {**outer, **known(typed)})
-
-    def nodes(
-        self,
-        body: Sequence[onnx.NodeProto],
-        typed: Sequence[onnx.NodeProto],
-        prefix: str,
-        types: Mapping[str, TensorType],
-    ) -> None:
-        for index, (node, twin) in enumerate(zip(body, typed, strict=True)):
-            pairs = zip(nodes_of.subgraphs(node), nodes_of.subgraphs(twin), strict=True)
-            for (name, graph), (_, typed_graph) in pairs:
-                self.graph(graph, typed_graph, f"{prefix}.node[{index}].{name}", types)
-            if (nodes_of.canonical(node.domain), node.op_type) not in self.functions:
-                self._node(node, nodes_of.place(prefix, index, node), types)
-
-    def _node(self, node: onnx.NodeProto, place: str, types: Mapping[str, TensorType]) -> None:
-        row = nodes_of.version(node, self.opsets)
-        if row is None:
-            return
-        opset = self.opsets[row.domain]
-        inputs = [types.get(name, TensorType()) for name in node.input]
-        try:
-            _check(row, node, inputs)
-        except ExtremumError as error:
-            raise error.with_context(where=f"{place}, opset {opset}") from None
-        element = next((tensor.element for tensor in inputs if tensor.element is not None), None)
-        if self.selection == "unsupported" and element is not None and _runs(row.name, opset, element):
-            return
-        _rewrite(row, node)
-        self.changes.append(Change(place, str(row), node.op_type))
-
-
-def _check(row: OperatorVersion, node: onnx.NodeProto, inputs: Sequence[TensorType]) -> None:
-    attributes = nodes_of.stated(node, {})
-    for reference in node.attribute:
+def _check(site: Site, row: OperatorVersion) -> None:
+    attributes, inputs = site.attributes, site.inputs
+    for reference in site.node.attribute:
         if reference.name not in attributes:
             # Its value comes with the call of the function: any will do, but the version has to have the attribute.
             attribute = row.attribute(reference.name)
             attributes[reference.name] = attribute.default if attribute else None
-            inputs = [TensorType(tensor.element) for tensor in inputs]
-    nodes_of.resolve(row, attributes, list(node.input), inputs)
+    nodes_of.resolve(row, attributes, list(site.node.input), inputs)
 
 
-def _runs(name: str, opset: int, element: str) -> bool:
+def _runs(site: Site, row: OperatorVersion) -> bool:
     from extremum.onnxruntime.support import refusal
 
-    return refusal(name, opset, element) is None
+    element = next((tensor.element for tensor in site.inputs if tensor.element is not None), None)
+    return element is not None and refusal(row.name, site.opsets[row.domain], element) is None
 
 
 def _rewrite(row: OperatorVersion, node: onnx.NodeProto) -> None:

@@ -1,0 +1,51 @@
+"""Nodes that keep the promise of their schema and end the process in onnx's inference all the same.
+
+Decides which values of attributes are kept from it; each of these was found by trying random values. What is kept out
+is wrong by the operator's document too, so no right model loses anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import onnx
+
+__all__ = ["guarded"]
+
+
+def _integer(node: onnx.NodeProto, name: str) -> int:
+    return next((each.i for each in node.attribute if each.name == name), 0)
+
+
+# Letters with at most one ellipsis for each operand, and after the arrow.
+_TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
+_EQUATION = re.compile(_TERM + rb"(," + _TERM + rb")*(->" + _TERM + rb")?")
+
+
+def _equation(node: onnx.NodeProto) -> bytes:
+    return next((each.s.replace(b" ", b"") for each in node.attribute if each.name == "equation"), b"")
+
+
+_GUARDS: Mapping[str, Callable[[onnx.NodeProto], bool]] = {
+    # Looks without end for what comes after a sign it does not know.
+    "Einsum": lambda node: _EQUATION.fullmatch(_equation(node)) is None,
+    # Counts dimensions from before the first.
+    "GatherND": lambda node: _integer(node, "batch_dims") < 0,
+    # Writes one size for each of num_outputs, however many outputs there are.
+    "Split": lambda node: _integer(node, "num_outputs") not in (0, len(node.output)),
+}
+
+
+def guarded(node: onnx.NodeProto) -> bool:
+    """Return whether a node of ONNX's own domain has to be kept from onnx's inference.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.guards import guarded
+    >>> guarded(onnx.helper.make_node("GatherND", ["x", "i"], ["y"], batch_dims=-2))
+    True
+    """
+    guard = _GUARDS.get(node.op_type)
+    return guard is not None and guard(node)

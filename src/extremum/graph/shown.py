@@ -1,0 +1,393 @@
+"""What onnx's own shape inference is shown of a model.
+
+Decides what third-party native code sees. Inference takes for granted that every value has a type and that every node
+keeps the promise of its operator's schema; where that is not so, several operators end the process. So the rule is:
+what is shown is a model without weights and without functions (each call is replaced by the nodes of its function), in
+which every value that a node reads has a type and every node keeps its promise. Nodes of which that cannot be said are
+left out, and the kinds of their outputs are declared where their schema alone decides them.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx
+
+from extremum.graph import nodes
+from extremum.graph.functions import Key, callees_first, key
+from extremum.graph.guards import guarded
+from extremum.graph.kinds import kind, sound, tensor_kind, type_proto
+from extremum.graph.signature import signature
+from extremum.graph.tensors import attribute_tensors, is_small
+
+__all__ = ["Body", "Entry", "Shown"]
+
+Kinds = MutableMapping[str, str | None]
+"""What is known of the values of the shown graph, by name."""
+
+_LARGEST_VERSION = 2**31 - 1
+
+
+class Names(dict[str, str]):
+    """What the values of a function are called at one call: inputs and outputs as by the caller, the rest anew."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__({"": ""})
+        self._prefix = prefix
+
+    def __missing__(self, name: str) -> str:
+        self[name] = f"{self._prefix}{name}"
+        return self[name]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A node of the model, and where it went.
+
+    Attributes
+    ----------
+    node : onnx.NodeProto
+        As it is in the model.
+    position : int or None
+        In the shown graph; None if it is left out.
+    graphs : list of (str, Body)
+        The graphs it holds, by attribute.
+    call : Body or None
+        The nodes of the function it calls.
+    """
+
+    node: onnx.NodeProto
+    position: int | None = None
+    graphs: list[tuple[str, Body]] = field(default_factory=list)
+    call: Body | None = None
+
+
+@dataclass(slots=True)
+class Body:
+    """A graph, or the nodes of a function at one call.
+
+    Attributes
+    ----------
+    path : str
+        Where it is in the model, such as ``graph.node[2].then_branch``.
+    opsets : mapping of str to int
+        The version of each domain that is imported there.
+    graph : onnx.GraphProto
+        Where its nodes are shown, as it was before inference.
+    names : Names or None
+        What its values are called there; None: as in the model.
+    attributes : mapping of str to onnx.AttributeProto
+        What the call gives the function.
+    function : onnx.FunctionProto or None
+        The function.
+    outputs : dict of str to onnx.ValueInfoProto
+        Those of the shown graph, by name.
+    entries : list of Entry
+        Its nodes.
+    """
+
+    path: str
+    opsets: Mapping[str, int]
+    graph: onnx.GraphProto
+    names: Names | None = None
+    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
+    function: onnx.FunctionProto | None = None
+    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+
+    def declare(self, name: str, declared: onnx.TypeProto | None, kinds: Kinds) -> None:
+        """Show the type of a value, if it is known and nothing was before."""
+        declared = None if declared is None else sound(declared)
+        if declared is not None and kinds.get(name) is None:
+            kinds[name] = kind(declared)
+            (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
+
+    def called(self, name: str) -> str:
+        """Return what a value is called where it is shown."""
+        return name if self.names is None else self.names[name]
+
+    def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
+        """Return a node with the attributes and the names of values that it has at this call."""
+        if self.names is None:
+            return node
+        copy = onnx.NodeProto()
+        copy.CopyFrom(_resolved(node, self.attributes))
+        del copy.input[:], copy.output[:]
+        copy.input.extend(map(self.called, node.input))
+        copy.output.extend(map(self.called, node.output))
+        return copy
+
+
+class Shown:
+    """A model as inference is shown it.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        Left as it is; within the bounds of :mod:`extremum.graph.limits`.
+
+    Attributes
+    ----------
+    model : onnx.ModelProto
+        What inference is shown; no nodes at all if none of them is of this package's operators.
+    graph : Body
+        The graph of the model.
+    uncalled : list of Body
+        The functions that nobody calls, as if they were called with nothing known.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.shown import Shown
+    >>> body = "g (x) => (y) { r = RegexFullMatch(x) a = Cast<to=1>(r) y = Max(a)}"
+    >>> shown = Shown(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 20]> {body}')).model.graph
+    >>> [node.op_type for node in shown.node], [each.name for each in shown.value_info]
+    (['Cast', 'Max'], ['r', 'a'])
+    """
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}
+        self._called = set[Key]()
+        self._calls = 0
+        bodies = (model.graph.node, *(each.node for each in model.functions))
+        self._infers = any(
+            nodes.is_of_family(node) and key(node) not in self._functions
+            for body in bodies
+            for node in nodes.walk(body)
+        )
+        opsets = nodes.opsets(model.opset_import)
+        self._versions = _versions(opsets, model.functions)
+        self.model = onnx.ModelProto(
+            ir_version=onnx.IR_VERSION,
+            opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in self._versions.items()],
+        )
+        self.graph = Body("graph", opsets, self.model.graph)
+        kinds: Kinds = {}
+        self._graph(self.graph, model.graph, kinds)
+        # Callers first, so that what only they call is met there.
+        self.uncalled = [
+            self._call(each, onnx.NodeProto(), self.graph, kinds)
+            for each in reversed(callees_first(model.functions))
+            if key(each) not in self._called
+        ]
+
+    def inferred(self) -> onnx.GraphProto:
+        """Return the shown graph with the types that onnx can infer."""
+        if not self._infers:
+            return self.model.graph
+        try:
+            return onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph
+        except Exception:
+            # What is wrong is said better by whoever looks at the nodes.
+            return self.model.graph
+
+    def _graph(
+        self, body: Body, source: onnx.GraphProto, kinds: Kinds, handed: Sequence[str | None] = ()
+    ) -> list[str | None]:
+        """Show a graph that is handed values of these kinds, and return the kinds of its outputs."""
+        shown = body.graph
+        shown.name = "graph"
+        for index, value in enumerate(source.input):
+            name = body.called(value.name)
+            declared = sound(value.type) or (_declaration(handed[index]) if index < len(handed) else None)
+            shown.input.add(name=name)
+            kinds[name] = None
+            if declared is not None:
+                shown.input[-1].type.CopyFrom(declared)
+                kinds[name] = kind(declared)
+        inputs = {value.name for value in source.input}
+        for value in source.output:
+            name = body.called(value.name)
+            body.outputs[name] = shown.output.add(name=name)
+        for value in (*source.value_info, *source.output):
+            if value.name not in inputs:
+                body.declare(body.called(value.name), value.type, kinds)
+        for tensor in source.initializer:
+            name = body.called(tensor.name)
+            if tensor.name not in inputs:
+                body.declare(name, _tensor_type(tensor.data_type, tensor.dims), kinds)
+            if kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
+                shown.initializer.append(tensor)
+                shown.initializer[-1].name = name
+        for sparse in source.sparse_initializer:
+            if sparse.values.name not in inputs:
+                stated = _tensor_type(sparse.values.data_type, sparse.dims)
+                body.declare(body.called(sparse.values.name), stated, kinds)
+        self._nodes(body, source.node, kinds)
+        return [kinds.get(name) for name in map(body.called, (value.name for value in source.output))]
+
+    def _nodes(self, body: Body, source: Iterable[onnx.NodeProto], kinds: Kinds) -> None:
+        for node in source:
+            entry = Entry(node)
+            function = self._functions.get(key(node))
+            if function is not None:
+                entry.call = self._call(function[1], node, body, kinds)
+            else:
+                found = self._node(body, entry, kinds)
+                for name, given in zip(node.output, found, strict=True):
+                    if name:
+                        body.declare(body.called(name), _declaration(given), kinds)
+            body.entries.append(entry)
+
+    def _node(self, body: Body, entry: Entry, kinds: Kinds) -> Sequence[str | None]:
+        """Show a node if it may be shown, and return the kinds of its outputs."""
+        node = _resolved(entry.node, body.attributes)
+        domain = nodes.canonical(node.domain)
+        given = [kinds.get(body.called(name)) if name else "" for name in node.input]
+        schema = signature(domain, node.op_type, body.opsets.get(domain, 0))
+        in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
+        visible = (
+            self._infers
+            and schema is not None
+            # A function may import another version than what is shown.
+            and in_force is not None
+            and in_force.since == schema.since
+            and schema.keeps(node, given)
+            and all(is_small(tensor) for attribute in node.attribute for tensor in attribute_tensors(attribute))
+            and not guarded(node)
+        )
+        ends = (
+            self._visible(body, entry, node, kinds, given) if visible else self._hidden(body, entry, node, kinds, given)
+        )
+        by_schema = schema.gives(node, given) if schema is not None else [None] * len(node.output)
+        by_graphs = _of_graphs(node.op_type, ends)
+        return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_schema)]
+
+    def _visible(
+        self, body: Body, entry: Entry, node: onnx.NodeProto, kinds: Kinds, given: Sequence[str | None]
+    ) -> dict[str, list[str | None]]:
+        shown, ends = body.graph, {}
+        entry.position = len(shown.node)
+        if body.names is None and not any(attribute.HasField("g") for attribute in node.attribute):
+            shown.node.append(node)
+            shown.node[-1].domain = nodes.canonical(node.domain)
+            return {}
+        copy = shown.node.add(op_type=node.op_type, domain=nodes.canonical(node.domain), name=node.name)
+        copy.input.extend(map(body.called, node.input))
+        copy.output.extend(map(body.called, node.output))
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                copy.attribute.add(name=attribute.name, type=attribute.type)
+                ends[attribute.name] = self._subgraph(body, entry, attribute, copy.attribute[-1].g, kinds, given)
+            else:
+                copy.attribute.append(attribute)
+        return ends
+
+    def _hidden(
+        self, body: Body, entry: Entry, node: onnx.NodeProto, kinds: Kinds, given: Sequence[str | None]
+    ) -> dict[str, list[str | None]]:
+        ends = {}
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                ends[attribute.name] = self._subgraph(body, entry, attribute, onnx.GraphProto(), kinds, given)
+            if attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
+                stated = _tensor_type(attribute.t.data_type, attribute.t.dims)
+                body.declare(body.called(node.output[0]), stated, kinds)
+        return ends
+
+    def _subgraph(
+        self,
+        body: Body,
+        entry: Entry,
+        attribute: onnx.AttributeProto,
+        shown: onnx.GraphProto,
+        kinds: Kinds,
+        given: Sequence[str | None],
+    ) -> list[str | None]:
+        path = f"{body.path}.node[{len(body.entries)}].{attribute.name}"
+        graph = Body(path, body.opsets, shown, body.names, body.attributes)
+        entry.graphs.append((attribute.name, graph))
+        handed = _handed(entry.node.op_type, given, len(attribute.g.input))
+        return self._graph(graph, attribute.g, ChainMap({}, kinds), handed)
+
+    def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body, kinds: Kinds) -> Body:
+        """Show the nodes of a function where it is called."""
+        called = key(function)
+        self._called.add(called)
+        self._calls += 1
+        names = Names(f"{function.name}:{self._calls}/")
+        names.update(dict.fromkeys(function.input, ""))
+        names.update(zip(function.input, map(caller.called, node.input), strict=False))
+        passed_on = []
+        for formal, given in zip(function.output, map(caller.called, node.output), strict=False):
+            if formal in names:
+                passed_on.append((names[formal], given))
+            elif given:
+                names[formal] = given
+        attributes = {each.name: each for each in function.attribute_proto}
+        attributes.update((each.name, each) for each in _resolved(node, caller.attributes).attribute)
+        path, opsets = f"functions[{self._functions[called][0]}]", nodes.opsets(function.opset_import)
+        body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
+        for value in function.value_info:
+            body.declare(names[value.name], value.type, kinds)
+        self._nodes(body, function.node, kinds)
+        for source, given in passed_on:
+            found = kinds.get(source)
+            if given and found is not None:
+                caller.declare(given, _declaration(found), kinds)
+                caller.graph.node.add(op_type="Identity", input=[source], output=[given])
+        return body
+
+
+def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]) -> dict[str, int]:
+    """Return the versions that are shown: those of the model, and for other domains the newest of the functions."""
+    versions: dict[str, int] = {}
+    for function in functions:
+        for domain, version in nodes.opsets(function.opset_import).items():
+            versions[domain] = max(version, versions.get(domain, version))
+    versions = {"": onnx.defs.onnx_opset_version(), **versions, **opsets}
+    return {domain: min(max(version, 1), _LARGEST_VERSION) for domain, version in versions.items()}
+
+
+def _resolved(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
+    """Return a node with the attributes that its function was given in the place of references to them."""
+    if not any(attribute.ref_attr_name for attribute in node.attribute):
+        return node
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    for attribute in node.attribute:
+        if not attribute.ref_attr_name:
+            copy.attribute.append(attribute)
+        elif attribute.ref_attr_name in attributes:
+            copy.attribute.append(attributes[attribute.ref_attr_name])
+            copy.attribute[-1].name = attribute.name
+    return copy
+
+
+def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str | None]:
+    """Return the kinds of the outputs of an operator that come out of its graphs."""
+    match operator:
+        case "If":
+            one, other = ends.get("then_branch", []), ends.get("else_branch", [])
+            return [first if first == second else None for first, second in zip(one, other, strict=False)]
+        case "Loop":
+            return ends.get("body", [])[1:]
+        case "Scan":
+            return ends.get("body", [])
+    return []
+
+
+def _tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
+    result = onnx.TypeProto()
+    result.tensor_type.elem_type = number if tensor_kind(number) else 0
+    result.tensor_type.shape.SetInParent()
+    for size in sizes:
+        result.tensor_type.shape.dim.add(dim_value=size)
+    return result
+
+
+def _declaration(given: str | None) -> onnx.TypeProto | None:
+    return type_proto(given) if given else None
+
+
+def _handed(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
+    """Return the kinds of the values that an operator hands to its graph."""
+    match operator:
+        case "Loop":
+            return ("tensor(int64)", "tensor(bool)", *given[2:])
+        case "Scan" if len(given) == count:
+            return given
+    return ()

@@ -1,0 +1,377 @@
+"""Models that nobody should have made, and every way into this package for a model.
+
+Run as a module, `hostile_models.py ENTRY FIRST` takes all of them from one on to an entry point, and says what came.
+"""
+
+import faulthandler
+import sys
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from extremum import backend
+from extremum import directml as dml
+from extremum.check import check
+from extremum.errors import ExtremumError
+from extremum.fix import fix
+from extremum.onnxruntime import InferenceSession, convert
+from models import model
+from watched import say
+
+__all__ = ["ENTRIES", "MODELS"]
+
+PLAIN = "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }"
+# After the parser, whose models cannot hold what follows.
+OPSET = "opset_import"
+
+
+def plain(**changes):
+    """ArgMax of a matrix, with changes to the fields of its node."""
+    proto = model(PLAIN)
+    for name, value in changes.items():
+        field = getattr(proto.graph.node[0], name)
+        del field[:]
+        field.extend(value)
+    return proto
+
+
+def opset(*versions):
+    proto = model(PLAIN)
+    del proto.opset_import[:]
+    proto.opset_import.extend(onnx.OperatorSetIdProto(domain="", version=version) for version in versions)
+    return proto
+
+
+def input_type(element=1, sizes=(2, 3)):
+    proto = model(PLAIN)
+    tensor = proto.graph.input[0].type.tensor_type
+    tensor.elem_type = element
+    tensor.ClearField("shape")
+    for size in sizes:
+        tensor.shape.dim.add(dim_value=size)
+    return proto
+
+
+def initializer(**fields):
+    proto = model("(float[2, 3] x) => (y) { m = Max(x, w) y = ArgMax(m) }")
+    proto.graph.initializer.add(name="w", **fields)
+    return proto
+
+
+def axis(**fields):
+    return plain(attribute=[onnx.AttributeProto(name="axis", **fields)])
+
+
+def functions(body, **bodies):
+    """A model that calls functions of the domain own: their bodies, by name."""
+    written = "".join(
+        f'<domain: "own", opset_import: ["" : 13, "own" : 1]> {name} (x) => (y) {{ {each} }}\n'
+        for name, each in bodies.items()
+    )
+    return model(f"(float[2, 3] x) => (y) {{ {body} }}", functions=written)
+
+
+def doubling(count):
+    bodies = {f"F{index}": f"a = own.F{index + 1}(x) y = own.F{index + 1}(a)" for index in range(count)}
+    return functions("y = own.F0(x)", **bodies, **{f"F{count}": "y = Max(x)"})
+
+
+def chain_of_functions(count):
+    bodies = {f"F{index}": f"y = own.F{index + 1}(x)" for index in range(count)}
+    return functions("y = own.F0(x)", **bodies, **{f"F{count}": "y = Max(x)"})
+
+
+def nested(depth):
+    """If in If in If."""
+    graph = onnx.GraphProto(
+        name="g", node=[helper.make_node("Max", ["x"], ["y"])], output=[onnx.ValueInfoProto(name="y")]
+    )
+    whole = model("(bool c, float[2, 3] x) => (y) { y = Max(x) }")
+    node = whole.graph.node[0]
+    node.op_type, node.input[0] = "If", "c"
+    # From the outside, in place: a copy of what is too deep cannot be made.
+    for _ in range(depth):
+        for name in ("then_branch", "else_branch"):
+            held = node.attribute.add(name=name, type=onnx.AttributeProto.GRAPH).g
+            held.output.add(name="y")
+            held.node.add(op_type="Max", input=["x"], output=["y"])
+        node = held.node[0]
+        node.op_type, node.input[0] = "If", "c"
+    for name in ("then_branch", "else_branch"):
+        node.attribute.add(name=name, type=onnx.AttributeProto.GRAPH).g.CopyFrom(graph)
+    return whole
+
+
+def long_chain(count):
+    proto = model("(float[2, 3] x) => (y) { y = Max(x) }")
+    del proto.graph.node[:]
+    for index in range(count):
+        proto.graph.node.add(op_type="Neg", input=[f"x{index}" if index else "x"], output=[f"x{index + 1}"])
+    proto.graph.node.add(op_type="Max", input=[f"x{count}"], output=["y"])
+    return proto
+
+
+def wide(count):
+    proto = model("(float[2, 3] x) => (y) { y = Max(x) }")
+    proto.graph.node[0].input.extend(["x"] * count)
+    return proto
+
+
+def sparse(**fields):
+    """A Max with a sparse initializer of 6 elements, of which it gives two."""
+    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    tensor = proto.graph.sparse_initializer.add(dims=fields.get("dims", [2, 3]))
+    tensor.values.CopyFrom(onnx.numpy_helper.from_array(np.array([1, 2], np.float32), "w"))
+    tensor.indices.CopyFrom(onnx.numpy_helper.from_array(np.array(fields.get("indices", [0, 4])), "w_indices"))
+    return proto
+
+
+def held(operator, **graphs):
+    """A node that holds graphs, given in ONNX's textual form."""
+    proto = model("(int64 n, bool c, float[2, 3] x) => (y) { y = Max(x) }")
+    node = proto.graph.node.add(op_type=operator, input=["n", "c", "x"] if operator == "Loop" else ["c"], output=["z"])
+    for name, graph in graphs.items():
+        node.attribute.append(helper.make_attribute(name, onnx.parser.parse_graph(graph)))
+    return proto
+
+
+def changed(body, change, **options):
+    proto = model(body, **options)
+    change(proto)
+    return proto
+
+
+def deep_type(depth):
+    proto = model(PLAIN)
+    value = proto.graph.input.add(name="deep").type
+    for _ in range(depth):
+        value = value.sequence_type.elem_type
+    value.tensor_type.elem_type = 1
+    return proto
+
+
+def elsewhere(location, **more):
+    entries = {"location": location, **more}
+    return {
+        "data_type": 1,
+        "dims": [3],
+        "data_location": onnx.TensorProto.EXTERNAL,
+        "external_data": [onnx.StringStringEntryProto(key=key, value=value) for key, value in entries.items()],
+    }
+
+
+def constant(**fields):
+    """A Constant inside a function, and one outside."""
+    body = "k = Constant<value = float[3] {1, 2, 3}>() y = Max(x, k)"
+    proto = functions(f"a = own.F(x) {body.replace('Max(x', 'Max(a')}", F=body)
+    for each in (proto.graph.node, proto.functions[0].node):
+        tensor = next(node for node in each if node.op_type == "Constant").attribute[0].t
+        tensor.CopyFrom(onnx.TensorProto(**fields))
+    return proto
+
+
+IF = """(bool c, float[2, 3] x) => (y) {
+  y = If (c) <then_branch = t () => (a) { a = Max(x) }, else_branch = e () => (a) { a = Min(x) }>
+}"""
+
+MODELS = {
+    "functions that double 30 times": lambda: doubling(30),
+    "functions that double 64 times": lambda: doubling(64),
+    "a chain of 500 functions": lambda: chain_of_functions(500),
+    "a function that calls itself": lambda: functions("y = own.F(x)", F="y = own.F(x)"),
+    "functions in a circle": lambda: functions("y = own.F(x)", F="y = own.G(x)", G="y = own.F(x)"),
+    "a function that calls itself in a subgraph": lambda: functions(
+        "y = own.F(x)",
+        F="c = Constant<value = bool {1}>() "
+        "y = If(c) <then_branch = t () => (a) { a = own.F(x) }, else_branch = e () => (b) { b = Max(x) }>",
+    ),
+    "two functions of one name": lambda: changed(
+        "(float[2, 3] x) => (y) { y = own.F(x) }",
+        lambda proto: proto.functions.append(proto.functions[0]),
+        functions='<domain: "own", opset_import: ["" : 13]> F (x) => (y) { y = Max(x) }',
+    ),
+    "a function that takes the place of ArgMax": lambda: changed(
+        PLAIN,
+        lambda proto: proto.functions.append(
+            helper.make_function(
+                "", "ArgMax", ["x"], ["y"], [helper.make_node("Max", ["x"], ["y"])], proto.opset_import
+            )
+        ),
+    ),
+    "a function with more inputs and outputs than its call": lambda: changed(
+        "(float[2, 3] x) => (y) { y = own.F(x) }",
+        lambda proto: (proto.functions[0].input.extend(["x", "w"]), proto.functions[0].output.extend(["y", "x", "v"])),
+        functions='<domain: "own", opset_import: ["" : 13]> F (x) => (y) { y = Max(x) }',
+    ),
+    "graphs 8 deep": lambda: nested(8),
+    "graphs 28 deep": lambda: nested(28),
+    "graphs 32 deep": lambda: nested(32),
+    "graphs 300 deep": lambda: nested(300),
+    "graphs 5000 deep": lambda: nested(5000),
+    "a chain of 20000 nodes": lambda: long_chain(20_000),
+    "a Max of 20000 operands": lambda: wide(20_000),
+    **{f"element type {number}": lambda number=number: input_type(number) for number in (0, 99, -1, 2**31 - 1)},
+    "a size of -1": lambda: input_type(sizes=(-1, 3)),
+    "a size of -2^63": lambda: input_type(sizes=(2, -(2**63))),
+    "a size of 2^63 - 1": lambda: input_type(sizes=(2**63 - 1, 2**63 - 1)),
+    "rank 100": lambda: input_type(sizes=(1,) * 100),
+    "rank 5000": lambda: input_type(sizes=(2,) * 5000),
+    **{
+        f"opset {version}": lambda version=version: opset(version)
+        for version in (999, 2**31, 2**63 - 1, 0, -1, -(2**63))
+    },
+    "no opset": opset,
+    "opset 11 and opset 13": lambda: opset(11, 13),
+    "no opset of another domain": lambda: changed(PLAIN, lambda proto: proto.graph.node.add(op_type="A", domain="b")),
+    "no version of the format": lambda: changed(PLAIN, lambda proto: proto.ClearField("ir_version")),
+    "version -1 of the format": lambda: changed(PLAIN, lambda proto: setattr(proto, "ir_version", -1)),
+    "an initializer without data": lambda: initializer(data_type=1, dims=[2, 3]),
+    "an initializer with too little data": lambda: initializer(data_type=1, dims=[2, 3], raw_data=b"1234567"),
+    "an initializer with too much data": lambda: initializer(data_type=1, dims=[1], raw_data=bytes(400)),
+    "an initializer with its data in the wrong field": lambda: initializer(data_type=1, dims=[1], int64_data=[1]),
+    "an initializer of a negative size": lambda: initializer(data_type=1, dims=[-1]),
+    "an initializer of a huge size": lambda: initializer(data_type=1, dims=[2**62, 2**62]),
+    "an initializer of no type": lambda: initializer(data_type=0, dims=[1], raw_data=bytes(4)),
+    "an initializer of type 99": lambda: initializer(data_type=99, dims=[1], raw_data=bytes(4)),
+    "an initializer of text": lambda: initializer(data_type=8, dims=[1], string_data=[b"\xff"]),
+    "an initializer in a file outside": lambda: initializer(**elsewhere("/etc/hostname")),
+    "an initializer above the folder": lambda: initializer(**elsewhere("../../../../../etc/hostname")),
+    "an initializer in no file": lambda: initializer(**elsewhere("")),
+    "an initializer in a device": lambda: initializer(**elsewhere("/dev/zero")),
+    "an initializer at a place that is no number": lambda: initializer(
+        **elsewhere("w.bin", offset="here", length="-1")
+    ),
+    "a constant in a file outside": lambda: constant(**elsewhere("/etc/hostname")),
+    "a constant without data": lambda: constant(data_type=1, dims=[3]),
+    "a constant of type 99": lambda: constant(data_type=99, dims=[3], raw_data=bytes(12)),
+    "a sparse initializer": sparse,
+    "a sparse initializer with indices out of range": lambda: sparse(indices=[0, 6]),
+    "a sparse initializer with too many indices": lambda: sparse(indices=[0, 1, 2]),
+    "a sparse initializer of a negative size": lambda: sparse(dims=[-2, 3]),
+    "a sparse initializer of a huge size": lambda: sparse(dims=[2**31, 2**31]),
+    "no output": lambda: plain(output=[]),
+    "an unnamed output": lambda: plain(output=[""]),
+    "one output twice": lambda: plain(output=["y", "y"]),
+    "its input as output": lambda: plain(output=["x"]),
+    "no input": lambda: plain(input=[]),
+    "an unnamed input": lambda: plain(input=[""]),
+    "an input that is nowhere": lambda: plain(input=["nowhere"]),
+    "an axis of text that is no UTF-8": lambda: axis(type=3, s=b"\xff\xfe"),
+    "an axis of text": lambda: axis(type=3, s=b"one"),
+    "an axis of no type": lambda: axis(i=1),
+    "an axis of another type than it says": lambda: axis(type=1, i=1),
+    "an axis of a type that is none": lambda: axis(type=14),
+    "an axis of lists": lambda: axis(type=7, ints=[1, 2]),
+    "an axis that is a tensor": lambda: axis(type=4, t=onnx.TensorProto(**elsewhere("/etc/hostname"))),
+    "an axis that is a graph": lambda: axis(type=5, g=model(PLAIN).graph),
+    "an axis of 2^63 - 1": lambda: axis(type=2, i=2**63 - 1),
+    "an axis of -2^63": lambda: axis(type=2, i=-(2**63)),
+    "an axis that refers to a function's": lambda: axis(type=2, ref_attr_name="k"),
+    "two axes": lambda: plain(attribute=[onnx.AttributeProto(name="axis", type=2, i=each) for each in (0, 1)]),
+    "text that is no UTF-8 elsewhere": lambda: changed(
+        PLAIN,
+        lambda proto: proto.graph.node.add(op_type="StringNormalizer", output=["s"]).attribute.add(
+            name="locale", type=3, s=b"\xff"
+        ),
+    ),
+    "names with signs of control": lambda: changed(
+        PLAIN, lambda proto: setattr(proto.graph.node[0], "name", "\x1b[2J\n::error::\0")
+    ),
+    "a name of a million letters": lambda: plain(output=["y" * 1_000_000]),
+    "one input twice": lambda: changed(PLAIN, lambda proto: proto.graph.input.append(proto.graph.input[0])),
+    "one initializer twice": lambda: changed(
+        "(float[2] x) => (y) <float[2] w = {1, 2}> { y = Max(x, w) }",
+        lambda proto: proto.graph.initializer.append(proto.graph.initializer[0]),
+    ),
+    "one value of two nodes": lambda: changed(PLAIN, lambda proto: proto.graph.node.append(proto.graph.node[0])),
+    "nodes in a circle": lambda: model("(float[2] x) => (y) { a = Max(x, b) b = Max(x, a) y = ArgMax(b) }"),
+    "nodes in the wrong order": lambda: model("(float[2] x) => (y) { y = ArgMax(a) a = Neg(x) }"),
+    "a value that hides an outer one": lambda: model(IF.replace("a = Max(x)", "x = Neg(x) a = Max(x)")),
+    "an input that hides an outer one": lambda: model(IF.replace("t ()", "t (double[4] x)")),
+    "an If without branches": lambda: held("If"),
+    "an If with one branch": lambda: held("If", then_branch="t () => (a) { a = Max(x) }"),
+    "an If with branches that give nothing": lambda: held(
+        "If", then_branch="t () => () {}", else_branch="t () => () {}"
+    ),
+    "a Loop without a body": lambda: held("Loop"),
+    "a Loop whose body gives nothing": lambda: held("Loop", body="b (i, g, v) => () {}"),
+    "a Loop whose body takes nothing": lambda: held("Loop", body="b () => (g, v) { g = Max(c) v = Max(x) }"),
+    "a graph among several": lambda: plain(
+        attribute=[onnx.AttributeProto(name="g", type=10, graphs=[model(PLAIN).graph])]
+    ),
+    "a graph without nodes": lambda: model("(float[2] x) => (float[2] x) {}"),
+    "a graph without anything": lambda: model("() => () {}"),
+    "a graph without outputs": lambda: changed(PLAIN, lambda proto: proto.graph.ClearField("output")),
+    "an output that is nowhere": lambda: changed(PLAIN, lambda proto: proto.graph.output.add(name="nowhere")),
+    "an output without a name": lambda: changed(PLAIN, lambda proto: proto.graph.output.add()),
+    "an output of another element type": lambda: model(PLAIN.replace("int64", "float")),
+    "an output of another rank": lambda: model(PLAIN.replace("int64[1, 3]", "int64[7]")),
+    "a value of another rank": lambda: changed(
+        "(float[2, 3] x) => (y) { m = Max(x) y = ArgMax(m) }",
+        lambda proto: proto.graph.value_info.append(helper.make_tensor_value_info("m", 1, [7])),
+    ),
+    "a sequence for a tensor": lambda: model(PLAIN.replace("float[2, 3]", "seq(float)")),
+    "a type 20 deep": lambda: deep_type(20),
+    "a type 500 deep": lambda: deep_type(500),
+    "unknown fields": lambda: model(PLAIN).SerializeToString() + b"\xfa\x3f\x03abc",
+    "a domain that nobody knows": lambda: model("(float[2] x) => (y) { a = own.Any(x) y = Max(a) }"),
+}
+
+
+def feeds(proto):
+    """Zeros for a node of one input."""
+    return [np.zeros((2, 3), np.float32)] * len(set(proto.graph.node[0].input) - {""})
+
+
+def run_first_node(proto):
+    proto = onnx.ModelProto.FromString(proto) if isinstance(proto, bytes) else proto
+    if proto.graph.node:
+        backend.run_node(proto.graph.node[0], feeds(proto))
+
+
+def serialised(proto):
+    return proto if isinstance(proto, bytes) else proto.SerializeToString()
+
+
+def in_session(proto):
+    try:
+        InferenceSession(serialised(proto))
+    except Exception as error:
+        # What onnxruntime says of a model is the answer of its own session.
+        if not type(error).__module__.startswith("onnxruntime"):
+            raise
+
+
+ENTRIES = {
+    "prepare": backend.prepare,
+    "prepare from bytes": lambda proto: backend.prepare(serialised(proto)),
+    "run_node": run_first_node,
+    "check": check,
+    "convert": convert,
+    "lower": dml.lower,
+    "fix": fix,
+    "fix and raise": lambda proto: fix(proto, raise_opset=18),
+    "InferenceSession": in_session,
+}
+
+
+def main(entry, first):
+    for name, make in list(MODELS.items())[int(first) :]:
+        say(f"? {name}")
+        proto = make()
+        # Nothing here takes long; whoever hangs says where, and ends.
+        faulthandler.dump_traceback_later(60, exit=True)
+        try:
+            ENTRIES[entry](proto)
+        except ExtremumError as error:
+            say(f"{type(error).__name__}: {error.one_line()[:300]}")
+        except Exception as error:
+            say(f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        else:
+            say("taken")
+        faulthandler.cancel_dump_traceback_later()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,34 @@
+"""Code that may end or hang its process, run in a child that is watched."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["run_watched", "say"]
+
+TESTS = Path(__file__).parent
+
+
+def run_watched(module, *arguments, seconds=300, cwd=None):
+    """Run a module of this folder in a child, and return its output; fails where the child died or did not end.
+
+    The child says what it is at, line by line, so that the last line is what it died of.
+    """
+    command = [sys.executable, str(TESTS / f"{module}.py"), *map(str, arguments)]
+    try:
+        child = subprocess.run(command, capture_output=True, text=True, timeout=seconds, cwd=cwd, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise AssertionError(f"no end after {seconds} s, at {_last(error.stdout)!r}") from None
+    assert child.returncode == 0, f"ended with {child.returncode} at {_last(child.stdout)!r}: {child.stderr[-2000:]}"
+    return child.stdout.splitlines()
+
+
+def say(text):
+    """Say, in the child, what it is at."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _last(output):
+    lines = (output.decode() if isinstance(output, bytes) else output or "").splitlines()
+    return lines[-1] if lines else "the start"
