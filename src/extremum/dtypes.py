@@ -13,7 +13,7 @@ import numpy as np
 
 from extremum.errors import ElementTypeError
 
-__all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_numpy", "from_onnx"]
+__all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_numpy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,6 @@ ELEMENT_TYPES: tuple[ElementType, ...] = (
 )
 
 _BY_NAME = {row.name: row for row in ELEMENT_TYPES}
-_BY_ONNX: dict[str | int, ElementType] = {row.onnx: row for row in ELEMENT_TYPES}
-_BY_ONNX.update({row.onnx_number: row for row in ELEMENT_TYPES})
 _BY_DIRECTML = {row.directml: row for row in ELEMENT_TYPES if row.directml}
 
 
@@ -142,36 +140,6 @@ def from_numpy(dtype: np.dtype[Any]) -> ElementType:
     'float32'
     """
     return from_name(dtype.name)
-
-
-def from_onnx(tensor_type: str | int) -> ElementType:
-    """Return the element type that ONNX writes as ``tensor_type``.
-
-    Parameters
-    ----------
-    tensor_type : str or int
-        A type string such as ``tensor(float)``, or a number of ``TensorProto.DataType``.
-
-    Returns
-    -------
-    ElementType
-        The row of the table.
-
-    Raises
-    ------
-    ElementTypeError
-        If no row has that name or number.
-
-    Examples
-    --------
-    >>> from extremum import dtypes
-    >>> dtypes.from_onnx("tensor(double)") is dtypes.from_onnx(11)
-    True
-    """
-    try:
-        return _BY_ONNX[tensor_type]
-    except KeyError:
-        raise _unknown(tensor_type) from None
 
 
 def from_directml(name: str) -> ElementType:

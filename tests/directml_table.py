@@ -10,23 +10,9 @@ from collections.abc import Iterator
 from extremum import dtypes, markdown, spec
 from extremum.spec import OperatorVersion
 
-__all__ = ["support"]
-
 
 def support() -> str:
-    """Return one row for each operator and each feature level that changed what it takes.
-
-    Returns
-    -------
-    str
-        A Markdown table that ends in a line break.
-
-    Examples
-    --------
-    >>> from extremum.directml import tables
-    >>> print(tables.support().splitlines()[-1])
-    | DML_ACTIVATION_HARDMAX1 | 5_1 | 1 to 8 | FLOAT32, FLOAT16 | the input's |
-    """
+    """Return one row for each operator and each feature level that changed what it takes."""
     return markdown.table(["operator", "from level", "dimensions", "element types", "output types"], _rows())
 
 
