@@ -6,13 +6,13 @@ takes it from here.
 
 from __future__ import annotations
 
-import re
+from packaging.version import Version
 
 from extremum.errors import DependencyError
 
 __all__ = ["OLDEST", "onnxruntime"]
 
-OLDEST = (1, 21)
+OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
 
 _REMEDY = "pip install 'extremum[onnxruntime]'"
@@ -22,10 +22,9 @@ try:
 except ImportError as error:
     raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=_REMEDY) from None
 
-_version = tuple(int(number) for number in re.findall(r"\d+", onnxruntime.__version__)[:2])
-if _version < OLDEST:
+if Version(onnxruntime.__version__) < OLDEST:
     raise DependencyError(
-        f"onnxruntime is too old: {'.'.join(map(str, OLDEST))} is the first to run what is converted here",
+        f"onnxruntime is too old: {OLDEST} is the first to run what is converted here",
         given=f"onnxruntime {onnxruntime.__version__}",
         remedy=_REMEDY,
     )
