@@ -61,6 +61,7 @@ lint-python: install tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 # In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
 lint-rust: | toolchain $(BIN)/python
