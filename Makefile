@@ -80,6 +80,24 @@ test-deep: install tools ## a million results held to the laws, other ones each 
 test-exhaustive: install tools ## every size around every block edge, every short row, every pair of 16-bit elements
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
 
+.PHONY: test-floors test-newest
+
+# The same wheel for every Python: its ABI is the stable one.
+$(VENV)/.wheel: $(SOURCES) $(VENV)/.pip | toolchain
+	rm -rf $(VENV)/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	@touch $@
+
+$(BIN)/uv: $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet 'uv>=0.7'
+	@touch $@
+
+test-floors: $(VENV)/.wheel $(BIN)/uv ## the tests with the lowest of every dependency, on Python 3.10 and on the newest
+	ENVIRONMENTS=$(VENV) UV=$(BIN)/uv .ci/test-dependencies lowest-direct $(VENV)/wheel/*.whl $(TESTS)
+
+test-newest: $(VENV)/.wheel $(BIN)/uv ## the same with the highest of every dependency
+	ENVIRONMENTS=$(VENV) UV=$(BIN)/uv .ci/test-dependencies highest $(VENV)/wheel/*.whl $(TESTS)
+
 bench: install ## measure against every installed peer; BENCH= measures everything
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -132,7 +132,7 @@ def test_max_of_one_input_is_the_input():
 def test_a_scalar_is_a_tensor_of_one_dimension(text, inputs):
     source = model(f"({text} a, {text} b) => ({text} y) {{ y = Max(a, b) }}")
     assert only_step(source).desc.a_tensor.sizes == (1,)
-    assert_as_backend(source, [np.array(inputs), np.array(inputs + 1)])
+    assert_as_backend(source, [np.array(inputs), np.array(inputs + 1, inputs.dtype)])
 
 
 def test_before_3_0_tensors_have_4_dimensions():

@@ -182,7 +182,7 @@ def through(element, *, back):
         ("(uint64[n] x) => (y) { y = ArgMax (x) }", through("int64", back=False)),
         ("(uint64[n] x) => (y) { y = ArgMin (x) }", through("float64", back=False)),
         ("(int16[n] x) => (y) { y = ArgMax (x) }", through("int8", back=False)),
-        ("(uint16[n] x, uint16[n] z) => (y) { y = Min (x, z) }", through("int8", back=True)),
+        ("(uint16[n] x, uint16[n] z) => (y) { y = Min (x, z) }", through("float16", back=True)),
         ("(bfloat16[n, 4] x) => (y) { y = ArgMax <axis=1> (x) }", through("float32", back=False)),
         ("(bfloat16[n] x, bfloat16[n] z) => (y) { y = Max (x, z) }", through("float32", back=True)),
         ("(double[n, 4] x) => (y) { y = Hardmax (x) }", through("float32", back=True)),

@@ -95,7 +95,7 @@ def index_by_listed_axes(operation, *inputs):
 def narrow_index(bits):
     def wrap(operation, *inputs):
         result = twins.run(operation, *inputs)
-        return result & ((1 << bits) - 1) if isinstance(operation, ArgReduce) else result
+        return result & result.dtype.type((1 << bits) - 1) if isinstance(operation, ArgReduce) else result
 
     return wrap
 

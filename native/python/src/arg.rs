@@ -58,8 +58,8 @@ use std::ptr;
 /// array([1, 0])
 /// >>> ex.argmax(x, axis=1, select_last_index=True)
 /// array([2, 2])
-/// >>> ex.argmax(x, axis=(0, 1))
-/// np.int64(3)
+/// >>> int(ex.argmax(x, axis=(0, 1)))
+/// 3
 #[pyfunction]
 #[pyo3(signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None), text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)")]
 pub fn argmax<'py>(
@@ -116,8 +116,8 @@ pub fn argmax<'py>(
 /// --------
 /// >>> import numpy as np
 /// >>> import extremum as ex
-/// >>> ex.argmin(np.array([3.0, np.nan, 1.0]))
-/// np.int64(1)
+/// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
+/// 1
 /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
 /// array([1, 0], dtype=uint32)
 #[pyfunction]

@@ -121,8 +121,9 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     >>> conversion = convert(onnx.parser.parse_model(text))
     >>> print(conversion)
     graph.node[0]: Hardmax-11 -> ai.extremum.OneHot
-    >>> print(onnx.printer.to_text(conversion.model.graph.node[0]).strip())
-    y = ai.extremum.OneHot <to_last: int = 1> (x)
+    >>> node = conversion.model.graph.node[0]
+    >>> node.domain, node.op_type, [(each.name, each.i) for each in node.attribute]
+    ('ai.extremum', 'OneHot', [('to_last', 1)])
     """
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
