@@ -1,0 +1,269 @@
+//! One call: what is drawn for it, and what has to come out.
+
+use crate::Random;
+use crate::key::{ELEMENTS, Key, bytes_of, one};
+use crate::memory::{Memory, positions, separate_strides, strides};
+use extremum_kernels::isa::InstructionSet;
+use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
+use std::cmp::Ordering;
+
+/// What an output is filled with: whoever writes between its elements is found out.
+const UNTOUCHED: u8 = 0xa5;
+
+/// What the operations have in common.
+#[derive(Debug)]
+pub struct Case {
+    operation: Operation,
+    element: ElementType,
+    swapped: bool,
+    largest: bool,
+    last: bool,
+    lens: Vec<usize>,
+    reduced: Vec<bool>,
+    set: InstructionSet,
+    small: usize,
+    threads: usize,
+    share: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    ArgReduce(IndexType),
+    OneHot,
+    Extremum,
+}
+
+impl Case {
+    pub fn new(random: &mut Random) -> Self {
+        let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::UInt64, IndexType::UInt32]);
+        let operation = random.pick(&[
+            Operation::ArgReduce(index),
+            Operation::ArgReduce(IndexType::Int64),
+            Operation::OneHot,
+            Operation::Extremum,
+        ]);
+        let lens = lens(random);
+        // An empty block has no extremum: callers refuse it.
+        let answered = |len: usize| len > 0 || !matches!(operation, Operation::ArgReduce(_));
+        let reduced = lens.iter().map(|&len| random.one_in(2) && answered(len)).collect();
+        let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
+        Self {
+            operation,
+            element: random.pick(&ELEMENTS),
+            swapped: random.one_in(6),
+            largest: random.one_in(2),
+            last: random.one_in(2),
+            lens,
+            reduced,
+            set: random.pick(&sets),
+            small: random.pick(&[0, usize::MAX]),
+            threads: 1 + random.below(if cfg!(miri) { 2 } else { 4 }),
+            share: random.pick(&[64, 1024, 1 << 30, 1 << 30, 1 << 30, 1 << 30]),
+        }
+    }
+
+    /// Makes the call; what is wrong with its result, in words.
+    pub fn run(&self, random: &mut Random) -> Result<(), String> {
+        assert!(self.set.force());
+        small::set_limit(self.small);
+        threads::set_limit(self.threads);
+        threads::set_share(self.share);
+        match self.operation {
+            Operation::ArgReduce(index) => self.arg_reduce(random, index),
+            Operation::OneHot => self.one_hot(random),
+            Operation::Extremum => self.extremum(random),
+        }
+    }
+
+    fn arg_reduce(&self, random: &mut Random, index: IndexType) -> Result<(), String> {
+        let (kept, _) = self.split();
+        let input = self.input(random);
+        let mut output = self.output(random, &kept, index.size());
+        let before = input.bytes.clone();
+        let mut expected = output.bytes.clone();
+        for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
+            expected[output.at(outside)..][..index.size()].copy_from_slice(&bytes_of(place as u64, index.size()));
+        }
+        let axes = self.axes(&input, &output);
+        let Self { element, swapped, largest, last, .. } = *self;
+        let given = Input { data: input.data(), element, swapped, largest, last };
+        // SAFETY: the axes describe both arrays; no reduced axis is empty; lengths are small.
+        unsafe { argreduce(given, axes.into_iter().rev(), output.data_mut(), index) };
+        self.judge(&[(&input, &before[..])], &output, &expected)
+    }
+
+    fn one_hot(&self, random: &mut Random) -> Result<(), String> {
+        let (kept, block) = self.split();
+        let input = self.input(random);
+        let mut output = self.output(random, &self.lens, self.element.size());
+        let before = input.bytes.clone();
+        let mut expected = output.clone();
+        if !self.lens.contains(&0) {
+            for position in positions(&self.lens) {
+                expected.put(&position, &vec![0; self.element.size()]);
+            }
+            let inside = positions(&block);
+            for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
+                let hot: Vec<usize> = outside.iter().zip(&inside[place]).map(|(a, b)| a + b).collect();
+                expected.put(&hot, &one(self.element));
+            }
+        }
+        let axes = self.axes(&input, &output);
+        // SAFETY: the axes describe both arrays.
+        unsafe { onehot(input.data(), self.element, self.swapped, axes.into_iter().rev(), output.data_mut()) };
+        self.judge(&[(&input, &before[..])], &output, &expected.bytes)
+    }
+
+    fn extremum(&self, random: &mut Random) -> Result<(), String> {
+        let size = self.element.size();
+        let mut output = self.output(random, &self.lens, size);
+        let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
+        let mut inputs: Vec<Memory> = (0..count)
+            .map(|_| {
+                let mut lens = self.lens.clone();
+                lens.iter_mut().filter(|len| **len > 0).for_each(|len| *len = if random.one_in(5) { 1 } else { *len });
+                let mut strides = strides(random, &lens, size);
+                lens.iter().zip(&mut strides).for_each(|(&len, stride)| *stride *= isize::from(len != 1));
+                let mut input = Memory::new(random, &lens, size, strides);
+                input.fill(random, self.element);
+                input
+            })
+            .collect();
+        let in_place = random.one_in(5);
+        if in_place {
+            output.fill(random, self.element);
+        }
+        let key =
+            |input: &Memory, position: &[usize], swapped| Key::new(self.element, input.element(position), swapped);
+        let mut expected: Vec<(Vec<usize>, Key)> = Vec::new();
+        if !self.lens.contains(&0) {
+            for position in positions(&self.lens) {
+                let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
+                if in_place {
+                    keys.push(key(&output, &position, false));
+                }
+                let winner = keys.into_iter().reduce(|a, b| a.meet(b, self.largest)).expect("an operand");
+                expected.push((position, winner));
+            }
+        }
+        let before: Vec<_> = inputs.iter().map(|input| input.bytes.clone()).collect();
+        let mut gaps = output.bytes.clone();
+        let mut operands: Vec<Operand> = inputs
+            .iter_mut()
+            .map(|input| Operand {
+                data: input.data(),
+                strides: input.strides.iter().rev().copied().collect(),
+                swapped: self.swapped,
+            })
+            .collect();
+        let to = output.data_mut();
+        if in_place {
+            let strides = output.strides.iter().rev().copied().collect();
+            operands.insert(random.below(count), Operand { data: to, strides, swapped: false });
+        }
+        let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
+        // SAFETY: the axes describe all arrays; at most the output itself is an operand.
+        unsafe { extremum(&mut operands, self.element, self.largest, axes.into_iter(), to) };
+        for (position, wanted) in &expected {
+            let found = key(&output, position, false);
+            if found != *wanted {
+                return Err(format!("{self:?}: {found:?} at {position:?}, not {wanted:?}"));
+            }
+            let at = output.at(position);
+            gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
+        }
+        let inputs: Vec<_> = inputs.iter().zip(before.iter().map(|bytes| &bytes[..])).collect();
+        self.judge(&inputs, &output, &gaps)
+    }
+
+    fn input(&self, random: &mut Random) -> Memory {
+        let size = self.element.size();
+        let strides = strides(random, &self.lens, size);
+        let mut input = Memory::new(random, &self.lens, size, strides);
+        input.fill(random, self.element);
+        input
+    }
+
+    fn output(&self, random: &mut Random, lens: &[usize], size: usize) -> Memory {
+        let strides = separate_strides(random, lens, size);
+        let mut output = Memory::new(random, lens, size, strides);
+        output.bytes.fill(UNTOUCHED);
+        output
+    }
+
+    /// The shapes of what is kept, and of one block.
+    fn split(&self) -> (Vec<usize>, Vec<usize>) {
+        let along = |wanted| {
+            let lens = self.lens.iter().zip(&self.reduced);
+            lens.map(|(&len, &reduced)| if reduced == wanted { len } else { 1 }).collect()
+        };
+        (along(false), along(true))
+    }
+
+    /// For each kept position, the row-major place of the extremum in its block.
+    fn places(&self, input: &Memory) -> Vec<usize> {
+        if self.lens.contains(&0) {
+            return Vec::new();
+        }
+        let (kept, block) = self.split();
+        let inside = positions(&block);
+        let place = |outside: &Vec<usize>| {
+            let key = |inside: &Vec<usize>| {
+                let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
+                Key::new(self.element, input.element(&position), self.swapped)
+            };
+            let mut best = (0, key(&inside[0]));
+            for (place, inside) in inside.iter().enumerate().skip(1) {
+                let key = key(inside);
+                // A one-hot marks the largest and the first, whatever was drawn.
+                let one_hot = matches!(self.operation, Operation::OneHot);
+                match key.against(best.1, self.largest || one_hot) {
+                    Ordering::Greater => best = (place, key),
+                    Ordering::Equal if self.last && !one_hot => best = (place, key),
+                    _ => {}
+                }
+            }
+            best.0
+        };
+        positions(&kept).iter().map(place).collect()
+    }
+
+    fn axes(&self, input: &Memory, output: &Memory) -> Vec<(usize, isize, isize, bool)> {
+        let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
+        (0..self.lens.len()).map(axis).collect()
+    }
+
+    /// Inputs as before, and the output as expected: its elements and what lies between them.
+    fn judge(&self, inputs: &[(&Memory, &[u8])], output: &Memory, expected: &[u8]) -> Result<(), String> {
+        let strides: Vec<_> = inputs.iter().map(|(input, _)| &input.strides).collect();
+        if inputs.iter().any(|(input, before)| *input.bytes != **before) {
+            return Err(format!("{self:?}, strides {strides:?}: an input has changed"));
+        }
+        match output.bytes.iter().zip(expected).position(|(found, expected)| found != expected) {
+            Some(at) => Err(format!(
+                "{self:?}, strides {strides:?} to {:?} from {}: byte {at} is {:#x}, not {:#x}",
+                output.strides, output.first, output.bytes[at], expected[at]
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Rank 0 to 7, with the lengths around the blocks of kernels, and now and then none.
+fn lens(random: &mut Random) -> Vec<usize> {
+    const LENGTHS: [usize; 28] =
+        [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 20, 31, 33, 40, 63, 65, 100, 127, 130, 257, 1000, 2050, 9000];
+    let most = if cfg!(miri) { random.pick(&[4, 12, 35, 140]) } else { random.pick(&[8, 33, 300, 300, 3000, 20_000]) };
+    let rank = random.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 7]);
+    let mut lens = vec![1; rank];
+    let mut room: usize = most;
+    for _ in 0..rank {
+        let len = random.pick(&LENGTHS).min(room);
+        lens[random.below(rank)] = len;
+        room = most / lens.iter().product::<usize>().max(1);
+    }
+    if rank > 0 && random.one_in(40) {
+        lens[random.below(rank)] = 0;
+    }
+    lens
+}

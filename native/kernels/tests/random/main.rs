@@ -1,0 +1,62 @@
+//! Random calls of every operation against loops, on memory that is exactly as large as the layout.
+//!
+//! A wrong answer, a byte written where no element lies and a changed input are found here. What reads or writes past the
+//! memory is found by whoever watches the run: Miri, AddressSanitizer or valgrind (`make help` lists them).
+//!
+//! `EXTREMUM_CASES` or `EXTREMUM_SECONDS` say how long, `EXTREMUM_SEED` which cases; a failure names the case, and
+//! `EXTREMUM_FIRST_CASE` begins with it.
+
+mod case;
+mod key;
+mod memory;
+
+use case::Case;
+use std::time::{Duration, Instant};
+
+/// A small generator of numbers (splitmix64), so that a case is the same everywhere.
+pub struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() >> 33) as usize % bound
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    fn one_in(&mut self, chances: usize) -> bool {
+        self.below(chances) == 0
+    }
+}
+
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+#[test]
+fn random_calls_agree_with_loops_and_touch_nothing_else() {
+    let usual = if cfg!(miri) { 150 } else { 2_000 };
+    let (seed, first) = (setting("EXTREMUM_SEED").unwrap_or(1), setting("EXTREMUM_FIRST_CASE").unwrap_or(0));
+    let time = setting("EXTREMUM_SECONDS").map(Duration::from_secs);
+    let cases = setting("EXTREMUM_CASES").unwrap_or(if time.is_some() { u64::MAX } else { usual });
+    let begun = Instant::now();
+    let mut number = first;
+    while number - first < cases && time.is_none_or(|time| begun.elapsed() < time) {
+        let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(number));
+        if let Err(wrong) = Case::new(&mut random).run(&mut random) {
+            panic!("EXTREMUM_SEED={seed} EXTREMUM_FIRST_CASE={number}: {wrong}");
+        }
+        number += 1;
+    }
+    println!("random: {} cases, seed {seed}, {:.1} s", number - first, begun.elapsed().as_secs_f64());
+}

@@ -1,0 +1,134 @@
+//! Arrays in memory of their own that ends where their last element does.
+
+use crate::Random;
+use extremum_kernels::ElementType;
+
+/// An array: exactly the bytes that its elements span, and a few before them at times, which moves the alignment.
+#[derive(Clone)]
+pub struct Memory {
+    pub bytes: Box<[u8]>,
+    pub strides: Vec<isize>,
+    /// Where the first element, as the caller sees it, begins.
+    pub first: usize,
+    size: usize,
+}
+
+impl Memory {
+    /// Memory for elements of `size` bytes.
+    pub fn new(random: &mut Random, lens: &[usize], size: usize, strides: Vec<isize>) -> Self {
+        let reach = |sign: isize| -> usize {
+            let spans = lens.iter().zip(&strides).map(|(&len, &stride)| (len as isize - 1) * stride * sign);
+            spans.filter(|&span| span > 0).sum::<isize>() as usize
+        };
+        let lead = if random.one_in(2) { 0 } else { random.below(64) };
+        let len = if lens.contains(&0) { 0 } else { lead + reach(-1) + reach(1) + size };
+        let first = if len == 0 { 0 } else { lead + reach(-1) };
+        Self { bytes: vec![0; len].into_boxed_slice(), strides, first, size }
+    }
+
+    /// The first element; where there is none, a pointer that nobody may follow.
+    pub fn data(&self) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(self.first)
+    }
+
+    pub fn data_mut(&mut self) -> *mut u8 {
+        self.bytes.as_mut_ptr().wrapping_add(self.first)
+    }
+
+    /// Where the element at a position begins.
+    pub fn at(&self, position: &[usize]) -> usize {
+        let steps = position.iter().zip(&self.strides).map(|(&at, &stride)| at as isize * stride);
+        self.first.strict_add_signed(steps.sum())
+    }
+
+    pub fn element(&self, position: &[usize]) -> &[u8] {
+        &self.bytes[self.at(position)..][..self.size]
+    }
+
+    pub fn put(&mut self, position: &[usize], bytes: &[u8]) {
+        let at = self.at(position);
+        self.bytes[at..][..bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Fills the memory, gaps too, with values that tie and with those that win: NaN, infinities, limits.
+    pub fn fill(&mut self, random: &mut Random, element: ElementType) {
+        let size = self.size;
+        let texture = random.below(5);
+        let constant = random.next().to_le_bytes();
+        for (at, byte) in self.bytes.iter_mut().enumerate() {
+            let outer = at % size == if cfg!(target_endian = "big") { 0 } else { size - 1 };
+            *byte = match texture {
+                _ if element == ElementType::Bool => random.below(2) as u8,
+                0 => random.next() as u8,
+                1 => constant[at % size],
+                2 if random.one_in(400) => random.pick(&[0x7f, 0xff, 0x80]),
+                2 if outer => random.pick(&[0, 0x3f]),
+                3 if outer => random.pick(&[0, 0x80]),
+                4 if outer => random.pick(&[0, 0x80, 0x3f, 0xbf, 0x7c, 0xfc, 0x7f, 0xff]),
+                4 => random.pick(&[0, 0x80, 0xc0, 0xff, 0]),
+                _ => 0,
+            };
+        }
+    }
+}
+
+/// Bytes that an input may span; Miri takes microseconds for each.
+const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
+
+/// Strides for an input: in any sequence of axes, with gaps, overlapping, unaligned, backwards, or standing still.
+pub fn strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
+    let plain = random.one_in(3);
+    let strides = build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 12 }) {
+        0..=4 => (step, false),
+        5 => (step * (2 + random.below(3)), false),
+        6 => (step + size * random.below(20), false),
+        7 => (step + random.below(9), false),
+        8 => (0, true),
+        9 => (1 + random.below(2 * size), true),
+        _ => (size, true),
+    });
+    let span: usize = lens.iter().zip(&strides).map(|(&len, &stride)| len * stride.unsigned_abs()).sum();
+    if span > SPAN { build(random, lens, size, |_, step| (step, false)) } else { strides }
+}
+
+/// Strides for an output, whose elements may not overlap.
+pub fn separate_strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
+    let plain = random.one_in(2);
+    build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 6 }) {
+        0..=2 => (step, false),
+        3 => (step * 2, false),
+        4 => (step + random.below(9), false),
+        _ => (step + size * random.below(9), false),
+    })
+}
+
+/// Goes through the axes, nearest in memory first; `choose` says how far an axis steps, and whether into what is there.
+fn build(
+    random: &mut Random,
+    lens: &[usize],
+    size: usize,
+    mut choose: impl FnMut(&mut Random, usize) -> (usize, bool),
+) -> Vec<isize> {
+    let mut order: Vec<usize> = (0..lens.len()).rev().collect();
+    if random.one_in(3) {
+        for place in (1..order.len()).rev() {
+            order.swap(place, random.below(place + 1));
+        }
+    }
+    let backwards = random.one_in(4);
+    let mut strides = vec![0; lens.len()];
+    let mut step = size;
+    for axis in order {
+        let (stride, overlaps) = choose(random, step);
+        step = if overlaps { step.max(stride * lens[axis]) } else { stride * lens[axis].max(1) };
+        strides[axis] = if backwards && random.one_in(2) { -(stride as isize) } else { stride as isize };
+    }
+    strides
+}
+
+/// All positions of a shape in row-major order.
+pub fn positions(lens: &[usize]) -> Vec<Vec<usize>> {
+    lens.iter().fold(vec![vec![]], |all, &len| {
+        all.iter().flat_map(|head| (0..len).map(move |at| [&head[..], &[at]].concat())).collect()
+    })
+}
