@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
 BENCH ?= --quick
+# For `make fuzz`: how long, and which cases.
+SECONDS ?= 60
+SEED ?= $(shell date +%s)
 
 # cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
@@ -98,6 +101,26 @@ test-floors: $(VENV)/.wheel $(BIN)/uv ## the tests with the lowest of every depe
 test-newest: $(VENV)/.wheel $(BIN)/uv ## the same with the highest of every dependency
 	ENVIRONMENTS=$(VENV) UV=$(BIN)/uv .ci/test-dependencies highest $(VENV)/wheel/*.whl $(TESTS)
 
+.PHONY: test-miri test-asan test-valgrind test-platforms fuzz
+
+# Each says in a line what it needs; CALLS= and SEED= say how much of what.
+test-miri: | toolchain ## the kernels' tests under Miri: aliasing, bounds, initialisation; needs rustup
+	tests/proof/miri.sh
+
+test-asan: install tools ## 500,000 random calls with AddressSanitizer (CALLS=); needs rustup and gcc
+	tests/proof/asan.sh
+
+test-valgrind: install tools ## 3,000 random calls under valgrind (CALLS=)
+	tests/proof/valgrind.sh
+
+test-platforms: | toolchain ## the kernels' tests on AArch64, s390x and i686, emulated; needs cross compilers and qemu
+	tests/proof/platforms.sh
+
+fuzz: install tools ## hostile models, arrays and layouts for SECONDS=60; what finds something is kept in build/fuzz
+	EXTREMUM_SECONDS=$$(($(SECONDS) / 4)) EXTREMUM_SEED=$(SEED) \
+		cargo test --quiet --release --package extremum-kernels --test random -- --nocapture
+	$(BIN)/python tests/fuzz --seconds $$(($(SECONDS) * 3 / 4)) --seed $(SEED)
+
 bench: install ## measure against every installed peer; BENCH= measures everything
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks $(BENCH)
@@ -107,4 +130,4 @@ bench-sessions: install ## measure converted nodes beside onnxruntime's own; SES
 	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

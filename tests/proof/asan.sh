@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The Rust tests, the extension module and the library for ONNX Runtime with AddressSanitizer: every access of theirs to
+# memory is checked while random calls are made. CALLS, SEED and JOBS say how many, which, and in how many processes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+toolchain=${TOOLCHAIN:-nightly} calls=${CALLS:-500000} jobs=${JOBS:-$(nproc)} seed=${SEED:-1} python=.venv/bin/python
+runtime=$(cc -print-file-name=libasan.so 2>/dev/null || true)
+if [[ $(uname -sm) != "Linux x86_64" ]]; then
+	echo "make test-asan needs Linux on x86-64" >&2; exit 2
+elif [[ $runtime != /* ]]; then
+	echo "make test-asan needs the sanitizer's runtime: apt-get install gcc libasan8" >&2; exit 2
+elif ! cargo "+$toolchain" --version >/dev/null 2>&1; then
+	echo "make test-asan needs a nightly toolchain: rustup toolchain install $toolchain --profile minimal" >&2; exit 2
+fi
+
+target=x86_64-unknown-linux-gnu
+export RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$PWD/target/asan
+# Overflows and broken assumptions are errors too; half the optimisation takes a fifth of the time to compile.
+export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+cargo "+$toolchain" build --quiet --release --package extremum-python --target $target
+echo "== Rust tests"
+EXTREMUM_CASES=$((calls / 25)) EXTREMUM_SEED=$seed cargo "+$toolchain" test --quiet --release --package extremum-kernels \
+	--target $target --test random -- --nocapture
+
+site=$CARGO_TARGET_DIR/site
+tests/proof/site.sh "$site" "$CARGO_TARGET_DIR/$target/release"
+echo "== $calls calls from Python, in $jobs processes"
+# Leaks: what CPython and NumPy keep to the end is not told from what is lost; tests/test_memory.py looks for those.
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 PYTHONMALLOC=malloc
+processes=()
+for ((job = 0; job < jobs; job++)); do
+	LD_PRELOAD=$runtime PYTHONPATH=$site "$python" tests/random_calls.py --sessions --seed "$seed" \
+		--first $((job * (calls / jobs))) --calls $((calls / jobs)) &
+	processes+=($!)
+done
+for process in "${processes[@]}"; do wait "$process"; done
+echo "test-asan: no findings"

@@ -1,0 +1,24 @@
+"""What valgrind reports: a finding where code of this package is in the stack, else CPython's or NumPy's own."""
+
+import sys
+from xml.etree import ElementTree
+
+OURS = ("_native.abi3.so", "libextremum_onnxruntime.so")
+
+
+def main(path):
+    """Print the findings and return how many there are."""
+    errors = ElementTree.parse(path).getroot().findall("error")
+    found = [error for error in errors if any(ours in (at.text or "") for at in error.iter("obj") for ours in OURS)]
+    for error in found:
+        print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
+        for frame in error.find("stack"):
+            print(
+                "   ", frame.findtext("fn"), f"{frame.findtext('file')}:{frame.findtext('line')}", frame.findtext("obj")
+            )
+    print(f"valgrind: {len(found)} findings of ours, {len(errors) - len(found)} of others")
+    return len(found)
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(sys.argv[1])))

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The kernels' tests on other processors, under emulation, and the kernels for WebAssembly; any warning is an error.
+# AArch64 has vectors of its own, s390x puts the highest byte first, i686 has pointers of 32 bits.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+platforms=(
+	"aarch64-unknown-linux-gnu aarch64-linux-gnu qemu-aarch64"
+	"s390x-unknown-linux-gnu s390x-linux-gnu qemu-s390x"
+	"i686-unknown-linux-gnu i686-linux-gnu qemu-i386"
+)
+packages="qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross"
+packages+=" gcc-i686-linux-gnu libc6-dev-i386-cross"
+
+for platform in "${platforms[@]}"; do
+	read -r target system emulator <<<"$platform"
+	if ! { command -v "$system-gcc" && command -v "$emulator"; } >/dev/null; then
+		echo "make test-platforms needs $system-gcc and $emulator: apt-get install --no-install-recommends $packages" >&2
+		exit 2
+	fi
+	rustup target add --toolchain stable "$target" 2>/dev/null ||
+		{ echo "make test-platforms needs the target $target: rustup target add $target" >&2; exit 2; }
+done
+rustup target add wasm32-unknown-unknown 2>/dev/null
+
+export RUSTFLAGS="-D warnings"
+for platform in "${platforms[@]}"; do
+	read -r target system emulator <<<"$platform"
+	name=${target//-/_}
+	export "CARGO_TARGET_${name^^}_LINKER=$system-gcc"
+	export "CARGO_TARGET_${name^^}_RUNNER=$emulator -L /usr/$system"
+	echo "== $target"
+	cargo test --quiet --release --package extremum-kernels --target "$target" --target-dir target/platforms
+done
+echo "== wasm32-unknown-unknown"
+cargo build --quiet --release --package extremum-kernels --target wasm32-unknown-unknown --target-dir target/platforms
+echo "test-platforms: ${#platforms[@]} platforms tested, WebAssembly built"

@@ -1,0 +1,275 @@
+"""Random calls of every function: the driver that AddressSanitizer and valgrind watch, and `make test` a sample of it.
+
+``python tests/random_calls.py --calls 500000`` prints what it did; a wrong answer ends it and names the call, which
+``--first NUMBER --calls 1`` makes again. Where the bytes lie is :mod:`random_memory`'s, the answers are :mod:`twins`'.
+"""
+
+import argparse
+import importlib
+import random as randomness
+import time
+from collections import Counter
+
+import numpy as np
+
+import extremum
+import random_memory as memory
+import twins
+from agreement import same_bits
+from extremum import _native
+from extremum import directml as dml
+from extremum.errors import ExtremumError
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from strategies import BFLOAT16, ELEMENT_TYPES, INDEX_TYPES
+
+BFLOAT16_AND_FLOAT64 = (BFLOAT16, np.dtype("float64"))
+
+
+class WrongError(Exception):
+    """An answer that is not the reference's."""
+
+
+class Calls:
+    """Calls by number: each has a generator of its own, and so can be made again alone."""
+
+    def __init__(self, seed, compared=1.0, session=None):
+        self.seed = seed
+        self.compared = compared
+        self.count = Counter()
+        kinds = {
+            self.arg_reduce: 8,
+            self.one_hot: 5,
+            self.extremum: 6,
+            self.directml: 2,
+            self.refused: 1,
+            self.sweep: 1,
+        }
+        self.session = session
+        if session is not None:
+            kinds[self.in_session] = 3
+        self.kinds = [kind for kind, weight in kinds.items() for _ in range(weight)]
+        self.sets = _native.instruction_sets()
+
+    def make(self, number):
+        """Make one call, and compare its answer."""
+        self.random = random = randomness.Random(self.seed * 1_000_003 + number)
+        name = random.choice(self.sets)
+        _native.set_instruction_set(name)
+        _native.set_small_limit(random.choice((0, 32)))
+        extremum.set_num_threads(random.randrange(1, 5))
+        _native.set_bytes_per_thread(random.choice((64, 1024, *[1 << 30] * 8)))
+        self.checks = random.random() < self.compared
+        random.choice(self.kinds)()
+        self.count[name] += 1
+
+    def dtype(self):
+        return self.random.choice(ELEMENT_TYPES)
+
+    def array(self, shape=None, dtype=None):
+        random = self.random
+        dtype = self.dtype() if dtype is None else dtype
+        shape = memory.shape(random, random.choice((8, 33, 300, 300, 3000, 20_000))) if shape is None else shape
+        return memory.given(random, shape, dtype.newbyteorder("S") if random.random() < 0.1 else dtype)
+
+    def axes(self, x):
+        return tuple(self.random.sample(range(x.ndim), self.random.randrange(x.ndim + 1)))
+
+    def spelt(self, x, axes):
+        """The axes as a caller may write them."""
+        random = self.random
+        axes = tuple(axis - x.ndim if random.random() < 0.3 else axis for axis in axes)
+        return axes[0] if len(axes) == 1 and random.random() < 0.7 else axes
+
+    def out(self, shape, dtype, *inputs):
+        """None, an output with memory of its own, in the other byte order, or in the memory of an input."""
+        random = self.random
+        way = random.random()
+        if way < 0.5:
+            return None
+        if way < 0.6 and inputs:
+            base = random.choice(inputs)
+            fits = base.nbytes and base.base is not None and base.base.size - int(np.prod(shape)) * dtype.itemsize
+            if fits and fits > 0:
+                return np.ndarray(shape, dtype, base.base, random.randrange(fits))
+        return memory.wanted(random, shape, dtype.newbyteorder("S") if way > 0.93 else dtype)
+
+    def compare(self, operation, inputs, answer, out, context):
+        """The answer is the reference's, for what the inputs were before, and is where it was asked for."""
+        expected = twins.run(operation, *inputs)
+        found = np.asarray(answer)
+        found = found.astype(found.dtype.newbyteorder("="))
+        if not same_bits(found, expected) or (out is not None and answer is not out):
+            raise WrongError(f"{operation} {context}\ninputs   {inputs!r}\nfound    {found!r}\nexpected {expected!r}")
+        self.count["compared"] += 1
+
+    def arg_reduce(self):
+        random, x = self.random, self.array()
+        axes = self.axes(x)
+        order, tie, keepdims = random.choice(list(Order)), random.choice(list(Tie)), random.random() < 0.5
+        index = random.choice(INDEX_TYPES)
+        kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+        kept = kept if keepdims else tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+        out = self.out(kept, index, x)
+        call = extremum.argmax if order is Order.MAX else extremum.argmin
+        axis = None if len(axes) == x.ndim and random.random() < 0.5 else self.spelt(x, axes)
+        before = x.copy()
+        arguments = {"keepdims": keepdims, "select_last_index": tie is Tie.LAST, "dtype": index, "out": out}
+        if any(x.shape[each] == 0 for each in axes):
+            self.refuses(call, x, axis, **arguments)
+            return
+        answer = call(x, axis, **arguments)
+        self.count[call.__name__] += 1
+        if self.checks:
+            operation = ArgReduce(order, axes, keepdims, tie, index)
+            self.compare(operation, [before], answer, out, self.describe(out, x))
+
+    def one_hot(self):
+        x = self.array()
+        axes = self.axes(x)
+        out = x if self.random.random() < 0.05 else self.out(x.shape, x.dtype.newbyteorder("="), x)
+        before = x.copy()
+        if out is x and memory.shared(x):
+            self.refuses(extremum.hardmax, x, axes, out=out)
+            return
+        answer = extremum.hardmax(x, self.spelt(x, axes), out=out)
+        self.count["hardmax"] += 1
+        if self.checks:
+            self.compare(OneHot(axes), [before], answer, out, self.describe(out, x))
+
+    def extremum(self):
+        random, first = self.random, self.array()
+        shape, dtype = first.shape, first.dtype.newbyteorder("=")
+        inputs = [first]
+        for _ in range(random.choice((0, 1, 1, 1, 2, 4))):
+            lens = [1 if random.random() < 0.2 else n for n in shape]
+            cut = random.randrange(len(lens) + 1) if random.random() < 0.2 else 0
+            inputs.append(self.array(tuple(lens[cut:]), dtype))
+        random.shuffle(inputs)
+        out = self.out(shape, dtype, *inputs)
+        if random.random() < 0.1 and first.dtype == dtype:
+            out = memory.wanted(random, shape, dtype)
+            inputs.insert(random.randrange(len(inputs)), out)
+        order = random.choice(list(Order))
+        call = extremum.maximum if order is Order.MAX else extremum.minimum
+        before = [x.copy() for x in inputs]
+        answer = call(*inputs, out=out)
+        self.count[call.__name__] += 1
+        if self.checks:
+            self.compare(Extremum(order), before, answer, out, self.describe(out, *inputs))
+
+    def directml(self):
+        """A dispatch on memory that is as long as its description says."""
+        random = self.random
+        dtype = random.choice([each for each in ELEMENT_TYPES[:-1] if each not in BFLOAT16_AND_FLOAT64])
+        sizes = memory.shape(random, random.choice((8, 100, 1000)))
+        if not sizes or 0 in sizes:
+            sizes = (random.randrange(1, 40),)
+        x, a, raw_a = self.tensor(sizes, dtype, memory.input_strides)
+        axes = tuple(random.sample(range(len(sizes)), random.randrange(1, len(sizes) + 1)))
+        kind = random.randrange(3)
+        if kind == 0:
+            index = random.choice(INDEX_TYPES)
+            kept = tuple(1 if axis in axes else n for axis, n in enumerate(sizes))
+            y, out, raw_out = self.tensor(kept, index, memory.output_strides)
+            order, tie = random.choice(list(Order)), random.choice(list(Tie))
+            structure = dml.ArgMaxOperatorDesc if order is Order.MAX else dml.ArgMinOperatorDesc
+            direction = dml.AxisDirection.INCREASING if tie is Tie.FIRST else dml.AxisDirection.DECREASING
+            desc, inputs = structure(x, y, axes, direction), [(a, raw_a)]
+            operation = ArgReduce(order, axes, True, tie, index)
+        elif kind == 1 and dtype.name in ("float16", "float32"):
+            y, out, raw_out = self.tensor(sizes, dtype, memory.output_strides)
+            desc, inputs, operation = dml.ActivationHardmax1OperatorDesc(x, y, axes), [(a, raw_a)], OneHot(axes)
+        else:
+            second, b, raw_b = self.tensor(sizes, dtype, memory.input_strides)
+            y, out, raw_out = self.tensor(sizes, dtype, memory.output_strides)
+            desc, inputs, operation = (
+                dml.ElementWiseMaxOperatorDesc(x, second, y),
+                [(a, raw_a), (b, raw_b)],
+                Extremum(Order.MAX),
+            )
+        views = [view for view, _ in inputs]
+        dml.create_operator(desc).dispatch([raw for _, raw in inputs], [raw_out])
+        self.count["dispatch"] += 1
+        if self.checks:
+            self.compare(operation, views, out, None, desc)
+
+    def tensor(self, sizes, dtype, strides_of):
+        """A description, and memory that it fits: the array it describes and the raw buffer."""
+        random = self.random
+        # DirectML's strides count elements and do not run backwards.
+        strides = [abs(stride) for stride in strides_of(random, sizes, 1)]
+        desc = dml.TensorDesc(dml.TensorDataType[dtype.name.upper()], sizes, strides)
+        raw = memory.filled(random, dtype, desc.total_tensor_size_in_bytes)
+        view = np.ndarray(sizes, dtype, raw, 0, [stride * dtype.itemsize for stride in strides])
+        return desc, view, memoryview(raw)
+
+    def refused(self):
+        """Calls that are errors, for the memory that their way out holds."""
+        random, x = self.random, self.array()
+        out = memory.wanted(random, (*x.shape, 2), x.dtype.newbyteorder("="))
+        read_only = np.zeros(x.shape, x.dtype.newbyteorder("="))
+        read_only.flags.writeable = False
+        random.choice(
+            (
+                lambda: self.refuses(extremum.argmax, x, x.ndim),
+                lambda: self.refuses(extremum.argmin, x, (0, 0)),
+                lambda: self.refuses(extremum.hardmax, x, (-x.ndim - 1,)),
+                lambda: self.refuses(extremum.hardmax, x, (), out=out),
+                lambda: self.refuses(extremum.maximum, x, out=out),
+                lambda: self.refuses(extremum.maximum, x, x, out=read_only),
+                lambda: self.refuses(extremum.argmax, x, (), dtype="float32"),
+                lambda: self.refuses(extremum.argmax, np.array(["text", "more"]), 0),
+                lambda: self.refuses(extremum.minimum, x, np.zeros((7, 5, 3, 2, 11), x.dtype), np.zeros(13)),
+            )
+        )()
+
+    def refuses(self, call, *arguments, **named):
+        try:
+            call(*arguments, **named)
+        except ExtremumError:
+            self.count["refused"] += 1
+            return
+        raise WrongError(f"{call.__name__} took {arguments!r} {named!r}")
+
+    def sweep(self):
+        _native.sweep(memory.place(self.random, (self.random.randrange(5000),), np.dtype("int32"), [4]))
+        self.count["sweep"] += 1
+
+    def in_session(self):
+        """One node inside ONNX Runtime, which hands over memory of its own."""
+        operation, inputs, answer = self.session(self.random)
+        self.count["session"] += 1
+        if self.checks:
+            self.compare(operation, inputs, answer, None, "in onnxruntime")
+
+    def describe(self, out, *inputs):
+        arrays = [*inputs, *([] if out is None else [out])]
+        ways = (_native.get_instruction_set(), extremum.get_num_threads())
+        return f"{ways} " + "; ".join(f"{x.dtype}{list(x.shape)} strides {x.strides}" for x in arrays)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first call")
+    parser.add_argument("--compared", type=float, default=0.25, help="the share of answers that are compared")
+    parser.add_argument("--sessions", action="store_true", help="the library for ONNX Runtime too")
+    given = parser.parse_args()
+    session = importlib.import_module("random_sessions").run if given.sessions else None
+    np.set_printoptions(threshold=40, edgeitems=4)
+    print(f"seed {given.seed}, {', '.join(_native.instruction_sets())}: {_native.__file__}", flush=True)
+    calls, begun = Calls(given.seed, given.compared, session), time.monotonic()
+    number = given.first
+    try:
+        for number in range(given.first, given.first + given.calls):
+            calls.make(number)
+    except BaseException:
+        print(f"call {number} of seed {given.seed} failed", flush=True)
+        raise
+    taken = time.monotonic() - begun
+    print(f"{given.calls} calls in {taken:.1f} s: {dict(sorted(calls.count.items()))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

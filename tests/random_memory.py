@@ -1,0 +1,167 @@
+"""Arrays in memory that ends where their last element does, so that whoever watches a run sees what is read beyond.
+
+Layouts are those of C programs rather than of NumPy: any sequence of axes, gaps, bytes between elements, elements that
+overlap, axes that run backwards or stand still, and first bytes at any address.
+"""
+
+import functools
+
+import numpy as np
+
+from strategies import TEXTURES
+
+LENGTHS = (
+    1,
+    2,
+    2,
+    3,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    13,
+    15,
+    16,
+    17,
+    20,
+    31,
+    33,
+    40,
+    63,
+    65,
+    100,
+    127,
+    130,
+    257,
+    1000,
+    2050,
+    9000,
+)
+RANKS = (0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 8)
+_POOL = 1 << 16
+
+
+def shape(random, most):
+    """Rank 0 to 8 and at most so many elements, the lengths being those around the blocks of kernels; seldom empty."""
+    rank = random.choice(RANKS)
+    lens = [1] * rank
+    room = most
+    for _ in range(rank):
+        lens[random.randrange(rank)] = min(random.choice(LENGTHS), room)
+        room = most // max(1, int(np.prod(lens)))
+    if rank and random.random() < 0.02:
+        lens[random.randrange(rank)] = 0
+    return tuple(lens)
+
+
+def _strides(random, lens, choose):
+    order = list(range(len(lens)))[::-1]
+    if random.random() < 0.3:
+        random.shuffle(order)
+    backwards = random.random() < 0.25
+    strides, step = [0] * len(lens), None
+    for axis in order:
+        stride, overlaps = choose(step)
+        reach = stride * max(1, lens[axis])
+        step = reach if step is None or not overlaps else max(step, reach)
+        strides[axis] = -stride if backwards and random.random() < 0.5 else stride
+    return strides
+
+
+def input_strides(random, lens, size):
+    """Strides in bytes: with gaps, unaligned, standing still, or stepping into what is there already."""
+    ways = 5 if random.random() < 0.35 else 12
+
+    def choose(step):
+        step = size if step is None else step
+        match random.randrange(ways):
+            case 5:
+                return step * random.randrange(2, 5), False
+            case 6:
+                return step + size * random.randrange(20), False
+            case 7:
+                return step + random.randrange(9), False
+            case 8 | 9:
+                return 0, True
+            case 10:
+                return random.randrange(1, 2 * size + 1), True
+            case 11:
+                return size, True
+            case _:
+                return step, False
+
+    strides = _strides(random, lens, choose)
+    span = sum(n * abs(stride) for n, stride in zip(lens, strides, strict=True))
+    return strides if span < 1 << 21 else _strides(random, lens, lambda step: (step or size, False))
+
+
+def output_strides(random, lens, size):
+    """Strides in bytes of elements that lie apart."""
+    ways = 3 if random.random() < 0.5 else 6
+
+    def choose(step):
+        step = size if step is None else step
+        match random.randrange(ways):
+            case 3:
+                return step * 2, False
+            case 4:
+                return step + random.randrange(9), False
+            case 5:
+                return step + size * random.randrange(9), False
+            case _:
+                return step, False
+
+    return _strides(random, lens, choose)
+
+
+@functools.cache
+def _pools(dtype):
+    rng = np.random.default_rng(dtype.num)
+    pools = [np.asarray(texture(rng, dtype, (_POOL,)), dtype) for texture in TEXTURES]
+    return [pool.view(np.uint8) for pool in pools]
+
+
+def filled(random, dtype, length):
+    """A buffer of its own, full of one texture of the type; NumPy gives it exactly the bytes asked for."""
+    pool = random.choice(_pools(dtype))
+    memory = np.empty(length, np.uint8)
+    start = random.randrange(_POOL) * dtype.itemsize
+    at = 0
+    while at < length:
+        part = pool[start : start + length - at]
+        memory[at : at + part.size] = part
+        at, start = at + part.size, 0
+    return memory
+
+
+def place(random, lens, dtype, strides):
+    """An array of the strides, in memory of its own that is no longer than it needs."""
+    if 0 in lens:
+        return np.ndarray(lens, dtype)
+    lead = 0 if random.random() < 0.5 else random.randrange(64)
+    spans = [(n - 1) * stride for n, stride in zip(lens, strides, strict=True)]
+    before, after = -sum(span for span in spans if span < 0), sum(span for span in spans if span > 0)
+    memory = filled(random, dtype.newbyteorder("="), lead + before + after + dtype.itemsize)
+    return np.ndarray(lens, dtype, memory, lead + before, strides)
+
+
+def given(random, lens, dtype):
+    """An input."""
+    return place(random, lens, dtype, input_strides(random, lens, dtype.itemsize))
+
+
+def wanted(random, lens, dtype):
+    """An output."""
+    return place(random, lens, dtype, output_strides(random, lens, dtype.itemsize))
+
+
+def shared(x):
+    """Whether elements share bytes."""
+    if not x.size:
+        return False
+    steps = [np.arange(n) * stride for n, stride in zip(x.shape, x.strides, strict=True)]
+    starts = np.sort(functools.reduce(np.add.outer, steps, np.zeros((), int)), axis=None)
+    return bool((np.diff(starts) < x.itemsize).any())

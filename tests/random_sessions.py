@@ -1,0 +1,54 @@
+"""Nodes inside ONNX Runtime, for :mod:`random_calls`: a session is made once and takes any shape of its rank."""
+
+import functools
+
+import numpy as np
+import onnxruntime
+
+import random_memory
+from extremum.onnxruntime import InferenceSession
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.spec import ONNX, find
+from sessions import node_model
+
+__all__ = ["run"]
+
+DTYPES = tuple(np.dtype(name) for name in ("float16", "float32", "float64", "int8", "uint16", "int32", "uint64"))
+
+
+def run(random):
+    """A random node on random arrays: what it means, the arrays, and the answer."""
+    name = random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax"))
+    dtype = random.choice(DTYPES[:3] if name == "Hardmax" else DTYPES)
+    shape = ()
+    while not 1 <= len(shape) <= 4 or 0 in shape:
+        shape = random_memory.shape(random, random.choice((8, 300, 3000)))
+    axis, tie = random.randrange(len(shape)), random.choice(list(Tie))
+    count = random.randrange(1, 4) if name in ("Max", "Min") else 1
+    inputs = [np.ascontiguousarray(random_memory.given(random, shape, dtype)) for _ in range(count)]
+    session = _session(name, dtype, len(shape), axis, tie, count)
+    (answer,) = session.run(None, {f"x{number}": x for number, x in enumerate(inputs)})
+    return _meaning(name, axis, tie), inputs, answer
+
+
+def _meaning(name, axis, tie):
+    order = Order.MIN if name.endswith("Min") else Order.MAX
+    if name.startswith("Arg"):
+        return ArgReduce(order, (axis,), True, tie, np.dtype("int64"))
+    return OneHot((axis,)) if name == "Hardmax" else Extremum(order)
+
+
+@functools.cache
+def _session(name, dtype, rank, axis, tie, count):
+    attributes = {"axis": axis, "select_last_index": int(tie is Tie.LAST)}
+    attributes = {} if name in ("Max", "Min") else {"axis": axis} if name == "Hardmax" else attributes
+    x = np.empty((1,) * rank, dtype)
+    result = np.empty(x.shape, "int64" if name.startswith("Arg") else dtype)
+    model = node_model(find(ONNX, name, 13), attributes, [x] * count, result)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 2
+    # Each tensor has an allocation of its own, whose end can be watched.
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
+    return InferenceSession(model.SerializeToString(), options)
