@@ -24,21 +24,23 @@ def run(operation, *inputs):
 
 
 def arg_reduce(x, order, axes, keepdims, tie, index):
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
-    rows = np.moveaxis(x, kept, range(len(kept)))
-    rows = rows.reshape(*(x.shape[axis] for axis in kept), int(np.prod([x.shape[axis] for axis in sorted(axes)])))
-    rows = _comparable(rows)
+    rows = _comparable(_rows(x, axes))
     find = np.argmax if order is Order.MAX else np.argmin
     found = find(rows, -1) if tie is Tie.FIRST else rows.shape[-1] - 1 - find(rows[..., ::-1], -1)
     return np.expand_dims(found.astype(index), tuple(axes) if keepdims else ())
 
 
+def _rows(x, axes):
+    """The kept axes, and the reduced ones flattened to a last one."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    moved = np.moveaxis(x, kept, range(len(kept)))
+    return moved.reshape(*(x.shape[axis] for axis in kept), int(np.prod([x.shape[axis] for axis in axes])))
+
+
 def selection(x, order, axes):
     """The elements themselves, at the places that :func:`arg_reduce` finds."""
     found = arg_reduce(x, order, axes, False, Tie.FIRST, np.int64)
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
-    rows = np.moveaxis(x, kept, range(len(kept))).reshape(*found.shape, -1)
-    best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(x.dtype.newbyteorder("="))
+    best = np.take_along_axis(_rows(x, axes), found[..., None], -1)[..., 0].astype(x.dtype.newbyteorder("="))
     return np.expand_dims(best, tuple(axes))
 
 

@@ -16,20 +16,7 @@ __all__ = ["markdown", "records", "table", "tables"]
 
 
 def records() -> list[dict[str, Any]]:
-    """Return one record per operator version, as JSON can hold it.
-
-    Returns
-    -------
-    list of dict
-        With ``operator``, ``domain``, ``version`` and ``types``.
-
-    Examples
-    --------
-    >>> from extremum import catalogue
-    >>> hardmax = [each for each in catalogue.records() if each["operator"] == "Hardmax"]
-    >>> hardmax[0]["version"], hardmax[0]["types"]
-    ('1', ['float16', 'float32', 'float64'])
-    """
+    """Return one record per operator version, as JSON can hold it."""
     return [
         {
             "operator": row.name,
@@ -50,25 +37,7 @@ def _since(versions: Iterable[spec.OperatorVersion], element_type: str) -> str:
 
 
 def table(domain: str) -> list[list[str]]:
-    """Return the headings and one row per operator: its versions, and from which one on each element type is accepted.
-
-    Parameters
-    ----------
-    domain : str
-        ``spec.ONNX`` or ``spec.DIRECTML``.
-
-    Returns
-    -------
-    list of list of str
-        Element types that all operators treat alike share a column; ``-`` stands for never.
-
-    Examples
-    --------
-    >>> from extremum import catalogue, spec
-    >>> headings, *rows = catalogue.table(spec.ONNX)
-    >>> headings[:2], rows[0][:2]
-    (['operator', 'versions'], ['ArgMax', '1, 11, 12, 13'])
-    """
+    """Return the headings and a row per operator: its versions, and from which one on it takes each element type."""
     operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
     columns: dict[tuple[str, ...], list[str]] = {}
     for element_type in dtypes.ELEMENT_TYPES:
@@ -87,34 +56,10 @@ def table(domain: str) -> list[list[str]]:
 
 
 def tables() -> list[list[list[str]]]:
-    """Return the table of each domain.
-
-    Returns
-    -------
-    list
-        ONNX's operators, then DirectML's; each table as :func:`table` returns it.
-
-    Examples
-    --------
-    >>> from extremum import catalogue
-    >>> [rows[1][0] for rows in catalogue.tables()]
-    ['ArgMax', 'DML_ARGMAX']
-    """
+    """Return the table of each domain."""
     return [table(domain) for domain in (spec.ONNX, spec.DIRECTML)]
 
 
 def markdown() -> str:
-    """Return the tables as the README shows them.
-
-    Returns
-    -------
-    str
-        Markdown tables with an empty line between them; the last one ends in a line break.
-
-    Examples
-    --------
-    >>> from extremum import catalogue
-    >>> catalogue.markdown().splitlines()[2].startswith("| ArgMax | 1, 11, 12, 13 |")
-    True
-    """
+    """Return the tables as the README shows them."""
     return "\n".join(markdown_table(headings, rows) for headings, *rows in tables())

@@ -18,31 +18,13 @@ __all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_n
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """An element type under all its names.
-
-    Attributes
-    ----------
-    name : str
-        NumPy's (or ml_dtypes') name, such as ``float32``.
-    onnx : str
-        ONNX's name of a tensor of this type, such as ``tensor(float)``.
-    onnx_number : int
-        The value in ``TensorProto.DataType``.
-    directml : str or None
-        The name in ``DML_TENSOR_DATA_TYPE`` without its prefix, or None where DirectML has no such type.
-    itemsize : int
-        Bytes of one element.
-
-    Examples
-    --------
-    >>> from extremum import dtypes
-    >>> dtypes.from_name("float32").onnx
-    'tensor(float)'
-    """
+    """An element type under all its names."""
 
     name: str
+    # The name of a tensor of this type, and the value in TensorProto.DataType.
     onnx: str
     onnx_number: int
+    # The name in DML_TENSOR_DATA_TYPE without its prefix; None where DirectML has no such type.
     directml: str | None
     itemsize: int
 
@@ -85,29 +67,7 @@ def _unknown(given: object) -> ElementTypeError:
 
 
 def from_name(name: str) -> ElementType:
-    """Return the element type called ``name`` in NumPy or ml_dtypes.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``float32``.
-
-    Returns
-    -------
-    ElementType
-        The row of the table.
-
-    Raises
-    ------
-    ElementTypeError
-        If no row has that name.
-
-    Examples
-    --------
-    >>> from extremum import dtypes
-    >>> dtypes.from_name("bfloat16").itemsize
-    2
-    """
+    """Return the element type called ``name`` in NumPy or ml_dtypes."""
     try:
         return _BY_NAME[name]
     except KeyError:
@@ -115,57 +75,12 @@ def from_name(name: str) -> ElementType:
 
 
 def from_numpy(dtype: np.dtype[Any]) -> ElementType:
-    """Return the element type of a NumPy dtype, whatever its byte order.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Such as ``array.dtype``; bfloat16 is the dtype that ml_dtypes registers.
-
-    Returns
-    -------
-    ElementType
-        The row of the table.
-
-    Raises
-    ------
-    ElementTypeError
-        If the dtype is none of the table's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum import dtypes
-    >>> dtypes.from_numpy(np.dtype(">f4")).name
-    'float32'
-    """
+    """Return the element type of a NumPy dtype, whatever its byte order."""
     return from_name(dtype.name)
 
 
 def from_directml(name: str) -> ElementType:
-    """Return the element type called ``name`` in ``DML_TENSOR_DATA_TYPE``.
-
-    Parameters
-    ----------
-    name : str
-        The enumerator without its prefix, such as ``FLOAT32``.
-
-    Returns
-    -------
-    ElementType
-        The row of the table.
-
-    Raises
-    ------
-    ElementTypeError
-        If DirectML's type is none that the operators of this package take.
-
-    Examples
-    --------
-    >>> from extremum import dtypes
-    >>> dtypes.from_directml("UINT16").name
-    'uint16'
-    """
+    """Return the element type called ``name`` in ``DML_TENSOR_DATA_TYPE``."""
     try:
         return _BY_DIRECTML[name]
     except KeyError:

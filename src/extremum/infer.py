@@ -19,37 +19,7 @@ __all__ = ["output"]
 
 
 def output(row: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> TensorType:
-    """Return what is known of the output.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    values : mapping of str to (int, tuple of int or None)
-        What :func:`extremum.validate.attributes` returned.
-    types : sequence of TensorType
-        What is known of the inputs, which have passed :func:`extremum.validate.inputs`.
-
-    Returns
-    -------
-    TensorType
-        The element type is None where the version leaves it to the caller.
-
-    Raises
-    ------
-    SpecError
-        If the shapes do not go together, or a reduced axis has no element.
-    AxisError
-        If an axis lies outside the rank.
-
-    Examples
-    --------
-    >>> from extremum import infer, spec, validate
-    >>> from extremum.tensors import TensorType
-    >>> row = spec.find(spec.ONNX, "ArgMax", 13)
-    >>> str(infer.output(row, validate.attributes(row, {"axis": -1}), [TensorType("float16", ("batch", 10))]))
-    'int64[batch, 1]'
-    """
+    """Return what is known of the output; its element type is None where the version leaves it to the caller."""
     match row.family:
         case Family.ARGMAX | Family.ARGMIN:
             element = row.output.types[0] if len(row.output.types) == 1 else None

@@ -17,37 +17,7 @@ __all__ = ["lower"]
 
 
 def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
-    """Return the core operation that a version with these attributes means.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    values : mapping of str to (int, tuple of int or None)
-        What :func:`extremum.validate.attributes` returned.
-    rank : int
-        The rank of the input.
-    index : str, optional
-        Element type of the indices where the version leaves a choice; its first one by default.
-
-    Returns
-    -------
-    ArgReduce, OneHot, Extremum or Selection
-        To be called on the inputs.
-
-    Raises
-    ------
-    AxisError
-        If an axis lies outside the rank.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> from extremum.lower import lower
-    >>> row = spec.find(spec.ONNX, "Hardmax", 11)
-    >>> lower(row, validate.attributes(row, {}), rank=3)
-    OneHot(axes=(1, 2))
-    """
+    """Return the core operation that a version means; `index` is for one that leaves the type of indices open."""
     axes = validate.axes(row, values, rank)
     match row.family:
         case Family.ARGMAX | Family.ARGMIN:

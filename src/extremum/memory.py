@@ -18,28 +18,7 @@ __all__ = ["require_memory"]
 
 
 def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> None:
-    """Refuse an array that would not fit into the memory available now.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Its sizes.
-    dtype : numpy.dtype
-        Its element type.
-    what : str
-        What the array is, for the message.
-
-    Raises
-    ------
-    MemoryLimitError
-        If it needs more bytes than are available.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.memory import require_memory
-    >>> require_memory((2, 3), np.dtype("float32"), "input 'x'")
-    """
+    """Refuse an array that would not fit into the memory available now."""
     needed = math.prod(shape) * dtype.itemsize
     available = psutil.virtual_memory().available
     if needed > available:

@@ -39,29 +39,7 @@ _ELEMENTWISE = {Order.MAX: _native.maximum, Order.MIN: _native.minimum}
 
 @dataclass(frozen=True, slots=True)
 class ArgReduce:
-    """The index of the extremum over a set of axes, row-major within the reduced block.
-
-    Attributes
-    ----------
-    order : Order
-        Largest or smallest.
-    axes : tuple of int
-        The reduced axes; their order does not matter.
-    keepdims : bool
-        Whether a reduced axis stays with size 1.
-    tie : Tie
-        The first or the last of equals.
-    index : numpy.dtype
-        Type of the result: int64, int32, uint64 or uint32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.operations import ArgReduce, Order, Tie
-    >>> last = ArgReduce(Order.MAX, (0, 1), keepdims=False, tie=Tie.LAST, index=np.dtype(np.int64))
-    >>> int(last(np.array([[3, 1], [0, 3]])))
-    3
-    """
+    """The index of the extremum over a set of axes in any sequence, row-major within the reduced block."""
 
     order: Order
     axes: tuple[int, ...]
@@ -83,20 +61,7 @@ class ArgReduce:
 
 @dataclass(frozen=True, slots=True)
 class OneHot:
-    """1 at the first largest element over a set of axes, 0 elsewhere, in the type of the input.
-
-    Attributes
-    ----------
-    axes : tuple of int
-        The axes that together hold exactly one 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.operations import OneHot
-    >>> OneHot((0,))(np.array([1.0, 5.0, 5.0]))
-    array([0., 1., 0.])
-    """
+    """1 at the first largest element over a set of axes, 0 elsewhere, in the type of the input."""
 
     axes: tuple[int, ...]
 
@@ -107,20 +72,7 @@ class OneHot:
 
 @dataclass(frozen=True, slots=True)
 class Extremum:
-    """The elementwise largest or smallest of any number of operands, broadcast against each other.
-
-    Attributes
-    ----------
-    order : Order
-        Largest or smallest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.operations import Extremum, Order
-    >>> Extremum(Order.MIN)(np.array([1, 4]), np.array([3]), np.array([2, 2]))
-    array([1, 2])
-    """
+    """The elementwise largest or smallest of any number of operands, broadcast against each other."""
 
     order: Order
 
@@ -131,24 +83,9 @@ class Extremum:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The extremum itself over a set of axes, which stay with size 1: the bits of the element an ArgReduce finds.
+    """The extremum itself over at least one axis, which stays with size 1: the bits of the first of equals.
 
     Finding comes first because it alone reads the whole input, in one pass; fetching reads one element per result.
-
-    Attributes
-    ----------
-    order : Order
-        Largest or smallest; of equals, such as -0 and +0 or two NaNs, the first.
-    axes : tuple of int
-        The reduced axes, at least one; their order does not matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.operations import Order, Selection
-    >>> Selection(Order.MIN, (1,))(np.array([[3, 1, 2], [5, 4, 4]]))
-    array([[1],
-           [4]])
     """
 
     order: Order

@@ -22,31 +22,7 @@ Number = int | float
 
 
 def run(operation: Operation, *inputs: ArrayLike) -> Array:
-    """Apply one core operation to its inputs.
-
-    Parameters
-    ----------
-    operation : ArgReduce, OneHot, Extremum or Selection
-        What to do; see :mod:`extremum.operations`.
-    *inputs : array_like
-        One array, or for Extremum one or more.
-
-    Returns
-    -------
-    ndarray
-        A new array in native byte order.
-
-    Raises
-    ------
-    ArgumentError
-        If a reduced axis has no element.
-
-    Examples
-    --------
-    >>> from extremum.operations import Extremum, Order
-    >>> run(Extremum(Order.MAX), [1, 5], [3, 4])
-    array([3, 5])
-    """
+    """Apply one core operation to its inputs."""
     # ml_dtypes reads a single byte-swapped bfloat16 element as another number, so the bytes are put in order first.
     arrays = [x.astype(x.dtype.newbyteorder("="), copy=False) for x in map(np.asarray, inputs)]
     match operation:
@@ -61,45 +37,7 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
 
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
-    """Index of the extremum over a set of axes, row-major within the reduced block.
-
-    Parameters
-    ----------
-    x : ndarray
-        Any shape, any element type.
-    order : Order
-        Whether the largest or the smallest element is sought.
-    axes : sequence of int
-        The reduced axes; their sequence does not matter. No axis: every element is a block of its own, index 0.
-    keepdims : bool
-        Whether reduced axes stay in the result with length 1.
-    tie : Tie
-        Which of several equal elements counts.
-    index : dtype_like
-        Element type of the result.
-
-    Returns
-    -------
-    ndarray of `index`
-        `x`'s shape without the reduced axes, or with 1 in their place.
-
-    Raises
-    ------
-    ArgumentError
-        If the reduced axes hold no element, whether or not the result would have any.
-
-    Notes
-    -----
-    Source: ONNX ArgMax and ArgMin 1 to 13; DML_ARGMAX and DML_ARGMIN for more than one axis.
-
-    Examples
-    --------
-    >>> x = np.array([[1.0, 7.0, 7.0], [9.0, np.nan, 2.0]])
-    >>> arg_reduce(x, Order.MAX, [1], False, Tie.FIRST, np.int64)
-    array([1, 1])
-    >>> arg_reduce(x, Order.MIN, [0, 1], True, Tie.LAST, np.int32)
-    array([[4]], dtype=int32)
-    """
+    """Index of the extremum over a set of axes, row-major within the reduced block; no axis leaves blocks of one."""
     if any(x.shape[axis] == 0 for axis in axes):
         raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
     kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
@@ -109,30 +47,7 @@ def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie:
 
 
 def one_hot(x: Array, axes: Sequence[int]) -> Array:
-    """One at the first maximum over a set of axes, zero elsewhere.
-
-    Parameters
-    ----------
-    x : ndarray
-        Any shape, any element type.
-    axes : sequence of int
-        The axes that together make one row; "first" is row-major within it. No axis: every element is a one.
-
-    Returns
-    -------
-    ndarray
-        `x`'s shape and element type. Empty rows give an empty result.
-
-    Notes
-    -----
-    Source: ONNX Hardmax 13 for one axis, Hardmax 1 and 11 for the last few.
-
-    Examples
-    --------
-    >>> one_hot(np.array([[3, 8, 8], [5, 1, 2]]), [1])
-    array([[0, 1, 0],
-           [1, 0, 0]])
-    """
+    """One at the first maximum over a set of axes, zero elsewhere."""
     result = np.zeros(x.shape, x.dtype)
     for block, ones in zip(_blocks(x, axes), _blocks(result, axes), strict=True):
         if block.size:
@@ -141,29 +56,7 @@ def one_hot(x: Array, axes: Sequence[int]) -> Array:
 
 
 def extremum(order: Order, *operands: Array) -> Array:
-    """Elementwise largest or smallest of any number of operands, broadcast together.
-
-    Parameters
-    ----------
-    order : Order
-        Whether the largest or the smallest element is sought.
-    *operands : ndarray
-        One or more, of one element type and of shapes that broadcast.
-
-    Returns
-    -------
-    ndarray
-        The broadcast shape, the operands' element type. Bits are selected from an operand, never computed.
-
-    Notes
-    -----
-    Source: ONNX Max and Min 1 to 13. Zeros follow IEEE 754-2019 `maximum` and `minimum`: +0 is the larger one.
-
-    Examples
-    --------
-    >>> extremum(Order.MAX, np.array([-0.0, np.nan, 1.0]), np.array(0.0))
-    array([ 0., nan,  1.])
-    """
+    """Elementwise largest or smallest of operands broadcast together; +0 is larger than -0, as in IEEE 754-2019."""
     operands = tuple(np.broadcast_arrays(*operands))
     result = np.empty(operands[0].shape, operands[0].dtype)
     for place in np.ndindex(result.shape):
@@ -173,32 +66,7 @@ def extremum(order: Order, *operands: Array) -> Array:
 
 
 def selection(x: Array, order: Order, axes: Sequence[int]) -> Array:
-    """First largest or smallest element over a set of axes, which stay with length 1.
-
-    Parameters
-    ----------
-    x : ndarray
-        Any shape, any element type.
-    order : Order
-        Whether the largest or the smallest element is sought.
-    axes : sequence of int
-        The reduced axes; their sequence does not matter.
-
-    Returns
-    -------
-    ndarray
-        The elements that :func:`arg_reduce` points to with ``Tie.FIRST``, bit for bit.
-
-    Notes
-    -----
-    Source: DML_REDUCE with the functions MAX and MIN.
-
-    Examples
-    --------
-    >>> selection(np.array([[3, 1, 2], [5, 4, 4]]), Order.MIN, [1])
-    array([[1],
-           [4]])
-    """
+    """First largest or smallest element over a set of axes, which stay with length 1."""
     kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
     result = np.empty(kept, x.dtype)
     for place, block in zip(np.ndindex(*kept), _blocks(x, axes), strict=True):

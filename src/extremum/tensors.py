@@ -21,45 +21,15 @@ Shape = tuple[Dimension, ...]
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """The element type and shape of a tensor, as far as they are known.
+    """The element type and shape of a tensor, as far as they are known: None where not even the rank is."""
 
-    Attributes
-    ----------
-    element : str or None
-        Name of the element type, such as ``float32``; None where it is unknown.
-    shape : tuple of (int, str or None), or None
-        One entry per dimension; None where not even the rank is known.
-
-    Examples
-    --------
-    >>> from extremum.tensors import TensorType
-    >>> str(TensorType("float32", ("batch", None, 3)))
-    'float32[batch, ?, 3]'
-    """
-
+    # Such as ``float32``.
     element: str | None = None
     shape: Shape | None = None
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> TensorType:
-        """Return the type of an array that exists.
-
-        Parameters
-        ----------
-        array : numpy.ndarray
-            Any shape, any dtype.
-
-        Returns
-        -------
-        TensorType
-            Everything known.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> str(TensorType.of(np.zeros((2, 3), np.int8)))
-        'int8[2, 3]'
-        """
+        """Return the type of an array that exists."""
         return cls(array.dtype.name, array.shape)
 
     @property

@@ -53,35 +53,7 @@ OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyT
 
 
 def find(domain: str, name: str, opset: int) -> OperatorVersion:
-    """Return the version of an operator that is in force at an opset.
-
-    Parameters
-    ----------
-    domain : str
-        ``spec.ONNX`` or ``spec.DIRECTML``.
-    name : str
-        The operator's name, such as ``ArgMax``.
-    opset : int
-        The version of the domain that a model imports; for DirectML the feature level, such as 0x4100.
-
-    Returns
-    -------
-    OperatorVersion
-        The newest row that is not newer than ``opset``.
-
-    Raises
-    ------
-    UnknownOperatorError
-        If the operator is not among ``spec.OPERATORS``.
-    SpecError
-        If the operator came later than ``opset``.
-
-    Examples
-    --------
-    >>> from extremum import spec
-    >>> str(spec.find(spec.ONNX, "ArgMax", opset=20))
-    'ArgMax-13'
-    """
+    """Return the version of an operator in force at an opset or, for DirectML, a feature level such as 0x4100."""
     versions = OPERATORS.get((domain, name))
     if versions is None:
         known = ", ".join(sorted(known for known_domain, known in OPERATORS if known_domain == domain))

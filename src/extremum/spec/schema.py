@@ -35,14 +35,7 @@ FLOATS = ("float16", "float32", "float64")
 
 
 def requirement(domain: str, version: int) -> str:
-    """Return a version of a domain as one asks for it.
-
-    Examples
-    --------
-    >>> from extremum import spec
-    >>> spec.requirement(spec.ONNX, 13), spec.requirement(spec.DIRECTML, 0x4100)
-    ('opset 13', 'feature level 4_1')
-    """
+    """Return a version of a domain as one asks for it."""
     if domain == DIRECTML:
         return f"feature level {version >> 12}_{version >> 8 & 0xF}"
     return f"opset {version}"
@@ -86,24 +79,11 @@ class Broadcasting(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute.
-
-    Attributes
-    ----------
-    name : str
-        As the document spells it.
-    type : AttributeType
-        One integer or several.
-    default : int or None
-        The value of an attribute that is not given; None if the document states no default.
-    range : AttributeRange
-        The accepted values.
-    required : bool
-        Whether it has to be given.
-    """
+    """One attribute, named as the document spells it."""
 
     name: str
     type: AttributeType
+    # The value of an attribute that is not given; None if the document states no default.
     default: int | None
     range: AttributeRange
     required: bool = False
@@ -111,68 +91,35 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One input or output.
-
-    Attributes
-    ----------
-    name : str
-        As the document spells it.
-    types : tuple of str
-        Names of the accepted element types. Inputs and outputs with the same types as the row's ``types`` share one
-        element type in a node.
-    maximum : int
-        How often it may be repeated; more than 1 for a variadic input, of which at least one is needed.
-    """
+    """One input or output, named as the document spells it."""
 
     name: str
+    # Inputs and outputs with the same types as the row's `types` share one element type in a node.
     types: tuple[str, ...]
+    # More than 1 for a variadic input, of which at least one is needed.
     maximum: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorVersion:
-    """Everything one version of one operator promises.
-
-    Attributes
-    ----------
-    domain : str
-        ``ONNX`` or ``DIRECTML``.
-    name : str
-        The operator's name in its domain.
-    since : int
-        The opset, or the feature level, from which on this row is in force.
-    family : Family
-        What is computed.
-    input, output : Parameter
-        The operators here have one of each; the input may be variadic.
-    attributes : tuple of Attribute
-        In the document's order.
-    broadcasting : Broadcasting
-        How several inputs go together.
-    coerced : bool
-        Whether the input is seen as 2-D, split at the axis.
-    ranks : tuple of int
-        The smallest and the largest rank accepted; the largest is None where there is no limit.
-    empty : bool
-        Whether a tensor may have no element.
-
-    Examples
-    --------
-    >>> from extremum import spec
-    >>> spec.find(spec.ONNX, "Hardmax", opset=12).coerced
-    True
-    """
+    """Everything one version of one operator promises."""
 
     domain: str
     name: str
+    # The opset, or the feature level, from which on this row is in force.
     since: int
     family: Family
+    # The operators here have one of each; the input may be variadic.
     input: Parameter
     output: Parameter
+    # In the document's order.
     attributes: tuple[Attribute, ...] = ()
     broadcasting: Broadcasting = Broadcasting.NONE
+    # Whether the input is seen as 2-D, split at the axis.
     coerced: bool = False
+    # The smallest and the largest rank accepted; the largest is None where there is no limit.
     ranks: tuple[int, int | None] = (0, None)
+    # Whether a tensor may have no element.
     empty: bool = True
 
     @property

@@ -1,7 +1,7 @@
 """The attributes of a node, held against its version.
 
 Decides which names and values are refused. What an axis means in a tensor of some rank is
-:mod:`extremum.validate.axis`"s.
+:mod:`extremum.validate.axis`'s.
 """
 
 from __future__ import annotations
@@ -19,56 +19,14 @@ Attributes = Mapping[str, int | tuple[int, ...] | None]
 
 
 def attributes(row: OperatorVersion, given: Mapping[str, object]) -> Attributes:
-    """Check the attributes that are given and fill in the defaults of the others.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    given : mapping of str to object
-        The attributes a node states.
-
-    Returns
-    -------
-    mapping of str to (int, tuple of int or None)
-        A value for every attribute of the version.
-
-    Raises
-    ------
-    SpecError
-        If the version has no such attribute, a value is of the wrong type or out of range, or one is missing.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> validate.attributes(spec.find(spec.ONNX, "ArgMax", 11), {"axis": -1})
-    {'axis': -1, 'keepdims': 1}
-    """
+    """Check the attributes that are given and fill in the defaults of the others."""
     for name in given:
         known_attribute(row, name)
     return {each.name: attribute_value(row, each, given) for each in row.attributes}
 
 
 def known_attribute(row: OperatorVersion, name: str) -> None:
-    """Refuse an attribute that the version does not have.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    name : str
-        The attribute's name.
-
-    Raises
-    ------
-    SpecError
-        Saying which version has it, if one does.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> validate.known_attribute(spec.find(spec.ONNX, "ArgMax", 11), "axis")
-    """
+    """Refuse an attribute that the version does not have."""
     if row.attribute(name) is None:
         raise _unknown_attribute(row, name)
 
@@ -90,34 +48,7 @@ def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
 def attribute_value(
     row: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
 ) -> int | tuple[int, ...] | None:
-    """Return the value of one attribute, which is its default where none is given.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    attribute : Attribute
-        One of its attributes.
-    given : mapping of str to object
-        The attributes a node states.
-
-    Returns
-    -------
-    int, tuple of int or None
-        As in :data:`Attributes`.
-
-    Raises
-    ------
-    SpecError
-        If the value is of the wrong type or out of range, or a required one is missing.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> row = spec.find(spec.ONNX, "ArgMax", 11)
-    >>> validate.attribute_value(row, row.attributes[1], {"axis": -1})
-    1
-    """
+    """Return the value of one attribute, which is its default where none is given."""
     if attribute.name not in given:
         if attribute.required:
             raise SpecError(f"{row} needs the attribute {attribute.name!r}")

@@ -15,37 +15,7 @@ _AXIS_RANGES = (AttributeRange.AXIS, AttributeRange.AXIS_UNSTATED, AttributeRang
 
 
 def axes(row: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
-    """Return the axes that the attributes mean in a tensor of some rank.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version in force.
-    values : mapping of str to (int, tuple of int or None)
-        What :func:`attributes` returned.
-    rank : int
-        The rank of the input.
-
-    Returns
-    -------
-    tuple of int
-        Non-negative, distinct axes in ascending order: all from the axis on where the version sees its input as 2-D,
-        none for an elementwise operator.
-
-    Raises
-    ------
-    AxisError
-        If an axis lies outside the rank, or is listed twice.
-    SpecError
-        If a list of axes is empty.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> row = spec.find(spec.ONNX, "Hardmax", 11)
-    >>> validate.axes(row, validate.attributes(row, {}), rank=4)
-    (1, 2, 3)
-    """
+    """Return the axes that the attributes mean in a tensor of some rank: non-negative, distinct and ascending."""
     chosen: tuple[int, ...] = ()
     for attribute in row.attributes:
         if attribute.range in _AXIS_RANGES:
