@@ -42,8 +42,9 @@ class Laid:
 def shapes(draw, least=1):
     """Rank 0 to 8, at most 3000 elements; with `least` 0, now and then none."""
     sides = draw(st.lists(_SIDES if least else st.one_of(_SIDES, st.just(0)), max_size=8))
-    for axis, side in enumerate(sides):
-        if prod(sides[:axis]) * side > _MOST:
+    for axis in range(len(sides)):
+        # A side of 0 counts as 1: memory around an empty array is not empty.
+        if prod(max(each, 1) for each in sides[: axis + 1]) > _MOST:
             sides[axis] = 1
     return tuple(sides)
 
