@@ -22,11 +22,14 @@ from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError
 from extremum.graph import nodes
+from extremum.graph.external import read_external
 from extremum.graph.functions import callees_first
-from extremum.graph.load import load
+from extremum.graph.limits import require_shallow
+from extremum.graph.load import load, with_dense
 from extremum.graph.types import skeleton
 
 __all__ = [
+    "ENGINES",
     "Backend",
     "PreparedModel",
     "is_compatible",
@@ -38,6 +41,10 @@ __all__ = [
 ]
 
 
+ENGINES = ("onnxruntime", "reference")
+"""Who can run operators that are not this package's."""
+
+
 class PreparedModel(BackendRep):
     """A model that has been checked and loaded, to be run any number of times.
 
@@ -45,6 +52,8 @@ class PreparedModel(BackendRep):
     ----------
     model : onnx.ModelProto
         The model, with its weights.
+    engine : str
+        Who runs it, one of :data:`ENGINES`. The operators of this package are this package's in both.
 
     Examples
     --------
@@ -59,6 +68,7 @@ class PreparedModel(BackendRep):
 
     def __init__(self, model: onnx.ModelProto, executor: Executor | Session) -> None:
         self.model = model
+        self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._executor = executor
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
 
@@ -117,7 +127,12 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def prepare(
-        cls, model: onnx.ModelProto | bytes | str | os.PathLike[str], device: str = "CPU", **options: Any
+        cls,
+        model: onnx.ModelProto | bytes | str | os.PathLike[str],
+        device: str = "CPU",
+        *,
+        engine: str | None = None,
+        **options: Any,
     ) -> PreparedModel:
         """Check and load a model.
 
@@ -127,6 +142,10 @@ class Backend(_OnnxBackend):
             The model, its serialised form, or the file that holds it. Weights kept beside the file are read too.
         device : str
             ``CPU``.
+        engine : str, optional
+            Who runs the other operators: ``onnxruntime``, with this package's operators in it, or ``reference``,
+            onnx's reference implementation. By default onnxruntime where there are others, it is installed and takes
+            the model; where it fails the reference implementation takes over.
 
         Returns
         -------
@@ -139,6 +158,12 @@ class Backend(_OnnxBackend):
             If it is no ONNX model, or not a valid one.
         UnknownOperatorError
             If there is no implementation of one of its operators.
+        ArgumentError
+            If there is no such device, engine or option.
+        DependencyError
+            If the engine is ``onnxruntime``, which is missing or too old.
+        ExecutionError
+            If the engine is ``onnxruntime``, which does not take the model.
         SpecError, AxisError, ElementTypeError
             If a node breaks the promise of its operator's version, as far as the model alone gives it away.
         MemoryLimitError
@@ -158,18 +183,24 @@ class Backend(_OnnxBackend):
         """
         _refuse(options)
         cls._require_device(device)
+        if engine not in (None, *ENGINES):
+            raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
         loaded = load(model)
-        bare = skeleton(loaded)
-        served = serves(loaded)
-        survey(loaded, others_too=served)
-        callees_first(loaded.functions)
-        session = open_session(model, lambda: _reference(loaded)) if served else None
-        if session is not None:
-            return PreparedModel(loaded, session)
-        if served:
-            survey(loaded)
-        check(bare)
-        return PreparedModel(loaded, _reference(loaded))
+        if engine == "onnxruntime":
+            survey(loaded, others_too=True)
+            return PreparedModel(loaded, open_session(model, None))
+        refusal = None
+        if engine is None and serves(loaded):
+            survey(loaded, others_too=True)
+            try:
+                return PreparedModel(loaded, open_session(model, lambda: _reference(with_dense(loaded))))
+            except ExtremumError as error:
+                # The reference implementation may do better, or says why not.
+                refusal = error.given
+        survey(loaded, refusal=refusal)
+        whole = with_dense(loaded)
+        check(skeleton(whole))
+        return PreparedModel(loaded, _reference(whole))
 
     @classmethod
     def run_model(
@@ -177,10 +208,12 @@ class Backend(_OnnxBackend):
         model: onnx.ModelProto | bytes | str | os.PathLike[str],
         inputs: Sequence[Any] | Mapping[str, Any],
         device: str = "CPU",
+        *,
+        engine: str | None = None,
         **options: Any,
     ) -> tuple[Any, ...]:
         """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`."""
-        return cls.prepare(model, device, **options).run(inputs)
+        return cls.prepare(model, device, engine=engine, **options).run(inputs)
 
     @classmethod
     def run_node(
@@ -228,6 +261,7 @@ class Backend(_OnnxBackend):
         opset = options.pop("opset_version", None)
         _refuse(options)
         cls._require_device(device)
+        require_shallow([node])
         opsets = {"": onnx.defs.onnx_opset_version()}
         opsets[nodes.canonical(node.domain)] = opset or opsets.get(nodes.canonical(node.domain), 1)
         graph = onnx.helper.make_graph(
@@ -239,10 +273,9 @@ class Backend(_OnnxBackend):
         model = onnx.ModelProto(
             graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
         )
+        read_external(model, None)
         survey(model)
-        executor = Executor(graph, opsets=opsets)
-        executor.locate("graph")
-        return PreparedModel(model, executor).run(inputs)
+        return PreparedModel(model, _reference(model)).run(inputs)
 
     @classmethod
     def _require_device(cls, device: str) -> None:

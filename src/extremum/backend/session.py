@@ -7,6 +7,7 @@ both.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -23,7 +24,7 @@ from extremum.graph import nodes
 if TYPE_CHECKING:
     from extremum.onnxruntime import InferenceSession
 
-__all__ = ["Session", "open_session", "serves"]
+__all__ = ["Session", "is_installed", "open_session", "serves"]
 
 _FATAL = 4
 
@@ -52,6 +53,11 @@ def serves(model: onnx.ModelProto) -> bool:
     bodies = (model.graph.node, *(each.node for each in model.functions))
     if all((nodes.canonical(node.domain), node.op_type) in own for body in bodies for node in nodes.walk(body)):
         return False
+    return is_installed()
+
+
+def is_installed() -> bool:
+    """Return whether onnxruntime is there and new enough."""
     try:
         import_module("extremum.onnxruntime.installed")
     except DependencyError:
@@ -60,34 +66,45 @@ def serves(model: onnx.ModelProto) -> bool:
 
 
 def open_session(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str], reference: Callable[[], Executor]
-) -> Session | None:
-    """Return a session for a model, or None if onnxruntime does not take it.
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], reference: Callable[[], Executor] | None
+) -> Session:
+    """Return a session for a model.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        The model, for which :func:`serves` is true.
-    reference : callable
+        The model.
+    reference : callable or None
         Makes the evaluator for the runs that the session cannot do; called when it is first needed.
 
     Returns
     -------
-    Session or None
+    Session
         To be run like an evaluator.
-    """
-    import onnxruntime
 
+    Raises
+    ------
+    ExecutionError
+        If onnxruntime does not take the model; it holds what onnxruntime says.
+    DependencyError
+        If onnxruntime is missing or too old.
+    """
     from extremum.onnxruntime import InferenceSession
+    from extremum.onnxruntime.installed import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL
     try:
         source = model.SerializeToString() if isinstance(model, onnx.ModelProto) else model
         return Session(InferenceSession(source, options, providers=["CPUExecutionProvider"]), reference)
-    except Exception:
-        # Too large, unknown operators, types without a kernel: the reference evaluator may do better, or says why not.
-        return None
+    except ExtremumError:
+        raise
+    except Exception as error:
+        # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
+        line = str(error).strip().partition("\n")[0]
+        raise ExecutionError(
+            "onnxruntime does not take the model", given=f"onnxruntime {onnxruntime.__version__}: {line}"
+        ) from None
 
 
 class Session:
@@ -97,11 +114,11 @@ class Session:
     ----------
     session : extremum.onnxruntime.InferenceSession
         The session.
-    reference : callable
-        Makes the evaluator.
+    reference : callable or None
+        Makes the evaluator; None: nobody takes over.
     """
 
-    def __init__(self, session: InferenceSession, reference: Callable[[], Executor]) -> None:
+    def __init__(self, session: InferenceSession, reference: Callable[[], Executor] | None) -> None:
         self._session = session
         self._reference = reference
         self._executor: Executor | None = None
@@ -118,13 +135,18 @@ class Session:
             results = self._session.run(output_names, {name: _native(x) for name, x in feeds.items()})
             results = [_named(x) for x in results]
         except Exception as error:
-            try:
-                self._executor = self._executor or self._reference()
-            except ExtremumError:
-                line = str(error).strip().partition("\n")[0]
-                raise ExecutionError("onnxruntime could not run the model", given=line) from error
-            results = self._executor.run(output_names, feeds)
+            results = self._instead(error).run(output_names, feeds)
         return results
+
+    def _instead(self, error: Exception) -> Executor:
+        """Return who takes over after an error, or raise it."""
+        if self._executor is None and self._reference is not None:
+            with contextlib.suppress(ExtremumError):
+                self._executor = self._reference()
+        if self._executor is None:
+            line = str(error).strip().partition("\n")[0]
+            raise ExecutionError("onnxruntime could not run the model", given=line) from error
+        return self._executor
 
 
 def _native(x: Any) -> Any:

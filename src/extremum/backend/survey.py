@@ -10,6 +10,7 @@ import onnx
 
 from extremum import dtypes, validate
 from extremum.backend.executor import Executor
+from extremum.backend.session import is_installed
 from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
 from extremum.graph import nodes
 from extremum.graph.sites import Site, sites
@@ -19,8 +20,11 @@ from extremum.tensors import TensorType
 
 __all__ = ["survey"]
 
+# The domains of which onnxruntime has operators that onnx's reference implementation has not.
+_ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 
-def survey(model: onnx.ModelProto, *, others_too: bool = False) -> None:
+
+def survey(model: onnx.ModelProto, *, others_too: bool = False, refusal: str | None = None) -> None:
     """Refuse what cannot run, whatever the inputs.
 
     Parameters
@@ -29,6 +33,8 @@ def survey(model: onnx.ModelProto, *, others_too: bool = False) -> None:
         With the value infos of shape inference in it; the weights are not needed.
     others_too : bool
         Whether somebody else may run the operators of which there is no implementation here.
+    refusal : str, optional
+        What somebody else has said to the model, where one was asked.
 
     Raises
     ------
@@ -57,20 +63,19 @@ def survey(model: onnx.ModelProto, *, others_too: bool = False) -> None:
     for graph in nodes.graphs(model.graph):
         for value in graph.input:
             _require_memory(value.name, declared(value.type))
-    functions = frozenset((nodes.canonical(each.domain), each.name) for each in model.functions)
     for site in sites(model):
-        _node(site, functions, others_too)
+        _node(site, others_too, refusal)
 
 
-def _node(site: Site, functions: frozenset[tuple[str, str]], others_too: bool) -> None:
+def _node(site: Site, others_too: bool, refusal: str | None) -> None:
     try:
-        _require_implementation(site, functions, others_too)
+        _require_implementation(site, others_too, refusal)
         outputs = {name: site.types.get(name, TensorType()) for name in site.node.output}
         if site.row is not None:
             output = site.output()
             validate.output_count(site.row, len(site.node.output))
             (name,) = outputs
-            validate.output(site.row, name, declared=outputs[name], inferred=output)
+            validate.output(site.row, name, declared=site.stated.get(name, TensorType()), inferred=output)
             outputs[name] = output
         for name, tensor in outputs.items():
             _require_memory(name, tensor)
@@ -78,16 +83,19 @@ def _node(site: Site, functions: frozenset[tuple[str, str]], others_too: bool) -
         raise error.with_context(where=site.where) from None
 
 
-def _require_implementation(site: Site, functions: frozenset[tuple[str, str]], others_too: bool) -> None:
+def _require_implementation(site: Site, others_too: bool, refusal: str | None) -> None:
     node = site.node
     domain = nodes.canonical(node.domain)
     if domain not in site.opsets:
         raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
-    if others_too or (domain, node.op_type) in functions:
+    if others_too or site.is_call:
         return
     if not Executor(onnx.GraphProto(), opsets=site.opsets).implements(node):
         name = f"{domain}.{node.op_type}" if domain else node.op_type
-        raise UnknownOperatorError(f"there is no implementation of {name}", remedy="give it as a model-local function")
+        remedy = "give it as a model-local function"
+        if refusal is None and domain in _ONNXRUNTIME and not is_installed():
+            remedy = f"pip install 'extremum[onnxruntime]', which may have it, or {remedy}"
+        raise UnknownOperatorError(f"there is no implementation of {name}", given=refusal, remedy=remedy)
 
 
 def _require_memory(name: str, tensor: TensorType) -> None:

@@ -24,8 +24,8 @@ from extremum.fix.rewrites import REWRITES, find
 from extremum.fix.splice import names, splice
 from extremum.fix.target import Target, parse
 from extremum.fix.verify import verify_model, verify_node
+from extremum.graph.external import external
 from extremum.graph.load import load
-from extremum.graph.nodes import graphs
 from extremum.graph.sites import Site, sites
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
@@ -184,8 +184,4 @@ def has_external_data(model: onnx.ModelProto) -> bool:
     >>> has_external_data(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
     False
     """
-    return any(
-        onnx.external_data_helper.uses_external_data(tensor)
-        for graph in graphs(model.graph)
-        for tensor in graph.initializer
-    )
+    return any(True for _ in external(model))

@@ -13,10 +13,13 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from extremum.errors import ModelError
+from extremum.graph import nodes
+from extremum.graph.external import read_external
 from extremum.graph.files import read_message
 from extremum.graph.limits import require_bounded
+from extremum.graph.tensors import dense
 
-__all__ = ["load"]
+__all__ = ["load", "with_dense"]
 
 
 def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bool = True) -> onnx.ModelProto:
@@ -50,23 +53,46 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bo
     extremum.errors.ModelError: the bytes hold no ONNX model
       help  give a file written by onnx.save, complete and unchanged
     """
+    folder = None
     if isinstance(model, onnx.ModelProto):
-        return _with_graph(model, "the ModelProto")
-    if isinstance(model, bytes):
-        return _parse(model, "the bytes")
-    path = Path(model)
-    proto = _parse(read_message(path), repr(str(path)))
-    if not weights:
-        return proto
-    try:
-        onnx.load_external_data_for_model(proto, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(
-            f"the external data of {str(path)!r} cannot be read",
-            given=str(error).partition("\n")[0],
-            remedy="keep the data files in the folder of the model",
-        ) from None
+        proto = _with_graph(model, "the ModelProto")
+    elif isinstance(model, bytes):
+        proto = _parse(model, "the bytes")
+    else:
+        path = Path(model)
+        proto = _parse(read_message(path), repr(str(path)))
+        folder = path.parent
+    if weights:
+        read_external(proto, folder)
     return proto
+
+
+def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model without sparse initializers: dense ones stand for them; the model itself if it has none.
+
+    Raises
+    ------
+    ModelError
+        If one does not hold what it says.
+    MemoryLimitError
+        If one would not fit into memory.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.load import with_dense
+    >>> model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}')
+    >>> with_dense(model) is model
+    True
+    """
+    if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for graph in nodes.graphs(copy.graph):
+        graph.initializer.extend(map(dense, graph.sparse_initializer))
+        del graph.sparse_initializer[:]
+    return copy
 
 
 def _parse(data: bytes, source: str) -> onnx.ModelProto:

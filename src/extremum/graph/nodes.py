@@ -13,6 +13,7 @@ import onnx
 
 from extremum import infer, spec, validate
 from extremum.errors import ExtremumError
+from extremum.graph.tensors import array
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
@@ -33,6 +34,12 @@ __all__ = [
     "version",
     "walk",
 ]
+
+
+_PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
+
+
+_PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
 
 
 def canonical(domain: str) -> str:
@@ -142,8 +149,9 @@ def value(attribute: onnx.AttributeProto) -> Any:
     """
     raw = onnx.helper.get_attribute_value(attribute)
     if isinstance(raw, bytes):
-        return raw.decode()
-    return onnx.numpy_helper.to_array(raw) if isinstance(raw, onnx.TensorProto) else raw
+        # Text of the operators is UTF-8; what is not is no value of theirs, and said as it is.
+        return raw.decode(errors="backslashreplace")
+    return array(raw) if isinstance(raw, onnx.TensorProto) else raw
 
 
 def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,13 +168,19 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
     >>> stated(node, {"along": 1}), stated(node, {})
     ({'keepdims': 0, 'axis': 1}, {'keepdims': 0})
     """
-    values = {}
+    values: dict[str, Any] = {}
     for attribute in node.attribute:
         if not attribute.ref_attr_name:
-            values[attribute.name] = value(attribute)
+            # No attribute of theirs is a tensor or a graph, and what is in one is nothing for a message.
+            values[attribute.name] = value(attribute) if attribute.type in _PLAIN else _kind(attribute)
         elif attribute.ref_attr_name in of_function:
             values[attribute.name] = of_function[attribute.ref_attr_name]
     return values
+
+
+def _kind(attribute: onnx.AttributeProto) -> str:
+    names = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}
+    return f"<{names.get(attribute.type, 'unknown').lower()}>"
 
 
 def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:

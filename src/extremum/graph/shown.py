@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 import onnx
 
 from extremum.graph import nodes
+from extremum.graph.believed import believed
 from extremum.graph.functions import Key, callees_first, key
 from extremum.graph.guards import guarded
 from extremum.graph.kinds import kind, sound, tensor_kind, type_proto
 from extremum.graph.signature import signature
 from extremum.graph.tensors import attribute_tensors, is_small
 
-__all__ = ["Body", "Entry", "Shown"]
+__all__ = ["Body", "Entry", "Shown", "held"]
 
 Kinds = MutableMapping[str, str | None]
 """What is known of the values of the shown graph, by name."""
@@ -84,6 +85,8 @@ class Body:
         The function.
     outputs : dict of str to onnx.ValueInfoProto
         Those of the shown graph, by name.
+    stated : dict of str to onnx.TypeProto
+        What the model declares of values that nodes give, by the names of the model.
     entries : list of Entry
         Its nodes.
     """
@@ -95,6 +98,7 @@ class Body:
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
     function: onnx.FunctionProto | None = None
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
+    stated: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
     def declare(self, name: str, declared: onnx.TypeProto | None, kinds: Kinds) -> None:
@@ -103,6 +107,12 @@ class Body:
         if declared is not None and kinds.get(name) is None:
             kinds[name] = kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
+
+    def state(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
+        """Note what the model declares of values that nodes give, and show their kinds."""
+        for value in values:
+            self.stated[value.name] = value.type
+            self.declare(self.called(value.name), _declaration(kind(value.type)), kinds)
 
     def called(self, name: str) -> str:
         """Return what a value is called where it is shown."""
@@ -176,12 +186,11 @@ class Shown:
     def inferred(self) -> onnx.GraphProto:
         """Return the shown graph with the types that onnx can infer."""
         if not self._infers:
+            _believe(self.graph, self.model.graph)
             return self.model.graph
-        try:
-            return onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph
-        except Exception:
-            # What is wrong is said better by whoever looks at the nodes.
-            return self.model.graph
+        graph = _inferred(self.model)
+        # Only then what the model declares, so that a wrong declaration misleads nobody.
+        return _inferred(self.model) if _believe(self.graph, graph) else graph
 
     def _graph(
         self, body: Body, source: onnx.GraphProto, kinds: Kinds, handed: Sequence[str | None] = ()
@@ -201,9 +210,7 @@ class Shown:
         for value in source.output:
             name = body.called(value.name)
             body.outputs[name] = shown.output.add(name=name)
-        for value in (*source.value_info, *source.output):
-            if value.name not in inputs:
-                body.declare(body.called(value.name), value.type, kinds)
+        body.state((value for value in (*source.value_info, *source.output) if value.name not in inputs), kinds)
         for tensor in source.initializer:
             name = body.called(tensor.name)
             if tensor.name not in inputs:
@@ -320,8 +327,7 @@ class Shown:
         attributes.update((each.name, each) for each in _resolved(node, caller.attributes).attribute)
         path, opsets = f"functions[{self._functions[called][0]}]", nodes.opsets(function.opset_import)
         body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
-        for value in function.value_info:
-            body.declare(names[value.name], value.type, kinds)
+        body.state(function.value_info, kinds)
         self._nodes(body, function.node, kinds)
         for source, given in passed_on:
             found = kinds.get(source)
@@ -329,6 +335,41 @@ class Shown:
                 caller.declare(given, _declaration(found), kinds)
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
+
+
+def _inferred(model: onnx.ModelProto) -> onnx.GraphProto:
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    except Exception:
+        # What is wrong is said better by whoever looks at the nodes.
+        return model.graph
+
+
+def _believe(body: Body, inferred: onnx.GraphProto) -> bool:
+    """Show what the model declares of shapes beyond what was inferred, and return whether there is anything."""
+    found = False
+    stated = {body.called(name): sound(stated) for name, stated in body.stated.items()}
+    if stated:
+        types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
+        for value in (*body.graph.value_info, *body.graph.output):
+            if (declared := stated.get(value.name)) is not None:
+                better = believed(types.get(value.name), declared)
+                if better is not None:
+                    value.type.CopyFrom(better)
+                    found = True
+    for entry in body.entries:
+        if entry.call is not None:
+            found |= _believe(entry.call, inferred)
+        for name, graph in entry.graphs:
+            found |= _believe(graph, held(entry, name, inferred) or graph.graph)
+    return found
+
+
+def held(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphProto | None:
+    """Return a graph that a node holds in the shown graph, or None if the node is not shown."""
+    if entry.position is None:
+        return None
+    return next(each.g for each in graph.node[entry.position].attribute if each.name == name)
 
 
 def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]) -> dict[str, int]:

@@ -17,8 +17,8 @@ import onnx
 from extremum.errors import ExtremumError
 from extremum.graph import nodes
 from extremum.graph.functions import Key, callees_first, key
-from extremum.graph.shown import Body, Shown
-from extremum.graph.types import known
+from extremum.graph.shown import Body, Shown, held
+from extremum.graph.types import declared, known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
@@ -38,7 +38,9 @@ class Site:
     opsets : mapping of str to int
         The version of each domain that is imported there.
     types : mapping of str to TensorType
-        What is known of the tensors there, the node's declared outputs among them.
+        What is known of the tensors there, the node's outputs among them.
+    stated : mapping of str to TensorType
+        What the model declares of tensors that nodes give.
     is_call : bool
         Whether it calls a function of the model.
 
@@ -56,6 +58,7 @@ class Site:
     path: str
     opsets: Mapping[str, int]
     types: Mapping[str, TensorType]
+    stated: Mapping[str, TensorType]
     is_call: bool = False
 
     @property
@@ -174,11 +177,10 @@ class _Walk:
 
     def nodes(self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types) -> Iterator[Site]:
         """Yield the nodes of a body: ``inferred`` goes by the names that are shown, ``types`` by those of the model."""
+        stated = {body.called(name) if self.inlines else name: declared(each) for name, each in body.stated.items()}
         for index, entry in enumerate(body.entries):
             for name, subgraph in entry.graphs:
-                found = subgraph.graph
-                if entry.position is not None:
-                    found = next(each.g for each in graph.node[entry.position].attribute if each.name == name)
+                found = held(entry, name, graph) or subgraph.graph
                 inner = ChainMap(known(found), inferred)
                 if body.names is None or self.inlines:
                     yield from self.nodes(subgraph, found, inner, inner)
@@ -188,7 +190,7 @@ class _Walk:
                 yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
             node = body.in_place(entry.node) if self.inlines else entry.node
-            site = Site(node, f"{body.path}.node[{index}]", body.opsets, types, entry.call is not None)
+            site = Site(node, f"{body.path}.node[{index}]", body.opsets, types, stated, entry.call is not None)
             if entry.call is not None:
                 self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
             yield site

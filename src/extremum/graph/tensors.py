@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import ModelError
+from extremum.memory import require_memory
 
-__all__ = ["array", "attribute_tensors", "is_external", "is_small"]
+__all__ = ["array", "attribute_tensors", "dense", "is_external", "is_small", "sparse_tensors"]
 
 # In elements. Inference reads small constants (a shape, an axis) and needs no others.
 _LARGEST = 256
@@ -43,9 +45,8 @@ def is_small(tensor: onnx.TensorProto) -> bool:
     if is_external(tensor) or any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > _LARGEST:
         return False
     try:
-        # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
-        onnx.numpy_helper.to_array(tensor)
-    except Exception:
+        array(tensor)
+    except ModelError:
         return False
     return True
 
@@ -65,13 +66,15 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
     >>> array(onnx.helper.make_tensor("t", 7, [2], [3, 4]))
     array([3, 4])
     """
-    reason = f"tensor {tensor.name!r} does not hold what its type and shape say"
     if is_external(tensor):
-        raise ModelError(reason, given="its content is in another file, which was not read")
+        raise _wrong(tensor.name, "content in another file, which was not read")
+    if any(size < 0 for size in tensor.dims):
+        raise _wrong(tensor.name, f"sizes {list(tensor.dims)}")
     try:
         return onnx.numpy_helper.to_array(tensor)
     except Exception as error:
-        raise ModelError(reason, given=str(error).strip().partition("\n")[0]) from None
+        # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
+        raise _wrong(tensor.name, str(error).strip().partition("\n")[0]) from None
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:
@@ -88,9 +91,61 @@ def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorPro
     if attribute.HasField("t"):
         yield attribute.t
     yield from attribute.tensors
-    for sparse in (
-        *((attribute.sparse_tensor,) if attribute.HasField("sparse_tensor") else ()),
-        *attribute.sparse_tensors,
-    ):
+    if attribute.HasField("sparse_tensor"):
+        yield from sparse_tensors([attribute.sparse_tensor])
+    yield from sparse_tensors(attribute.sparse_tensors)
+
+
+def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
+    """Yield the tensors of which sparse ones are made.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.tensors import sparse_tensors
+    >>> len(list(sparse_tensors([onnx.SparseTensorProto()])))
+    2
+    """
+    for sparse in tensors:
         yield sparse.values
         yield sparse.indices
+
+
+def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
+    """Return a sparse tensor with all its elements.
+
+    Raises
+    ------
+    ModelError
+        If it does not hold what it says.
+    MemoryLimitError
+        If it would not fit into memory.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.tensors import array, dense
+    >>> values, indices = onnx.helper.make_tensor("v", 1, [1], [5]), onnx.helper.make_tensor("i", 7, [1], [2])
+    >>> array(dense(onnx.helper.make_sparse_tensor(values, indices, [3])))
+    array([0., 0., 5.], dtype=float32)
+    """
+    name = sparse.values.name
+    values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
+    if any(size < 0 for size in sizes):
+        raise _wrong(name, f"sizes {list(sizes)}")
+    require_memory(sizes, values.dtype, repr(name))
+    if values.ndim != 1 or indices.shape not in ((len(values),), (len(values), len(sizes))):
+        raise _wrong(name, f"indices {list(indices.shape)} for values {list(values.shape)}")
+    if not np.can_cast(indices.dtype, np.int64):
+        raise _wrong(name, f"indices of {indices.dtype.name}")
+    limits = np.array(sizes if indices.ndim == 2 else [math.prod(sizes)])
+    if ((indices < 0) | (indices >= limits)).any():
+        raise _wrong(name, "indices out of range")
+    result = np.zeros(sizes, values.dtype)
+    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, sizes)
+    result[places] = values
+    return onnx.numpy_helper.from_array(result, name)
+
+
+def _wrong(name: str, given: str) -> ModelError:
+    return ModelError(f"tensor {name!r} does not hold what its type and shape say", given=given)

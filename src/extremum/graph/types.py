@@ -5,17 +5,16 @@ What follows of other tensors from that is :mod:`extremum.graph.shown`'s and :mo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 import onnx
 
+from extremum.graph.tensors import is_small
 from extremum.tensors import TensorType
 
 __all__ = ["declared", "known", "skeleton"]
 
-# In elements. Shape inference reads small constants (a shape, an axis) and needs no others.
-_LARGEST_CONSTANT = 256
+_ELEMENTS = frozenset(onnx.TensorProto.DataType.values())
 
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -62,8 +61,7 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     graph.sparse_initializer.extend(source.sparse_initializer)
     inputs = {each.name for each in source.input}
     for tensor in source.initializer:
-        # Not the bytes: protobuf cannot even count those of a tensor above 2 GB.
-        if math.prod(tensor.dims) <= _LARGEST_CONSTANT and not onnx.external_data_helper.uses_external_data(tensor):
+        if is_small(tensor):
             graph.initializer.append(tensor)
         elif tensor.name not in inputs:
             graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
@@ -106,7 +104,7 @@ def declared(value: onnx.TypeProto) -> TensorType:
 
 
 def _element(number: int) -> str | None:
-    if not number or number not in onnx.TensorProto.DataType.values():
+    if not number or number not in _ELEMENTS:
         return None
     dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
     return "string" if dtype.kind == "O" else str(dtype.name)

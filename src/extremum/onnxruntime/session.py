@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from extremum.errors import ModelError
+from extremum.graph.external import require_inside
 from extremum.graph.files import open_file
 from extremum.onnxruntime.convert import Conversion, Selection, convert
 from extremum.onnxruntime.installed import onnxruntime
@@ -18,6 +20,8 @@ from extremum.onnxruntime.library import register
 __all__ = ["InferenceSession"]
 
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+# A folder that no file system has.
+_NOWHERE = str(Path(os.devnull, "nowhere"))
 
 
 class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
@@ -73,17 +77,42 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         nodes: Selection = "all",
         **options: Any,
     ) -> None:
-        sess_options = onnxruntime.SessionOptions() if sess_options is None else sess_options
+        given = sess_options is not None
+        sess_options = sess_options if given else onnxruntime.SessionOptions()
         register(sess_options)
+        before = _weights_folder(sess_options)
+        folder = before
         self.conversion: Conversion | None = None
         if not _is_ort_format(path_or_bytes):
             self.conversion = convert(path_or_bytes, nodes)
+            own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
+            if require_inside(self.conversion.model, own):
+                if not own and not given:
+                    raise ModelError(
+                        "the model has weights in other files, and came without a folder",
+                        remedy="give the file of the model",
+                    )
+                # Of bytes onnxruntime would look for them wherever the process happens to be.
+                folder = own or _NOWHERE
             if self.conversion.modified:
-                if not isinstance(path_or_bytes, bytes):
-                    folder = Path(path_or_bytes).resolve().parent
-                    sess_options.add_session_config_entry(_WEIGHTS_FOLDER, str(folder))
                 path_or_bytes = self.conversion.model.SerializeToString()
-        super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
+        if folder == before:
+            super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
+            return
+        sess_options.add_session_config_entry(_WEIGHTS_FOLDER, folder)
+        try:
+            super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
+        finally:
+            # The next model that is opened with these options has a folder of its own.
+            sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+
+
+def _weights_folder(options: Any) -> str:
+    """Return the folder that options name for weights; nothing where they do not."""
+    try:
+        return str(options.get_session_config_entry(_WEIGHTS_FOLDER))
+    except RuntimeError:
+        return ""
 
 
 def _is_ort_format(model: str | os.PathLike[str] | bytes) -> bool:

@@ -19,7 +19,7 @@ def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extrem
     if len(site.node.output) != 1 or any(refusals(site.output)):
         return
     name, inferred = site.node.output[0], site.output()
-    declared = site.types.get(name, TensorType())
+    declared = site.stated.get(name, TensorType())
     yield from refusals(validate.output, row, name, declared, inferred)
     if _contradict(declared, inferred):
         yield SpecError(f"{row} gives {inferred}, but its output {name!r} is declared {declared}")

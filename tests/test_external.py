@@ -1,0 +1,299 @@
+"""Content in other files: read from the folder of the model and from nowhere else, whatever the model says."""
+
+import os
+from functools import partial
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from extremum import backend
+from extremum import directml as dml
+from extremum.check import check
+from extremum.errors import ExtremumError, ModelError
+from extremum.fix import fix
+from extremum.onnxruntime import InferenceSession, convert
+from models import model
+from refusal import refusal
+
+X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)
+W = np.array([4, 0, 9], np.float32)
+SECRET = np.array([1111, 2222, 3333], np.float32)
+
+
+def elsewhere(location, name="w", **more):
+    """A tensor of three floats in another file."""
+    tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=[3], data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": location, **more}.items():
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def in_graph(tensor):
+    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    proto.graph.initializer.append(tensor)
+    return proto
+
+
+def in_subgraph(tensor):
+    proto = model("""(bool c, float[2, 3] x) => (y) {
+      y = If (c) <then_branch = t () => (a) { a = Max(x, w) }, else_branch = e () => (b) { b = Min(x) }>
+    }""")
+    proto.graph.node[0].attribute[0].g.initializer.append(tensor)
+    return proto
+
+
+def in_constant(tensor):
+    proto = model("(float[2, 3] x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }")
+    proto.graph.node[0].attribute[0].t.CopyFrom(tensor)
+    return proto
+
+
+def in_function(tensor):
+    proto = model(
+        "(float[2, 3] x) => (y) { y = own.F(x) }",
+        functions="""<domain: "own", opset_import: ["" : 13]>
+        F (x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }""",
+    )
+    proto.functions[0].node[0].attribute[0].t.CopyFrom(tensor)
+    return proto
+
+
+def in_default(tensor):
+    proto = model(
+        "(float[2, 3] x) => (y) { y = own.F(x) }",
+        functions="""<domain: "own", opset_import: ["" : 13]>
+        F (x) => (y) { w = Constant <value : tensor = @k> () y = Max(x, w) }""",
+    )
+    proto.functions[0].attribute_proto.append(helper.make_attribute("k", tensor))
+    return proto
+
+
+def in_sparse(tensor):
+    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    sparse = proto.graph.sparse_initializer.add(dims=[3])
+    sparse.values.CopyFrom(tensor)
+    sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.arange(3), "i"))
+    return proto
+
+
+def in_axis(tensor):
+    proto = model("(float[2, 3] x) => (y) { y = ArgMax(x) }")
+    proto.graph.node[0].attribute.append(helper.make_attribute("axis", tensor))
+    return proto
+
+
+PLACES = [in_graph, in_subgraph, in_constant, in_function, in_default, in_sparse]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder for a model, beside things that are none of its business; the process is among those."""
+    for name in ("inside", "outside"):
+        (tmp_path / name).mkdir()
+    SECRET.tofile(tmp_path / "outside" / "secret.bin")
+    W.tofile(tmp_path / "inside" / "w.bin")
+    monkeypatch.chdir(tmp_path / "outside")
+    return tmp_path / "inside"
+
+
+def saved(proto, folder):
+    (folder / "m.onnx").write_bytes(proto.SerializeToString())
+    return folder / "m.onnx"
+
+
+def feeds(proto):
+    return {"x": X, **({"c": np.array(True)} if len(proto.graph.input) > 1 else {})}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_in_the_folder_is_read(place, folder):
+    proto = place(elsewhere("w.bin"))
+    prepared = backend.prepare(saved(proto, folder), engine="reference")
+    assert prepared.run(feeds(proto)).y.tolist() == np.maximum(X, W).tolist()
+
+
+def test_what_is_in_the_folder_is_read_by_onnxruntime(folder):
+    path = saved(in_graph(elsewhere("w.bin", offset=0, length=12)), folder)
+    assert InferenceSession(path).run(None, {"x": X})[0].tolist() == np.maximum(X, W).tolist()
+
+
+def links(folder):
+    (folder / "link.bin").symlink_to("../outside/secret.bin")
+    (folder / "folder").symlink_to(folder.parent / "outside")
+    (folder / "round").symlink_to("round")
+    os.mkfifo(folder / "pipe")
+
+
+OUTSIDE = {
+    "an absolute path": lambda folder: str(folder.parent / "outside" / "secret.bin"),
+    "a path upwards": lambda folder: "../outside/secret.bin",
+    "a path down and upwards": lambda folder: "a/../../outside/secret.bin",
+    "a path of another system": lambda folder: "..\\outside\\secret.bin",
+    "a drive": lambda folder: "C:secret.bin",
+    "a file of the process's folder": lambda folder: "secret.bin",
+    "a link": lambda folder: "link.bin",
+    "a linked folder": lambda folder: "folder/secret.bin",
+    "a link to itself": lambda folder: "round",
+    "a pipe": lambda folder: "pipe",
+    "a folder": lambda folder: ".",
+    "nothing": lambda folder: "",
+    "a name with a zero": lambda folder: "w.bin\0",
+}
+READERS = {
+    "prepare": backend.prepare,
+    "reference": partial(backend.prepare, engine="reference"),
+    "onnxruntime": partial(backend.prepare, engine="onnxruntime"),
+    "InferenceSession": InferenceSession,
+    "lower": dml.lower,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_nothing_else_is_read(case, place, reader, folder):
+    links(folder)
+    path = saved(place(elsewhere(OUTSIDE[case](folder))), folder)
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - onnxruntime's own have no class in common
+        READERS[reader](path)
+    assert isinstance(caught.value, ExtremumError) or "onnxruntime" in type(caught.value).__module__
+    assert not any(number in str(caught.value) for number in ("1111", "2222", "3333"))
+
+
+def message(call, path):
+    try:
+        call(path)
+    except ExtremumError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("place", [*PLACES, in_axis])
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_what_needs_no_weights_reads_and_prints_none(case, place, folder, capfd):
+    links(folder)
+    path = saved(place(elsewhere(OUTSIDE[case](folder))), folder)
+    report = check(path)
+    said = "\n".join(map(str, (*report.findings, *report.notes, message(convert, path), message(fix, path))))
+    said += "".join(capfd.readouterr())
+    assert not any(number in said for number in ("1111", "2222", "3333"))
+
+
+def test_a_tensor_for_an_axis_is_named_and_not_shown():
+    proto = in_axis(onnx.numpy_helper.from_array(SECRET, "k"))
+    (finding,) = check(proto, select=["EX002"]).findings
+    assert finding.given == "x: float32[2, 3], axis=<tensor>"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"offset": 4}, "12 bytes from 4 on, of a file of 12"),
+        ({"offset": 2**62}, f"12 bytes from {2**62} on, of a file of 12"),
+        ({"offset": -4}, "'-4' for a place in a file"),
+        ({"offset": "many"}, "'many' for a place in a file"),
+        ({"length": 8}, "8 bytes where its type and shape take 12"),
+        ({"length": 1 << 40}, f"{1 << 40} bytes where its type and shape take 12"),
+    ],
+)
+def test_places_in_a_file_that_cannot_be(more, message, folder):
+    path = saved(in_graph(elsewhere("w.bin", **more)), folder)
+    with pytest.raises(ModelError) as caught:
+        backend.prepare(path, engine="reference")
+    assert caught.value.reason == "tensor 'w' does not hold what its type and shape say"
+    assert caught.value.given == message
+
+
+def test_a_part_of_a_file(folder):
+    np.concatenate([SECRET, W, SECRET]).tofile(folder / "w.bin")
+    for more in ({"offset": 12}, {"offset": 12, "length": 12}):
+        path = saved(in_graph(elsewhere("w.bin", **more)), folder)
+        assert backend.prepare(path, engine="reference").run([X]).y.tolist() == np.maximum(X, W).tolist()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_model_without_a_folder_has_no_other_files(place, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    proto = place(elsewhere("w.bin"))
+    for form in (proto, proto.SerializeToString()):
+        assert refusal(ModelError, backend.prepare, form) == (
+            "the content of tensor 'w' is in another file, and the model came without a folder"
+        )
+    assert refusal(ModelError, InferenceSession, proto.SerializeToString()) == (
+        "the model has weights in other files, and came without a folder"
+    )
+
+
+def test_a_folder_given_to_onnxruntime_is_the_models(folder):
+    import onnxruntime
+
+    proto = in_graph(elsewhere("w.bin"))
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        InferenceSession(proto.SerializeToString(), options)
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    session = InferenceSession(proto.SerializeToString(), options)
+    assert session.run(None, {"x": X})[0].tolist() == np.maximum(X, W).tolist()
+
+
+def test_options_forget_the_folder_of_a_model(folder):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    path = saved(in_graph(elsewhere("w.bin")), folder)
+    InferenceSession(path, options)
+    assert not options.get_session_config_entry("session.model_external_initializers_file_folder_path")
+
+
+@pytest.mark.parametrize("element", ["INT4", "UINT4", "BFLOAT16", "DOUBLE", "BOOL", "FLOAT8E5M2", "COMPLEX128"])
+def test_every_element_type_takes_its_bytes(element, folder):
+    expected = {"INT4": 2, "UINT4": 2, "BFLOAT16": 6, "DOUBLE": 24, "BOOL": 3, "FLOAT8E5M2": 3, "COMPLEX128": 48}
+    tensor = elsewhere("w.bin", length=1)
+    tensor.data_type = getattr(TensorProto, element)
+    path = saved(in_graph(tensor), folder)
+    with pytest.raises(ModelError) as caught:
+        backend.prepare(path)
+    assert caught.value.given == f"1 bytes where its type and shape take {expected[element]}"
+
+
+def sparse(dims, indices):
+    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    made = proto.graph.sparse_initializer.add(dims=dims)
+    made.values.CopyFrom(onnx.numpy_helper.from_array(np.array([8, 9], np.float32), "w"))
+    made.indices.CopyFrom(onnx.numpy_helper.from_array(np.array(indices), "i"))
+    return proto
+
+
+@pytest.mark.parametrize("engine", [None, *backend.ENGINES])
+@pytest.mark.parametrize("indices", [[1, 3], [[0, 1], [1, 0]]], ids=["linear", "by axis"])
+def test_a_sparse_initializer(indices, engine):
+    if indices == [[0, 1], [1, 0]] and engine == "onnxruntime":
+        indices = [1, 3]
+    given = sparse([2, 3], indices)
+    before = given.SerializeToString()
+    (y,) = backend.prepare(given, engine=engine).run([X])
+    assert y.tolist() == [[1, 8, 5], [9, 7, 2]]
+    assert given.SerializeToString() == before
+
+
+@pytest.mark.parametrize(
+    ("dims", "indices", "message"),
+    [
+        ([2, 3], [1, 6], "indices out of range"),
+        ([2, 3], [-1, 2], "indices out of range"),
+        ([2, 3], [[0, 1], [2, 0]], "indices out of range"),
+        ([2, 3], [1, 2, 3], "indices [3] for values [2]"),
+        ([2, 3], [[1], [2]], "indices [2, 1] for values [2]"),
+        ([-2, 3], [1, 2], "sizes [-2, 3]"),
+        ([2, 3], [1.0, 2.0], "indices of float64"),
+    ],
+)
+def test_a_sparse_initializer_that_is_wrong(dims, indices, message):
+    with pytest.raises(ModelError) as caught:
+        backend.prepare(sparse(dims, indices), engine="reference")
+    assert caught.value.reason == "tensor 'w' does not hold what its type and shape say"
+    assert caught.value.given == message

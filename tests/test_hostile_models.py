@@ -1,0 +1,52 @@
+"""Models that nobody should have made: each is taken, or refused by one of this package's errors, at every way in."""
+
+import functools
+import subprocess
+import sys
+
+import pytest
+
+from extremum import errors
+from hostile_models import ENTRIES, MODELS
+from watched import TESTS
+
+ERRORS = {name for name in errors.__all__ if name != "ExtremumError"}
+# What is no matter of taste: this much has to be refused, and in these words.
+REFUSED = {
+    "functions that double 30 times": "the functions of the model make more than 262144 nodes where they are called",
+    "a chain of 500 functions": "graphs and functions of the model stand more than 64 deep inside each other",
+    "functions in a circle": "functions of the model call each other in a circle",
+    "graphs 5000 deep": "graphs of the model stand more than 28 deep inside each other",
+    "a type 500 deep": "a type of the model is more than 8 types inside each other",
+}
+
+
+@functools.cache
+def outcomes(entry):
+    """What came of each model at an entry point. A child that dies is followed by one that goes on behind the model."""
+    found = {}
+    while len(found) < len(MODELS):
+        command = [sys.executable, TESTS / "hostile_models.py", entry, str(len(found))]
+        child = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        said = [part.partition("\n") for part in ("\n" + child.stdout).split("\n? ")[1:]]
+        assert said, child.stderr[-2000:]
+        found.update((name, outcome.strip()) for name, _, outcome in said)
+        if child.returncode:
+            found[said[-1][0]] = f"died with {child.returncode}: {child.stderr[-2000:]}"
+    return found
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_hostile_model(entry):
+    answers = outcomes(entry)
+    assert list(answers) == list(MODELS)
+    wrong = {
+        name: answer for name, answer in answers.items() if answer != "taken" and answer.partition(":")[0] not in ERRORS
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("entry", ["prepare", "check", "convert", "lower", "fix"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_everywhere(name, entry):
+    assert REFUSED[name] in outcomes(entry)[name]
