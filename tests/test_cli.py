@@ -99,6 +99,11 @@ def test_prints_names_types_shapes_elements_and_the_time(folder):
     assert rows[-1][1] == "ms"
 
 
+@pytest.mark.parametrize("engine", ["onnxruntime", "reference"])
+def test_runs_a_model_in_the_engine_asked_for(folder, engine):
+    assert "2 x 1" in answer("run", "labels.onnx", "-i", "scores=scores.npy", "--engine", engine)
+
+
 def test_draws_random_inputs_for_the_sizes_set(folder):
     words = ("run", "labels.onnx", "--random", "--set", "batch=50", "--json")
     first, again, other = (json.loads(answer(*words, "--seed", seed)) for seed in ("1", "1", "2"))

@@ -26,6 +26,9 @@ __all__ = ["run"]
 @click.option(
     "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write each output as .npy."
 )
+@click.option(
+    "--engine", type=click.Choice(backend.ENGINES), help="Who runs operators of other kinds [default: whoever can]."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def run(
     model: Path,
@@ -34,6 +37,7 @@ def run(
     seed: int,
     sizes: tuple[str, ...],
     folder: Path | None,
+    engine: str | None,
     as_json: bool,
 ) -> None:
     """Run a model on arrays from files or on random ones.
@@ -41,7 +45,7 @@ def run(
     Prints every input and output with its type, shape and first elements. Files are never overwritten.
     """
     paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
-    prepared = backend.prepare(model)
+    prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.model.graph.output]
     if folder is not None:
         outputs.output_paths(names, folder)
