@@ -22,21 +22,25 @@ TABLES = {
         (0x1000, FLOATS, {"UINT32"}, FOUR),
         (0x2100, NARROW, {"UINT32"}, FOUR),
         (0x3000, NARROW, INDICES, ANY),
+        (0x4100, ALL, INDICES, ANY),
     ],
     "Reduce ARGMIN": [
         (0x1000, FLOATS, {"UINT32"}, FOUR),
         (0x2100, NARROW, {"UINT32"}, FOUR),
         (0x3000, NARROW, INDICES, ANY),
+        (0x4100, ALL, INDICES, ANY),
     ],
     "Reduce MAX": [
         (0x1000, FLOATS, None, FOUR),
         (0x2100, {*FLOATS, "INT32", "UINT32"}, None, FOUR),
         (0x3000, NARROW, None, ANY),
+        (0x5000, ALL, None, ANY),
     ],
     "Reduce MIN": [
         (0x1000, FLOATS, None, FOUR),
         (0x2100, {*FLOATS, "INT32", "UINT32"}, None, FOUR),
         (0x3000, NARROW, None, ANY),
+        (0x5000, ALL, None, ANY),
     ],
     "ElementWiseMax": [
         (0x1000, FLOATS, None, FOUR),

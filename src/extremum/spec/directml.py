@@ -95,6 +95,7 @@ def _reduce_to_index(name: str, family: Family) -> tuple[OperatorVersion, ...]:
         (0x1000, _FLOATS, ("uint32",), _FOUR),
         (0x2100, _NARROW, ("uint32",), _FOUR),
         (0x3000, _NARROW, _INDICES, _ANY),
+        (0x4100, _ALL, _INDICES, _ANY),
     )
 
 
@@ -106,6 +107,7 @@ def _reduce_to_element(name: str, family: Family) -> tuple[OperatorVersion, ...]
         (0x1000, _FLOATS, _FOUR),
         (0x2100, _WORDS, _FOUR),
         (0x3000, _NARROW, _ANY),
+        (0x5000, _ALL, _ANY),
     )
 
 
