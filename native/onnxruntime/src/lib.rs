@@ -17,6 +17,7 @@ mod operator;
 mod order;
 mod pool;
 mod registration;
+mod resident;
 mod shape;
 
 use crate::arg_reduce::ArgReduce;
@@ -72,6 +73,7 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
         return Ok(ptr::with_exposed_provenance_mut(domain));
     }
+    resident::stay();
     let mut domain = ptr::null_mut();
     call!(api, CreateCustomOpDomain(c"ai.extremum".as_ptr(), &raw mut domain));
     for (number, element) in ELEMENT_TYPES {
