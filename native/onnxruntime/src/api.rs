@@ -1,6 +1,7 @@
 //! The C API as a host hands it over: its calls as results, and a failure as a status.
 
 use ort_sys::{OrtApi, OrtApiBase, OrtErrorCode, OrtStatusPtr};
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,6 +58,9 @@ impl From<Refusal> for Failure {
 /// any number of inputs.
 pub const OLDEST: u32 = 18;
 
+/// The most characters of a message.
+const LONGEST: usize = 1000;
+
 /// The first ONNX Runtime, 1.24, that gives the shape of a tensor without making an object for it.
 const REFERS_TO_SHAPES: u32 = 24;
 
@@ -76,22 +80,40 @@ unsafe impl Sync for Api {}
 impl Api {
     /// Takes over the table of an ONNX Runtime, or refuses one that is too old.
     ///
+    /// The status is none where there is not even a function that makes one.
+    ///
     /// # Safety
-    /// `base` comes from an ONNX Runtime that stays loaded.
+    /// `base` is null or comes from an ONNX Runtime that stays loaded.
     pub unsafe fn new(base: *const OrtApiBase) -> std::result::Result<Self, OrtStatusPtr> {
-        // SAFETY: the caller's promise; the version is a constant text.
-        let version = unsafe { CStr::from_ptr(((*base).GetVersionString)()) }.to_string_lossy();
+        // SAFETY: the caller's promise.
+        let Some(base) = (unsafe { base.as_ref() }) else {
+            return Err(OrtStatusPtr(ptr::null_mut()));
+        };
+        // SAFETY: the caller's promise.
+        let version = unsafe { (base.GetVersionString)() };
+        let version = if version.is_null() {
+            "of no version".into()
+        } else {
+            // SAFETY: the version is a constant text.
+            unsafe { CStr::from_ptr(version) }.to_string_lossy()
+        };
         let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
         let old = version.starts_with("0.") || version.starts_with("1.") && minor < OLDEST;
+        // An ONNX Runtime that is asked for more than it has says so on stderr, so one that is old is not asked.
+        // SAFETY: the caller's promise.
+        let table = if old { ptr::null() } else { unsafe { (base.GetApi)(OLDEST) } };
+        if !table.is_null() {
+            return Ok(Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES });
+        }
         // Every ONNX Runtime knows version 1, and of its table only the making of a status is called.
         // SAFETY: the caller's promise.
-        let table = unsafe { ((*base).GetApi)(if old { 1 } else { OLDEST }) };
-        let api = Self { table, refers_to_shapes: minor >= REFERS_TO_SHAPES };
-        if old {
-            let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
-            return Err(api.status(|| Err(Refusal::new(reason, "upgrade onnxruntime").into())));
+        let table = unsafe { (base.GetApi)(1) };
+        if table.is_null() {
+            return Err(OrtStatusPtr(ptr::null_mut()));
         }
-        Ok(api)
+        let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
+        let api = Self { table, refers_to_shapes: false };
+        Err(api.status(|| Err(Refusal::new(reason, "upgrade onnxruntime").into())))
     }
 
     /// The functions. Of those declared, the table has the ones of [`OLDEST`].
@@ -132,9 +154,17 @@ impl Api {
                 (OrtErrorCode::ORT_FAIL, format!("extremum failed inside, please report this: {text}"))
             }
         };
-        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let text = CString::new(shortened(&text).replace('\0', " ")).unwrap_or_default();
         // SAFETY: the text ends with a zero and is copied.
         unsafe { ((*self.table).CreateStatus)(code, text.as_ptr()) }
+    }
+}
+
+/// A text that is fit to be read: the model decides how long one could be.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST) {
+        None => text.into(),
+        Some((end, _)) => format!("{} ...", &text[..end]).into(),
     }
 }
 
@@ -157,5 +187,12 @@ mod tests {
     fn a_refusal_is_one_line() {
         let refusal = Refusal { given: Some("float32[2]".into()), ..Refusal::new("no", "yes") };
         assert_eq!(refusal.to_string(), "no; given: float32[2]; help: yes");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(shortened("née"), "née");
+        assert_eq!(shortened(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
+        assert_eq!(shortened(&"é".repeat(LONGEST + 1)), format!("{} ...", "é".repeat(LONGEST)));
     }
 }

@@ -18,6 +18,8 @@ pub struct ArgReduce {
 
 impl Operator for ArgReduce {
     const NAME: &'static CStr = c"ArgReduce";
+    const ATTRIBUTES: &'static [&'static CStr] =
+        &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"];
     const VARIADIC: bool = false;
     // ONNX Runtime infers the type of an output from the types of the inputs alone: an attribute cannot choose it.
     const INDICES: bool = true;
@@ -55,7 +57,7 @@ impl Operator for ArgReduce {
             let reduced = reduced.contains(axis);
             let out = to;
             if !reduced {
-                to *= size as isize;
+                to = to.wrapping_mul(size as isize);
             }
             (size, stride, out, reduced)
         });

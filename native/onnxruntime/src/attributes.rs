@@ -1,7 +1,7 @@
 //! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
 use crate::api::{Api, Refusal, Result};
-use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext};
+use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
@@ -9,7 +9,7 @@ use std::ptr;
 pub trait Attributes {
     /// An integer.
     fn int(&self, name: &CStr) -> Result<Option<i64>>;
-    /// A list of integers.
+    /// A list of integers, at least one.
     fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>>;
     /// A text.
     fn text(&self, name: &CStr) -> Result<Option<String>>;
@@ -28,68 +28,124 @@ pub trait Attributes {
     }
 }
 
+/// The attributes of all operators of the domain.
+const NAMES: [&CStr; 7] = [c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index", c"broadcast"];
+
 /// The attributes of the node that a kernel is made for.
-pub struct OfKernel(pub Api, pub *const OrtKernelInfo);
+pub struct OfKernel {
+    api: Api,
+    info: *const OrtKernelInfo,
+}
 
 impl OfKernel {
+    /// The attributes behind the information that a kernel is made from.
+    ///
+    /// # Safety
+    /// The information is of the API's ONNX Runtime and outlives what is made here.
+    pub unsafe fn new(api: Api, info: *const OrtKernelInfo) -> Self {
+        Self { api, info }
+    }
+
+    /// Refuses attributes of other operators of the domain; the C API cannot list what else a node has.
+    pub fn refuse_all_but(&self, own: &[&CStr]) -> Result<()> {
+        match NAMES.iter().find(|name| !own.contains(name) && self.stated(name)) {
+            None => Ok(()),
+            Some(name) => {
+                let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
+                let reason = format!("there is no attribute '{}'", name.to_string_lossy());
+                Err(Refusal::new(reason, format!("the attributes are {}", own.join(", "))).into())
+            }
+        }
+    }
+
+    /// Whether the node has an attribute of that name, whatever its kind.
+    ///
+    /// ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.
+    fn stated(&self, name: &CStr) -> bool {
+        self.read_ints(name).is_some()
+            || self.read_int(name).is_some()
+            || self.read_float(name).is_some()
+            || self.read_text(name).is_some()
+    }
+
     fn read_int(&self, name: &CStr) -> Option<i64> {
         let mut value = 0;
-        // SAFETY: the name ends with a zero, the value is written on success only.
-        let status = unsafe { ((*self.0.table()).KernelInfoGetAttribute_int64)(self.1, name.as_ptr(), &raw mut value) };
-        self.0.succeeded(status).then_some(value)
-    }
-
-    fn read_ints(&self, name: &CStr) -> Option<Vec<i64>> {
-        // SAFETY: the table has the function.
-        let read = unsafe { (*self.0.table()).KernelInfoGetAttributeArray_int64 };
-        let mut size = 0;
-        // SAFETY: without room the call says how much is needed.
-        let status = unsafe { read(self.1, name.as_ptr(), ptr::null_mut(), &raw mut size) };
-        if !self.0.succeeded(status) {
-            return None;
-        }
-        let mut values = vec![0; size];
-        // SAFETY: the room is what was asked for.
-        let status = unsafe { read(self.1, name.as_ptr(), values.as_mut_ptr(), &raw mut size) };
-        self.0.succeeded(status).then_some(values)
-    }
-
-    fn read_text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: the table has the function.
-        let read = unsafe { (*self.0.table()).KernelInfoGetAttribute_string };
-        let mut size = 0;
-        // SAFETY: without room the call says how much is needed.
-        let status = unsafe { read(self.1, name.as_ptr(), ptr::null_mut(), &raw mut size) };
-        if !self.0.succeeded(status) {
-            return None;
-        }
-        let mut bytes = vec![0u8; size];
-        // SAFETY: the room is what was asked for.
-        let status = unsafe { read(self.1, name.as_ptr(), bytes.as_mut_ptr().cast(), &raw mut size) };
-        bytes.pop();
-        self.0.succeeded(status).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        // SAFETY: the promise of `new`; the name ends with a zero, the value is written on success only.
+        let status =
+            unsafe { ((*self.api.table()).KernelInfoGetAttribute_int64)(self.info, name.as_ptr(), &raw mut value) };
+        self.api.succeeded(status).then_some(value)
     }
 
     fn read_float(&self, name: &CStr) -> Option<f32> {
         let mut value = 0.0;
         // SAFETY: as for an integer.
-        let status = unsafe { ((*self.0.table()).KernelInfoGetAttribute_float)(self.1, name.as_ptr(), &raw mut value) };
-        self.0.succeeded(status).then_some(value)
+        let status =
+            unsafe { ((*self.api.table()).KernelInfoGetAttribute_float)(self.info, name.as_ptr(), &raw mut value) };
+        self.api.succeeded(status).then_some(value)
     }
 
-    /// Passes a value on; none is fine only where the node has no attribute of that name in any type.
+    fn read_ints(&self, name: &CStr) -> Option<Vec<i64>> {
+        // SAFETY: the table has the function.
+        let read = unsafe { (*self.api.table()).KernelInfoGetAttributeArray_int64 };
+        // SAFETY: the promise of `new`; the name ends with a zero, and `read_list` gives the room that it says.
+        self.read_list(|values, size| unsafe { read(self.info, name.as_ptr(), values, size) })
+    }
+
+    fn read_floats(&self, name: &CStr) -> Option<Vec<f32>> {
+        // SAFETY: the table has the function.
+        let read = unsafe { (*self.api.table()).KernelInfoGetAttributeArray_float };
+        // SAFETY: as for integers.
+        self.read_list(|values, size| unsafe { read(self.info, name.as_ptr(), values, size) })
+    }
+
+    fn read_text(&self, name: &CStr) -> Option<String> {
+        // SAFETY: the table has the function.
+        let read = unsafe { (*self.api.table()).KernelInfoGetAttribute_string };
+        // SAFETY: as for integers; a C character and a byte are of one size.
+        let bytes =
+            self.read_list(|bytes: *mut u8, size| unsafe { read(self.info, name.as_ptr(), bytes.cast(), size) });
+        bytes.map(|bytes| {
+            let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
+            String::from_utf8_lossy(text).into_owned()
+        })
+    }
+
+    /// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
+    fn read_list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
+        let mut size = 0;
+        if !self.api.succeeded(read(ptr::null_mut(), &raw mut size)) {
+            return None;
+        }
+        let mut values = vec![T::default(); size];
+        if size > 0 && !self.api.succeeded(read(values.as_mut_ptr(), &raw mut size)) {
+            return None;
+        }
+        Some(values)
+    }
+
+    /// Passes a value on; none is fine only where the node has no attribute of that name.
     fn unless_mistyped<T>(&self, name: &CStr, wanted: &str, value: Option<T>) -> Result<Option<T>> {
-        let stated = || {
-            self.read_int(name).is_some()
-                || self.read_ints(name).is_some_and(|values| !values.is_empty())
-                || self.read_text(name).is_some()
-                || self.read_float(name).is_some()
-        };
-        if value.is_none() && stated() {
-            let reason = format!("attribute '{}' is not {wanted}", name.to_string_lossy());
-            return Err(Refusal::new(reason, format!("give it as {wanted}")).into());
+        if value.is_none() && self.stated(name) {
+            let name = name.to_string_lossy();
+            return Err(Refusal {
+                given: Some(format!("{name}={}", self.given(&name))),
+                ..Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}"))
+            }
+            .into());
         }
         Ok(value)
+    }
+
+    /// The value of an attribute, as far as it can be read.
+    fn given(&self, name: &str) -> String {
+        let name = &CString::new(name).unwrap_or_default();
+        let integer = self.read_int(name).map(|value| value.to_string());
+        integer
+            .or_else(|| self.read_float(name).map(|value| format!("{value:?}")))
+            .or_else(|| self.read_text(name).map(|value| format!("{value:?}")))
+            .or_else(|| self.read_ints(name).filter(|list| !list.is_empty()).map(|list| format!("{list:?}")))
+            .or_else(|| self.read_floats(name).filter(|list| !list.is_empty()).map(|list| format!("{list:?}")))
+            .unwrap_or_else(|| "(an empty list, or neither numbers nor a text)".into())
     }
 }
 
@@ -99,7 +155,8 @@ impl Attributes for OfKernel {
     }
 
     fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
-        self.unless_mistyped(name, "a list of integers", self.read_ints(name))
+        let values = self.read_ints(name).filter(|values| !values.is_empty());
+        self.unless_mistyped(name, "a list of at least one integer", values)
     }
 
     fn text(&self, name: &CStr) -> Result<Option<String>> {
@@ -107,17 +164,29 @@ impl Attributes for OfKernel {
     }
 }
 
-/// The attributes of the node whose output shape is asked for.
-pub struct OfInference(pub Api, pub *const OrtShapeInferContext);
+/// The attributes of the node whose output shape is asked for. Those of a wrong kind are its kernel's to refuse.
+pub struct OfInference {
+    api: Api,
+    context: *const OrtShapeInferContext,
+}
 
 impl OfInference {
+    /// The attributes behind the context of an inference.
+    ///
+    /// # Safety
+    /// The context is of the API's ONNX Runtime and outlives what is made here.
+    pub unsafe fn new(api: Api, context: *const OrtShapeInferContext) -> Self {
+        Self { api, context }
+    }
+
     /// Reads an attribute into a buffer that grows until the value fits; its length in bytes is known afterwards.
     fn read(&self, name: &CStr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
         let mut attribute: *const OrtOpAttr = ptr::null();
-        let table = self.0.table();
-        // SAFETY: the name ends with a zero; the attribute belongs to the node.
-        let status = unsafe { ((*table).ShapeInferContext_GetAttribute)(self.1, name.as_ptr(), &raw mut attribute) };
-        if !self.0.succeeded(status) {
+        let table = self.api.table();
+        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
+        let status =
+            unsafe { ((*table).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute) };
+        if !self.api.succeeded(status) {
             return None;
         }
         let mut words = vec![0u64; 1];
@@ -128,7 +197,7 @@ impl OfInference {
             let status = unsafe {
                 ((*table).ReadOpAttr)(attribute, kind, words.as_mut_ptr().cast::<c_void>(), room, &raw mut needed)
             };
-            let read = self.0.succeeded(status);
+            let read = self.api.succeeded(status);
             if read || needed <= room {
                 words.truncate(needed.div_ceil(size_of::<u64>()));
                 return read.then_some(words);
@@ -140,12 +209,13 @@ impl OfInference {
 
 impl Attributes for OfInference {
     fn int(&self, name: &CStr) -> Result<Option<i64>> {
-        Ok(self.read(name, OrtOpAttrType::ORT_OP_ATTR_INT).map(|words| words[0] as i64))
+        Ok(self.read(name, OrtOpAttrType::ORT_OP_ATTR_INT).and_then(|words| Some(*words.first()? as i64)))
     }
 
     fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
         let words = self.read(name, OrtOpAttrType::ORT_OP_ATTR_INTS);
-        Ok(words.map(|words| words.into_iter().map(|word| word as i64).collect()))
+        let values = words.filter(|words| !words.is_empty());
+        Ok(values.map(|words| words.into_iter().map(|word| word as i64).collect()))
     }
 
     fn text(&self, name: &CStr) -> Result<Option<String>> {

@@ -19,7 +19,7 @@ pub enum Axes {
 impl Axes {
     /// Reads `axes`, `axis` and `to_last`; the defaults are those of `axis` without and with `to_last`.
     pub fn read(attributes: &impl Attributes, one: i64, to_last: i64) -> Result<Self> {
-        let listed = attributes.ints(c"axes")?.filter(|axes| !axes.is_empty());
+        let listed = attributes.ints(c"axes")?;
         let axis = attributes.int(c"axis")?;
         match (listed, axis, attributes.flag(c"to_last", false)?) {
             (None, axis, false) => Ok(Self::One(axis.unwrap_or(one))),

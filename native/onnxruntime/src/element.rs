@@ -20,6 +20,11 @@ pub const ELEMENT_TYPES: [(Number, ElementType); 13] = [
     (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, ElementType::Float64),
 ];
 
+/// The number of an element type, if it is one that has an order. ONNX Runtime may have numbers that are not declared.
+pub fn number(number: i32) -> Option<Number> {
+    ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number)
+}
+
 /// The name of an element type in messages.
 pub fn name(element: ElementType) -> String {
     format!("{element:?}").to_lowercase()

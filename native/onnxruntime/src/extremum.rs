@@ -16,6 +16,7 @@ pub struct Extremum {
 
 impl Operator for Extremum {
     const NAME: &'static CStr = c"Extremum";
+    const ATTRIBUTES: &'static [&'static CStr] = &[c"order", c"broadcast"];
     const VARIADIC: bool = true;
     const INDICES: bool = false;
 

@@ -1,34 +1,54 @@
-//! A node of a session: its kernel made, run and destroyed, and the shape of its output inferred.
+//! A node of a session: its kernel made and run.
 
 use crate::api::{Api, Failure, Refusal, Result, call};
-use crate::attributes::{OfInference, OfKernel};
+use crate::attributes::OfKernel;
 use crate::element::name;
-use crate::operator::{Input, Operator, UNKNOWN};
+use crate::operator::{Input, Operator};
 use crate::pool::SessionPool;
-use crate::shape;
+use crate::tensor;
 use extremum_kernels::{ElementType, pool};
-use ort_sys::ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtShapeInferContext};
+use ort_sys::ONNXTensorElementDataType as Number;
+use ort_sys::{OrtKernelContext, OrtKernelInfo};
 use smallvec::SmallVec;
-use std::ffi::{CStr, c_char};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
 pub struct Kernel<O> {
     api: Api,
     operator: O,
+    number: Number,
     element: ElementType,
     /// How many inputs the node has.
     inputs: usize,
+    /// Whether the output turned out to be of the type that is written. The node decides its type, so it is asked once.
+    output_fits: AtomicBool,
 }
 
 impl<O: Operator> Kernel<O> {
     /// Makes the kernel of the node that `info` describes, for inputs of one element type.
-    pub fn new(api: Api, info: *const OrtKernelInfo, element: ElementType) -> Result<Self> {
-        let operator = O::new(&OfKernel(api, info)).map_err(|failure| worded::<O>(failure, None))?;
-        let mut inputs = 0;
+    ///
+    /// # Safety
+    /// The information is of the API's ONNX Runtime and valid for the call.
+    pub unsafe fn new(api: Api, info: *const OrtKernelInfo, number: Number, element: ElementType) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let attributes = unsafe { OfKernel::new(api, info) };
+        let read = || {
+            attributes.refuse_all_but(O::ATTRIBUTES)?;
+            O::new(&attributes)
+        };
+        let operator = read().map_err(|failure| worded::<O>(failure, None))?;
+        let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
-        Ok(Self { api, operator, element, inputs })
+        call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
+        let most = if O::VARIADIC { usize::MAX } else { 1 };
+        if !(1..=most).contains(&inputs) || outputs != 1 {
+            let takes = if O::VARIADIC { "takes inputs" } else { "takes one input" };
+            let reason = format!("the node has {inputs} inputs and {outputs} outputs");
+            let refusal = Refusal::new(reason, format!("the operator {takes} and has one output"));
+            return Err(worded::<O>(refusal.into(), None));
+        }
+        Ok(Self { api, operator, number, element, inputs, output_fits: AtomicBool::new(false) })
     }
 
     /// The table of functions of the ONNX Runtime that the kernel was made for.
@@ -37,11 +57,15 @@ impl<O: Operator> Kernel<O> {
     }
 
     /// Runs the kernel on the inputs of one call.
-    pub fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
+    ///
+    /// # Safety
+    /// The context is that of a running call of the node that the kernel was made for.
+    pub unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let api = self.api;
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
         for index in 0..self.inputs {
-            inputs.push(self.input(context, index)?);
+            // SAFETY: the caller's promise.
+            inputs.push(unsafe { self.input(context, index)? });
         }
         let shape = self.operator.shape(&inputs).map_err(|failure| {
             let given = inputs.iter().map(|input| format!("{}{:?}", name(self.element), input.shape));
@@ -49,14 +73,30 @@ impl<O: Operator> Kernel<O> {
         })?;
         let mut value = ptr::null_mut();
         call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
+        if value.is_null() {
+            // Nobody wants it.
+            return Ok(());
+        }
+        if !self.output_fits.load(Ordering::Relaxed) {
+            // SAFETY: the output of a call lives as long as the call.
+            let tensor = unsafe { tensor::of_value(api, value)? };
+            self.require_type("the output", tensor.number, O::output(self.number))?;
+            self.output_fits.store(true, Ordering::Relaxed);
+        }
         let mut output = ptr::null_mut();
         call!(api, GetTensorMutableData(value, &raw mut output));
-        let session = SessionPool::new(api, context);
-        // SAFETY: ONNX Runtime's tensors are in C order; the output is new, of the shape and the type declared.
+        // SAFETY: the caller's promise.
+        let session = unsafe { SessionPool::new(api, context) };
+        // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
+        // shape and the type that are written.
         pool::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })
     }
 
-    fn input<'a>(&'a self, context: *mut OrtKernelContext, index: usize) -> Result<Input<'a>> {
+    /// An input of one call.
+    ///
+    /// # Safety
+    /// The promise of [`Kernel::run`]; what is returned is not used after the call.
+    unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Input<'a>> {
         let api = self.api;
         let mut value = ptr::null();
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
@@ -64,10 +104,22 @@ impl<O: Operator> Kernel<O> {
             let refusal = Refusal::new(format!("input {index} is left out"), "give every input");
             return Err(worded::<O>(refusal.into(), None));
         }
+        // SAFETY: the inputs of a call live as long as the call.
+        let tensor = unsafe { tensor::of_value(api, value)? };
+        self.require_type("an input", tensor.number, self.number)?;
         let mut data = ptr::null_mut();
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
-        // SAFETY: the inputs of a call live as long as the call, and so do the shapes that are made here.
-        Ok(Input { data: data.cast(), shape: unsafe { shape::of_tensor(api, value)? } })
+        Ok(Input { data: data.cast(), shape: tensor.shape })
+    }
+
+    /// Refuses a tensor of another type than the kernel was made for: an ONNX Runtime that is built without checks of
+    /// the graph believes what a model says of types.
+    fn require_type(&self, what: &str, number: i32, wanted: Number) -> Result<()> {
+        if number == wanted as i32 {
+            return Ok(());
+        }
+        let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
+        Err(worded::<O>(Refusal::new(reason, "make the model anew: its types contradict each other").into(), None))
     }
 }
 
@@ -83,69 +135,121 @@ fn worded<O: Operator>(failure: Failure, given: Option<String>) -> Failure {
     }
 }
 
-/// Tells what the shapes of the inputs say about the shape of the output.
-///
-/// Whatever is wrong with the node is left to its kernel, which can say so: here nobody listens.
-pub fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Result<()> {
-    let operator = O::new(&OfInference(api, context))?;
-    let mut element = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-    let mut names: Vec<*const c_char> = Vec::new();
-    let mut count = 0;
-    call!(api, ShapeInferContext_GetInputCount(context, &raw mut count));
-    let mut inputs = Vec::with_capacity(count);
-    for index in 0..count {
-        let mut info = ptr::null_mut();
-        call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
-        if !O::INDICES {
-            call!(api, GetTensorElementType(info, &raw mut element));
-        }
-        let mut shape = shape::described(api, info)?;
-        // A tensor of unknown rank looks the same here as one of rank 0.
-        if shape.is_empty() {
-            return Ok(());
-        }
-        let mut symbols = vec![ptr::null(); shape.len()];
-        call!(api, GetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
-        for (size, symbol) in shape.iter_mut().zip(symbols) {
-            if *size < 0 {
-                *size = numbered(symbol, &mut names);
-            }
-        }
-        inputs.push(Input { data: ptr::null(), shape: shape.into() });
-    }
-    let shape = operator.shape(&inputs)?;
-    if shape.contains(&UNKNOWN) {
-        return Ok(());
-    }
-    let mut symbols: Vec<*const c_char> =
-        shape.iter().map(|&size| if size < 0 { names[(-1 - size) as usize] } else { c"".as_ptr() }).collect();
-    let sizes: Vec<i64> = shape.iter().map(|&size| size.max(-1)).collect();
-    let mut info = ptr::null_mut();
-    call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
-    let mut tell = || -> Result<()> {
-        // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
-        call!(api, SetTensorElementType(info, element));
-        call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
-        call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
-        call!(api, ShapeInferContext_SetOutputTypeShape(context, 0, info));
-        Ok(())
-    };
-    let told = tell();
-    // SAFETY: the information is ours, and this is its only release.
-    unsafe { ((*api.table()).ReleaseTensorTypeAndShapeInfo)(info) };
-    told
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arg_reduce::ArgReduce;
+    use crate::attributes::Attributes;
+    use crate::extremum::Extremum;
+    use crate::host::{self, Call, Node, Tensor};
+    use crate::operator::PerAxis;
+    use std::ffi::CStr;
 
-/// The negative number that stands for a symbolic size, the same for the same name.
-fn numbered(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
-    // SAFETY: ONNX Runtime's symbols are texts that live as long as the context.
-    let text = |symbol: *const c_char| unsafe { CStr::from_ptr(symbol) };
-    if symbol.is_null() || text(symbol).is_empty() {
-        return UNKNOWN;
+    const FLOAT: i32 = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as i32;
+    const INT8: i32 = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8 as i32;
+    const INT64: i32 = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 as i32;
+
+    /// The text of the error, if there is one, that making a kernel and running it on a call end in.
+    fn outcome<O: Operator>(outputs: usize, call: &mut Call) -> Option<String> {
+        let api = host::api();
+        let node = Node { inputs: call.inputs.len(), outputs };
+        let number = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+        host::text(api.status(|| {
+            // SAFETY: the information and the context of the host are a node and a call.
+            unsafe {
+                let kernel = Kernel::<O>::new(api, (&raw const node).cast(), number, ElementType::Float32)?;
+                kernel.run((&raw mut *call).cast())
+            }
+        }))
     }
-    let known = names.iter().position(|&known| text(known) == text(symbol));
-    -1 - known.unwrap_or_else(|| {
-        names.push(symbol);
-        names.len() - 1
-    }) as i64
+
+    fn floats(values: [f32; 2]) -> Option<Tensor> {
+        let words = vec![u64::from(values[0].to_bits()) | u64::from(values[1].to_bits()) << 32];
+        let words = if cfg!(target_endian = "big") { vec![words[0].rotate_left(32)] } else { words };
+        Some(Tensor { number: FLOAT, shape: vec![2], words })
+    }
+
+    fn room(number: i32) -> Option<Tensor> {
+        Some(Tensor { number, shape: vec![], words: vec![0; 2] })
+    }
+
+    #[test]
+    fn a_call_is_answered() {
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(INT64) };
+        assert_eq!(outcome::<ArgReduce>(1, &mut call), None);
+        let output = call.output.expect("it was wanted");
+        assert_eq!((output.shape, output.words[0]), (vec![1], 1));
+    }
+
+    #[test]
+    fn an_output_that_nobody_wants_is_not_written() {
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: None };
+        assert_eq!(outcome::<ArgReduce>(1, &mut call), None);
+    }
+
+    #[test]
+    fn tensors_of_other_types_than_the_kernels_are_refused() {
+        let help = "help: make the model anew: its types contradict each other";
+        let narrow = Some(Tensor { number: INT8, ..Tensor::default() });
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), narrow], output: room(FLOAT) };
+        let message = format!("Extremum: an input is of element type 3, not 1; {help}");
+        assert_eq!(outcome::<Extremum>(1, &mut call), Some(message));
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(INT8) };
+        let message = format!("ArgReduce: the output is of element type 3, not 7; {help}");
+        assert_eq!(outcome::<ArgReduce>(1, &mut call), Some(message));
+    }
+
+    #[test]
+    fn an_input_that_is_left_out_is_named() {
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), None], output: room(FLOAT) };
+        let message = "Extremum: input 1 is left out; help: give every input";
+        assert_eq!(outcome::<Extremum>(1, &mut call).as_deref(), Some(message));
+    }
+
+    #[test]
+    fn a_node_with_other_inputs_and_outputs_is_refused() {
+        let message = |operator: &str, inputs, outputs, takes: &str| {
+            let given = format!("the node has {inputs} inputs and {outputs} outputs");
+            Some(format!("{operator}: {given}; help: the operator {takes} and has one output"))
+        };
+        for inputs in [0, 2] {
+            let mut call = Call { inputs: vec![floats([1.0, 3.0]); inputs], output: room(INT64) };
+            let expected = message("ArgReduce", inputs, 1, "takes one input");
+            assert_eq!(outcome::<ArgReduce>(1, &mut call), expected);
+        }
+        let mut call = Call::default();
+        assert_eq!(outcome::<Extremum>(1, &mut call), message("Extremum", 0, 1, "takes inputs"));
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(FLOAT) };
+        assert_eq!(outcome::<Extremum>(2, &mut call), message("Extremum", 1, 2, "takes inputs"));
+    }
+
+    /// An operator with a mistake.
+    struct Broken;
+
+    impl Operator for Broken {
+        const NAME: &'static CStr = c"Broken";
+        const ATTRIBUTES: &'static [&'static CStr] = &[];
+        const VARIADIC: bool = true;
+        const INDICES: bool = false;
+
+        fn new(_: &impl Attributes) -> Result<Self> {
+            Ok(Self)
+        }
+
+        fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+            assert!(inputs.is_empty(), "a mistake");
+            Ok(PerAxis::new())
+        }
+
+        unsafe fn run(&self, _: ElementType, _: &[Input<'_>], _: &[i64], _: *mut u8) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_that_asks_for_a_report() {
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(FLOAT) };
+        let message = "extremum failed inside, please report this: a mistake";
+        assert_eq!(outcome::<Broken>(1, &mut call).as_deref(), Some(message));
+    }
 }

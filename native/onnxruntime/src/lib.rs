@@ -11,6 +11,9 @@ mod attributes;
 mod axes;
 mod element;
 mod extremum;
+#[cfg(test)]
+mod host;
+mod inference;
 mod kernel;
 mod one_hot;
 mod operator;
@@ -18,13 +21,13 @@ mod order;
 mod pool;
 mod registration;
 mod resident;
-mod shape;
+mod tensor;
 
 use crate::arg_reduce::ArgReduce;
 use crate::element::ELEMENT_TYPES;
 use crate::extremum::Extremum;
 use crate::one_hot::OneHot;
-use api::{Api, Result, call};
+use api::{Api, Refusal, Result, call};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;
 use std::ffi::CStr;
@@ -44,7 +47,7 @@ const REGISTERED: &CStr = c"extremum.registered";
 /// ONNX Runtime calls this function by its name when the library is registered.
 ///
 /// # Safety
-/// Both pointers come from one ONNX Runtime and are valid for the call.
+/// Both pointers are null or come from one ONNX Runtime, and are valid for the call.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case)]
 pub unsafe extern "system" fn RegisterCustomOps(
@@ -57,6 +60,9 @@ pub unsafe extern "system" fn RegisterCustomOps(
         Err(status) => return status,
     };
     api.status(|| {
+        if options.is_null() {
+            return Err(Refusal::new("there are no session options to register in", "give some").into());
+        }
         let mut registered = 0;
         call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));
         if registered == 0 {
@@ -67,6 +73,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
     })
 }
 
+/// The domain for an ONNX Runtime, with all its operators.
 fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     let table = api.table().addr();

@@ -14,6 +14,7 @@ pub struct OneHot {
 
 impl Operator for OneHot {
     const NAME: &'static CStr = c"OneHot";
+    const ATTRIBUTES: &'static [&'static CStr] = &[c"axes", c"axis", c"to_last"];
     const VARIADIC: bool = false;
     const INDICES: bool = false;
 

@@ -4,6 +4,7 @@ use crate::api::Result;
 use crate::attributes::Attributes;
 use extremum_kernels::ElementType;
 pub use extremum_kernels::layout::PerAxis;
+use ort_sys::ONNXTensorElementDataType as Number;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
@@ -11,10 +12,17 @@ use std::ffi::CStr;
 pub trait Operator: Sized + Send + Sync {
     /// Its name in the domain.
     const NAME: &'static CStr;
+    /// The names of its attributes.
+    const ATTRIBUTES: &'static [&'static CStr];
     /// Whether it takes any number of inputs of one element type, at least one; otherwise it takes one.
     const VARIADIC: bool;
     /// Whether the output holds indices, as int64; otherwise it has the element type of the inputs.
     const INDICES: bool;
+
+    /// The element type of the output for inputs of an element type.
+    fn output(input: Number) -> Number {
+        if Self::INDICES { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
+    }
 
     /// Reads the attributes of a node.
     fn new(attributes: &impl Attributes) -> Result<Self>;
@@ -28,8 +36,8 @@ pub trait Operator: Sized + Send + Sync {
     /// Computes the output.
     ///
     /// # Safety
-    /// The inputs are readable and the output, of the shape that [`Operator::shape`] gave, is writable; all are in C
-    /// order and none overlaps the output.
+    /// The inputs, as many as the operator takes, hold elements of the type and are readable; the output, of the shape
+    /// that [`Operator::shape`] gave, is writable; all are in C order and none overlaps the output.
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()>;
 }
 
@@ -49,7 +57,8 @@ pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, i
     let mut step = itemsize as isize;
     shape.iter().rev().map(move |&size| {
         let stride = step;
-        step *= size as isize;
+        // An empty array may have sizes whose product has no end; then nobody looks at its strides.
+        step = step.wrapping_mul(size as isize);
         (size as usize, stride)
     })
 }

@@ -12,8 +12,11 @@ pub struct SessionPool {
 }
 
 impl SessionPool {
-    /// The pool behind the context of a call, for as long as the call lasts.
-    pub fn new(api: Api, context: *const OrtKernelContext) -> Self {
+    /// The pool behind the context of a call.
+    ///
+    /// # Safety
+    /// The context is of the API's ONNX Runtime, and its call outlives what is made here.
+    pub unsafe fn new(api: Api, context: *const OrtKernelContext) -> Self {
         Self { api, context }
     }
 }
@@ -28,7 +31,7 @@ impl Pool for SessionPool {
             task(index);
         }
         let data = (&raw const task).cast_mut().cast();
-        // SAFETY: the context is the running call's; every task is done when the function returns.
+        // SAFETY: the promise of `new`; every task is done when the function returns.
         let status = unsafe { ((*self.api.table()).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
         if !self.api.succeeded(status) {
             (0..tasks).for_each(task);

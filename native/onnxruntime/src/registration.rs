@@ -1,10 +1,11 @@
 //! An operator as ONNX Runtime sees it: a table of functions, made from an [`Operator`].
 
 use crate::api::{Api, OLDEST};
-use crate::kernel::{Kernel, infer};
+use crate::inference::infer;
+use crate::kernel::Kernel;
 use crate::operator::Operator;
 use extremum_kernels::ElementType;
-use ort_sys::ONNXTensorElementDataType::{self, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64};
+use ort_sys::ONNXTensorElementDataType;
 use ort_sys::OrtCustomOpInputOutputCharacteristic::{self, INPUT_OUTPUT_REQUIRED, INPUT_OUTPUT_VARIADIC};
 use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{c_char, c_int, c_void};
@@ -28,10 +29,6 @@ impl Registration {
     pub fn of<O: Operator>(api: Api, number: ONNXTensorElementDataType, element: ElementType) -> *const OrtCustomOp {
         let registration: &'static Self = Box::leak(Box::new(Self { table: table::<O>(), api, number, element }));
         (&raw const *registration).cast()
-    }
-
-    fn output<O: Operator>(&self) -> ONNXTensorElementDataType {
-        if O::INDICES { ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { self.number }
     }
 
     /// The whole of which ONNX Runtime has the beginning.
@@ -94,7 +91,7 @@ unsafe extern "system" fn output_type<O: Operator>(
     _: usize,
 ) -> ONNXTensorElementDataType {
     // SAFETY: as above.
-    unsafe { Registration::behind(operator) }.output::<O>()
+    O::output(unsafe { Registration::behind(operator) }.number)
 }
 
 unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
@@ -130,9 +127,10 @@ unsafe extern "system" fn create<O: Operator>(
     kernel: *mut *mut c_void,
 ) -> OrtStatusPtr {
     // SAFETY: as above.
-    let Registration { api, element, .. } = unsafe { Registration::behind(operator) };
+    let Registration { api, number, element, .. } = unsafe { Registration::behind(operator) };
     api.status(|| {
-        let made = Box::new(Kernel::<O>::new(*api, info, *element)?);
+        // SAFETY: ONNX Runtime's information on the node that it wants a kernel for.
+        let made = Box::new(unsafe { Kernel::<O>::new(*api, info, *number, *element)? });
         // SAFETY: ONNX Runtime gives room for one pointer; `destroy` takes the box back.
         unsafe { kernel.write(Box::into_raw(made).cast()) };
         Ok(())
@@ -142,7 +140,8 @@ unsafe extern "system" fn create<O: Operator>(
 unsafe extern "system" fn compute<O: Operator>(kernel: *mut c_void, context: *mut OrtKernelContext) -> OrtStatusPtr {
     // SAFETY: the kernel is one that `create` made for this operator, and has not been destroyed.
     let kernel = unsafe { &*kernel.cast::<Kernel<O>>() };
-    kernel.api().status(|| kernel.run(context))
+    // SAFETY: ONNX Runtime's context of the call that is running.
+    kernel.api().status(|| unsafe { kernel.run(context) })
 }
 
 unsafe extern "system" fn destroy<O: Operator>(kernel: *mut c_void) {
@@ -157,6 +156,7 @@ unsafe extern "system" fn infer_shape<O: Operator>(
     // SAFETY: as above.
     let api = unsafe { Registration::behind(operator) }.api;
     // The table is that of any element type. ONNX Runtime looks at no status here and would not release one.
-    api.succeeded(api.status(|| infer::<O>(api, context)));
+    // SAFETY: ONNX Runtime's context of the inference that is running.
+    api.succeeded(api.status(|| unsafe { infer::<O>(api, context) }));
     OrtStatusPtr(ptr::null_mut())
 }

@@ -18,12 +18,10 @@ from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
 from extremum.graph.sites import Site, sites
+from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
 __all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert"]
-
-DOMAIN = "ai.extremum"
-"""The domain of the custom operators; its version is 1."""
 
 Selection = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
@@ -107,7 +105,8 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     ModelError
         If it is no ONNX model.
     SpecError, AxisError, ElementTypeError
-        If a node breaks the promise of its operator's version, as far as the model alone gives it away.
+        If a node breaks the promise of its operator's version, as far as the model alone gives it away; or if a node
+        of ``ai.extremum`` has an attribute that its operator does not have.
     DependencyError
         If ``nodes`` is ``unsupported`` and onnxruntime is missing.
     OSError
@@ -128,6 +127,7 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
+    require(original)
     rows = _selected(original, nodes)
     if not rows:
         return Conversion(original, ())
