@@ -8,7 +8,7 @@ import pytest
 from extremum import errors
 from extremum.errors import AxisError, ElementTypeError, ExtremumError, MemoryLimitError, SpecError
 
-CLASSES = [getattr(errors, name) for name in errors.__all__]
+CLASSES = [each for each in map(errors.__dict__.get, errors.__all__) if isinstance(each, type)]
 
 
 def test_layout():
@@ -25,7 +25,29 @@ def test_parts_that_are_missing_leave_no_line():
 
 def test_one_line():
     error = SpecError("wrong", where="there", given="two\nlines")
-    assert error.one_line() == "wrong; at: there; given: two lines"
+    assert error.one_line() == r"wrong; at: there; given: two\nlines"
+
+
+def test_a_name_cannot_break_out_of_its_line():
+    error = SpecError("no '\x1b[2J'", where="a\r\n::error::b", given="\u202ec", remedy="##[error]d")
+    assert str(error) == ("no '\\x1b[2J'\n  at    a\\r\\n::error::b\n  given \\u202ec\n  help  #\\x23[error]d")
+    assert error.one_line() == r"no '\x1b[2J'; at: a\r\n::error::b; given: \u202ec; help: #\x23[error]d"
+
+
+def test_the_parts_stay_as_they_are_for_programs():
+    error = SpecError("no '\x1b[2J'", given="a\nb")
+    assert error.record() == {
+        "kind": "SpecError",
+        "reason": "no '\x1b[2J'",
+        "where": None,
+        "given": "a\nb",
+        "remedy": None,
+    }
+
+
+def test_the_first_line_of_what_an_exception_says():
+    assert errors.first_line(RuntimeError("\n no kernel \nat file.cc:12")) == "no kernel"
+    assert errors.first_line(RuntimeError()) == ""
 
 
 def test_context_fills_what_is_missing_and_keeps_the_rest():

@@ -1,8 +1,9 @@
 """The errors of the package: what each one means and how it reads.
 
 Decides the four parts of a message (reason, where, given, remedy) and their layout. Low layers raise an error with its
-reason; the one boundary that knows the surroundings adds them with :meth:`ExtremumError.with_context`. Every class is
-also a subclass of the built-in exception that code written against NumPy would catch.
+reason; the one boundary that knows the surroundings adds them with :meth:`ExtremumError.with_context`. The parts hold
+names from models as they are; the message shows them escaped. Every class is also a subclass of the built-in exception
+that code written against NumPy would catch.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from extremum.printable import printable
 
 __all__ = [
     "ArgumentError",
@@ -25,6 +28,7 @@ __all__ = [
     "ModelError",
     "SpecError",
     "UnknownOperatorError",
+    "first_line",
 ]
 
 
@@ -63,10 +67,10 @@ class ExtremumError(Exception):
 
     def _parts(self) -> list[tuple[str, str]]:
         parts = (("at", self.where), ("given", self.given), ("help", self.remedy))
-        return [(label, text) for label, text in parts if text]
+        return [(label, printable(text)) for label, text in parts if text]
 
     def __str__(self) -> str:
-        return "\n".join([self.reason, *(f"  {label:<5} {text}" for label, text in self._parts())])
+        return "\n".join([printable(self.reason), *(f"  {label:<5} {text}" for label, text in self._parts())])
 
     def one_line(self) -> str:
         """Return the whole message on one line, for logs and command lines.
@@ -74,7 +78,7 @@ class ExtremumError(Exception):
         Returns
         -------
         str
-            The reason, followed by the other parts after semicolons; line breaks become spaces.
+            The reason, followed by the other parts after semicolons.
 
         Examples
         --------
@@ -82,8 +86,24 @@ class ExtremumError(Exception):
         >>> InputError("input 'x' is missing", remedy="pass x").one_line()
         "input 'x' is missing; help: pass x"
         """
-        text = "; ".join([self.reason, *(f"{label}: {text}" for label, text in self._parts())])
-        return " ".join(text.split())
+        return "; ".join([printable(self.reason), *(f"{label}: {text}" for label, text in self._parts())])
+
+    def record(self) -> dict[str, str | None]:
+        """Return the parts as JSON can hold them, names from models as they are.
+
+        Returns
+        -------
+        dict
+            With ``kind``, the name of the class, ``reason``, ``where``, ``given`` and ``remedy``.
+
+        Examples
+        --------
+        >>> from extremum.errors import InputError
+        >>> InputError("input 'x' is missing").record()["kind"]
+        'InputError'
+        """
+        parts = {"reason": self.reason, "where": self.where, "given": self.given, "remedy": self.remedy}
+        return {"kind": type(self).__name__, **parts}
 
     def with_context(
         self, *, where: str | None = None, given: str | None = None, remedy: str | None = None
@@ -161,3 +181,15 @@ class MemoryLimitError(ExtremumError, MemoryError):
 
 class DependencyError(ExtremumError, ImportError):
     """A package or library that is needed is missing, too old, or cannot be loaded."""
+
+
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of what an exception says: what follows is for its own library's readers.
+
+    Examples
+    --------
+    >>> from extremum.errors import first_line
+    >>> first_line(RuntimeError("no such axis\nin file inference.cc"))
+    'no such axis'
+    """
+    return str(error).strip().partition("\n")[0].rstrip()

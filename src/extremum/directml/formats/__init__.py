@@ -5,7 +5,6 @@ Decides the names; each form is the module of its name.
 
 from __future__ import annotations
 
-import json as _json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -13,12 +12,13 @@ from extremum.directml.formats import dxdispatch, json
 from extremum.directml.formats.cpp import cpp
 from extremum.directml.formats.text import text
 from extremum.directml.lowered import LoweredModel
+from extremum.printable import json_text
 
 __all__ = ["FORMATS"]
 
 
 def _indented(document: Callable[[LoweredModel], object]) -> Callable[[LoweredModel], str]:
-    return lambda model: _json.dumps(document(model), indent=2) + "\n"
+    return lambda model: json_text(document(model)) + "\n"
 
 
 FORMATS: Mapping[str, Callable[[LoweredModel], str]] = MappingProxyType(

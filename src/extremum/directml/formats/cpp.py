@@ -9,6 +9,7 @@ from extremum.directml.descriptions import OperatorDesc
 from extremum.directml.formats.structure import bindings, members, operator_type, structure_name
 from extremum.directml.lowered import LoweredModel
 from extremum.directml.tensor import TensorDesc
+from extremum.printable import printable
 
 __all__ = ["cpp"]
 
@@ -39,7 +40,9 @@ def cpp(model: LoweredModel) -> str:
     blocks = []
     for number, (node, step) in enumerate(steps):
         names = ", ".join(f"{member} = {tensor!r}" for member, tensor in bindings(step).items())
-        comments = [f"// {node.place}: {node.version}, feature level {step.feature_level}", f"// {names}"]
+        # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
+        comments = [f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}"]
+        comments.append(f"// {printable(names)}")
         blocks.append("\n".join([*comments, *_operator(f"op{number}", step.desc)]))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 

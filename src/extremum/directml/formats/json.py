@@ -51,8 +51,5 @@ def document(model: LoweredModel) -> dict[str, Any]:
             }
             for node in model.nodes
         ],
-        "refusals": [
-            {"reason": error.reason, "where": error.where, "given": error.given, "remedy": error.remedy}
-            for error in model.refusals
-        ],
+        "refusals": [error.record() for error in model.refusals],
     }

@@ -8,6 +8,7 @@ from typing import Any
 from extremum.directml.formats.structure import bindings, members
 from extremum.directml.lowered import LoweredModel, Step
 from extremum.directml.tensor import TensorDesc
+from extremum.printable import printable
 
 __all__ = ["text"]
 
@@ -44,7 +45,7 @@ def text(model: LoweredModel) -> str:
 
 def _lines(model: LoweredModel) -> Iterator[str]:
     for node in model.nodes:
-        yield f"{node.place}: {node.version}"
+        yield f"{printable(node.place)}: {node.version}"
         for step in node.steps:
             yield f"  {step.desc.operator}, feature level {step.feature_level}"
             yield from _members(step)
@@ -57,7 +58,7 @@ def _members(step: Step) -> Iterator[str]:
     width = max(len(name) for name, _ in rows)
     bound = bindings(step)
     for name, value in rows:
-        tensor = f"{bound[name]}  " if name in bound else ""
+        tensor = f"{printable(bound[name])}  " if name in bound else ""
         yield f"    {name:<{width}}  {tensor}{_value(value)}"
 
 

@@ -1,0 +1,73 @@
+"""Text from a model or a file name, made fit for a terminal, a log and a workflow's output.
+
+Decides what is shown in the place of characters that move a cursor, turn the direction of writing or start a new line,
+and of those with which build services mark their commands. Whatever is shown to a reader comes through here; what a
+program reads (JSON, the attributes of an error) keeps its value.
+"""
+
+from __future__ import annotations
+
+import json
+
+__all__ = ["json_text", "printable"]
+
+# More than any message has without a name that was made to be long.
+_LONGEST = 1000
+
+
+def printable(text: str, longest: int = _LONGEST) -> str:
+    r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long.
+
+    Parameters
+    ----------
+    text : str
+        Anything. A text that was returned from here is returned as it is.
+    longest : int
+        The number of characters to keep.
+
+    Returns
+    -------
+    str
+        Without line breaks and characters that are not shown as themselves; lone surrogates included. A backslash stays
+        one backslash.
+
+    Examples
+    --------
+    >>> from extremum.printable import printable
+    >>> print(printable("scores\x1b[2J\n::error::gotcha"))
+    scores\x1b[2J\n::error::gotcha
+    >>> printable("x" * 100, longest=10)
+    'xxxx...xxx'
+    """
+    escaped = "".join(map(_escaped, _cut(text, longest)))
+    # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
+    escaped = escaped.replace("##", "#\\x23")
+    if escaped.lstrip().startswith("::"):
+        escaped = escaped.replace("::", ":\\x3a", 1)
+    return _cut(escaped, longest)
+
+
+def json_text(document: object) -> str:
+    r"""Return a value as JSON, with its escapes where :func:`printable` has them.
+
+    Examples
+    --------
+    >>> from extremum.printable import json_text
+    >>> print(json_text(["scores\x1b[2J\n", "##[error]gotcha"]))
+    [
+      "scores\u001b[2J\n",
+      "#\u0023[error]gotcha"
+    ]
+    """
+    return json.dumps(document, indent=2).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    kept = longest - 3
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
