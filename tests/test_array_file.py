@@ -212,3 +212,99 @@ def test_refuses_a_tensor_whose_elements_lie_elsewhere(tmp_path):
     with pytest.raises(InputError) as caught:
         read_array(f"{tmp_path}/x.pb")
     assert caught.value.given == "its elements lie in another file"
+
+
+def damaged(content, count):
+    """Copies of a file with a few bytes changed, cut off or put in, the same every time."""
+    random = np.random.default_rng(0)
+    for _ in range(count):
+        data = bytearray(content)
+        for _ in range(random.integers(1, 4)):
+            at = int(random.integers(len(data)))
+            match random.integers(4):
+                case 0:
+                    data[at] = random.integers(256)
+                case 1:
+                    del data[at + 1 : at + int(random.integers(2, 20))]
+                case 2:
+                    data[at:at] = random.bytes(int(random.integers(1, 5)))
+                case _:
+                    del data[at + 1 :]
+        yield bytes(data)
+
+
+def packed(method):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr("x.npy", saved(np.arange(200).reshape(20, 10)))
+    return file.getvalue()
+
+
+def encrypted():
+    """An archive whose entry says that it needs a password."""
+    content = bytearray(packed(zipfile.ZIP_STORED))
+    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        content[content.index(signature) + offset] |= 1
+    return bytes(content)
+
+
+def strange():
+    """An archive packed in a way that nobody knows."""
+    content = bytearray(packed(zipfile.ZIP_STORED))
+    for signature, offset in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        content[content.index(signature) + offset] = 99
+    return bytes(content)
+
+
+def saved(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+DAMAGED = {
+    "npy": list(damaged(saved(SCORES), 300)),
+    "npz": [encrypted(), strange(), *(each for method in METHODS for each in damaged(packed(method), 150))],
+    "pb": list(damaged(onnx.numpy_helper.from_array(SCORES, "x").SerializeToString(), 300)),
+}
+
+
+@pytest.mark.parametrize("suffix", DAMAGED)
+@pytest.mark.filterwarnings("ignore")
+def test_damaged_files_of_every_kind(tmp_path, suffix):
+    path = tmp_path / f"x.{suffix}"
+    refused = 0
+    for content in DAMAGED[suffix]:
+        path.write_bytes(content)
+        try:
+            assert isinstance(read_array(str(path)), np.ndarray)
+        except (InputError, MemoryLimitError):
+            refused += 1
+    assert refused > len(DAMAGED[suffix]) // 3
+
+
+HEADERS = {
+    "an unclosed bracket": "{'descr': '<f4', 'fortran_order': False, 'shape': ((((",
+    "an unclosed text": "{'descr': '<f4', 'fortran_order': False, 'shape': '''",
+    "a size of many digits": "{'descr': '<f4', 'fortran_order': False, 'shape': (" + "9" * 5000 + ",)}",
+    "a size that overflows": "{'descr': '<f4', 'fortran_order': False, 'shape': (" + "9" * 30 + ",)}",
+    "a negative size": "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+    "a nested shape": "{'descr': '<f4', 'fortran_order': False, 'shape': " + "(" * 3000 + ")" * 3000 + "}",
+    "a rank of 100": "{'descr': '<f4', 'fortran_order': False, 'shape': (" + "1," * 100 + ")}",
+    "a type that is none": "{'descr': '<q9', 'fortran_order': False, 'shape': (1,)}",
+    "a type of many bytes": "{'descr': '|V" + "9" * 30 + "', 'fortran_order': False, 'shape': (1,)}",
+    "words behind it": "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}x",
+    "a comment": "# {'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+    "nothing": "",
+    "a NUL": "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\0",
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+@pytest.mark.filterwarnings("ignore")
+def test_refuses_a_header_that_is_none(tmp_path, case):
+    header = HEADERS[case].encode() + b"\n"
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(4))
+    with pytest.raises(InputError, match=r"x\.npy' is not a valid \.npy file"):
+        read_array(str(tmp_path / "x.npy"))

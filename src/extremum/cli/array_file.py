@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from extremum.errors import InputError
+from extremum.errors import ExtremumError, InputError, first_line
 from extremum.graph.files import open_file, read_message
 from extremum.memory import require_memory
 
@@ -76,10 +74,14 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
         raise InputError(f"{source!r} has no known format", remedy="use .npy, .npz:entry or .pb") from None
     try:
         array = read(path)
-    except InputError:
+    except (ExtremumError, MemoryError):
         raise
-    except (ValueError, EOFError, TypeError, DecodeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{source!r} is not a valid {path.suffix} file", given=str(error)) from None
+    except Exception as error:
+        # What NumPy, zipfile, the decompressors and protobuf raise for damaged files has no common class, and an
+        # error of the operating system among it has no file.
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise InputError(f"{source!r} is not a valid {path.suffix} file", given=first_line(error)) from None
     raw = array.dtype.kind == "V" and array.dtype.names is None
     if raw and dtype is not None and dtype.isbuiltin == 2 and dtype.itemsize == array.dtype.itemsize:
         array = array.view(dtype)
