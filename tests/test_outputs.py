@@ -70,25 +70,38 @@ def test_refuses_what_is_no_array_of_numbers(tmp_path, value):
     assert files(tmp_path) == []
 
 
-def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def save(path, array, *, allow_pickle):
-        raise OSError(28, "No space left on device", str(path))
+def test_an_output_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    def fails(file, array, *, allow_pickle):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", save)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(np.lib.format, "write_array", fails)
+    with pytest.raises(OSError, match="No space left") as caught:
         write_outputs(ARRAYS, tmp_path / "answers")
+    assert caught.value.filename == str(tmp_path / "answers" / "labels.npy")
     assert files(tmp_path) == []
 
 
-def test_an_interruption_between_two_files_leaves_nothing(tmp_path, monkeypatch):
-    rename = Path.rename
-
-    def interrupted(path, target):
-        if target.name == "scores.npy":
-            raise KeyboardInterrupt
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+def test_refuses_a_link_to_nothing(tmp_path):
+    (tmp_path / "answers").symlink_to("nowhere")
+    with pytest.raises(ArgumentError, match="is a link to nothing, not a folder"):
         write_outputs(ARRAYS, tmp_path / "answers")
-    assert files(tmp_path) == []
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "scores.npy").symlink_to("nowhere")
+    with pytest.raises(ArgumentError, match=r"scores\.npy' exists already"):
+        write_outputs(ARRAYS, tmp_path / "folder")
+    assert files(tmp_path) == ["answers", "folder", "folder/scores.npy"]
+
+
+def test_what_a_killed_run_left_does_not_stop_the_next(tmp_path):
+    left = tmp_path / ".extremum-0123456789abcdef"
+    left.mkdir()
+    (left / "labels.npy").write_text("half")
+    write_outputs(ARRAYS, tmp_path / "answers")
+    assert files(tmp_path) == ["answers", "answers/labels.npy", "answers/scores.npy"]
+
+
+@pytest.mark.parametrize("array", [np.asfortranarray(np.arange(6).reshape(2, 3)), np.zeros((0, 3)), np.float32(2)])
+def test_any_layout_is_written(tmp_path, array):
+    path = write_outputs({"x": array}, tmp_path)["x"]
+    np.testing.assert_array_equal(np.load(path), array)

@@ -1,18 +1,23 @@
 """A model's outputs as files: one .npy per output, all of them or none, and never over a file that is there.
 
-Decides the file names and the order of the steps. What the outputs are is :mod:`extremum.backend`'s.
+Decides what an output's file holds. How it is called is :mod:`extremum.cli.file_name`'s, how it gets there
+:mod:`extremum.cli.new_files`'s, what the outputs are :mod:`extremum.backend`'s.
 """
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from urllib.parse import quote
+from types import SimpleNamespace
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.cli.file_name import file_names
+from extremum.cli.new_files import require_free, settle, write_new
 from extremum.errors import ArgumentError
 
 __all__ = ["output_paths", "write_outputs"]
@@ -24,8 +29,7 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
     Parameters
     ----------
     names : iterable of str
-        Names of outputs. Characters that do not belong into a file name are percent-encoded, so that two names never
-        share a file.
+        Names of outputs.
     folder : pathlib.Path
         Where they go; it need not exist, the folder around it must.
 
@@ -46,14 +50,15 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
     >>> output_paths(["labels", "block/scores:0"], Path("answers"))["block/scores:0"].name
     'block%2Fscores%3A0.npy'
     """
-    if folder.exists() and not folder.is_dir():
-        raise ArgumentError(f"'{folder}' is a file, not a folder")
-    if not folder.absolute().parent.is_dir():
+    paths = {name: folder / file for name, file in file_names(names).items()}
+    settle(folder)
+    if folder.is_dir():
+        for path in paths.values():
+            require_free(path, "name another folder, or move the file away")
+    elif os.path.lexists(folder):
+        raise ArgumentError(f"'{folder}' is {'a link to nothing' if folder.is_symlink() else 'a file'}, not a folder")
+    elif not folder.absolute().parent.is_dir():
         raise ArgumentError(f"the folder '{folder}' cannot be made: there is no folder '{folder.parent}'")
-    paths = {name: folder / f"{quote(name, safe='')}.npy" for name in names}
-    for path in paths.values():
-        if path.exists():
-            raise ArgumentError(f"'{path}' exists already", remedy="name another folder, or move the file away")
     return paths
 
 
@@ -94,21 +99,10 @@ def write_outputs(outputs: Mapping[str, NDArray[np.generic]], folder: Path) -> d
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
             raise ArgumentError(f"output {name!r} is no array of numbers and has no .npy form")
     paths = output_paths(outputs, folder)
-    made = not folder.exists()
-    # On the same file system as the folder, so that putting a finished file into its place is one rename.
-    with tempfile.TemporaryDirectory(prefix=".extremum-", dir=folder.absolute().parent if made else folder) as scratch:
-        for name, array in outputs.items():
-            np.save(Path(scratch, paths[name].name), array, allow_pickle=False)
-        placed: list[Path] = []
-        try:
-            folder.mkdir(exist_ok=True)
-            for path in output_paths(outputs, folder).values():
-                Path(scratch, path.name).rename(path)
-                placed.append(path)
-        except BaseException:
-            for path in placed:
-                path.unlink()
-            if made and folder.is_dir():
-                folder.rmdir()
-            raise
+    write_new(folder, {paths[name].name: partial(_save, array) for name, array in outputs.items()})
     return paths
+
+
+def _save(array: NDArray[np.generic], file: BinaryIO) -> None:
+    # Hidden that it is a file: NumPy would write past it, and say of a full disk how many elements went.
+    np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
