@@ -1,13 +1,15 @@
 """``extremum check`` and ``extremum explain``: what they print, and the exit status."""
 
 import json
+from importlib import import_module
+from pathlib import Path
 
 import onnx
 import pytest
 from click.testing import CliRunner
 
 from extremum import explanation
-from extremum.check import RULES, find
+from extremum.check import RULES, check, find
 from extremum.cli import main
 from extremum.cli.program import program
 
@@ -22,7 +24,7 @@ EX003 error: ArgMax-13 has axis=2, but its input has rank 2
   at    graph.node[0] 'top', opset 13
   given x: float32[n, 4], axis=2
   help  use a value in [-2, 1]
-1 node checked: 1 error, no warnings, 1 info
+1 node checked: 1 error, no warnings, 1 info (--infos shows it)
 """
 
 
@@ -33,6 +35,7 @@ def folder(tmp_path, monkeypatch):
         text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}'
         onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
     monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def run(*words):
@@ -42,7 +45,10 @@ def run(*words):
 
 
 def test_a_clean_model():
-    assert run("check", "clean.onnx") == (0, "1 node checked: no errors, no warnings, 1 info\n")
+    assert run("check", "clean.onnx") == (
+        0,
+        "1 node checked: no errors, no warnings, 1 info (--infos shows it)\n",
+    )
 
 
 def test_an_error():
@@ -86,7 +92,7 @@ def test_select_and_ignore():
 @pytest.mark.parametrize("words", [("--json",), ("--format", "json")])
 def test_json(words):
     status, text = run("check", "wrong.onnx", *words)
-    report = json.loads(text)
+    (report,) = json.loads(text)["models"]
     assert status == 1
     assert (report["model"], report["nodes"], report["notes"]) == ("wrong.onnx", 1, [])
     assert [each["code"] for each in report["findings"]] == ["EX003", "EX103"]
@@ -111,6 +117,71 @@ def test_annotations_for_github():
     )
     assert run("check", "clean.onnx", "--format", "github") == (0, "")
     assert run("check", "clean.onnx", "--format", "github", "--strict")[1].startswith("::notice file=clean.onnx,")
+
+
+def test_infos_are_shown_on_request_and_do_not_count():
+    status, text = run("check", "clean.onnx", "--infos")
+    assert status == 0
+    assert text.startswith("EX103 info: ")
+    assert text.endswith("1 node checked: no errors, no warnings, 1 info\n")
+    status, text = run("check", "clean.onnx", "--infos", "--format", "github")
+    assert status == 0
+    assert text.startswith("::notice file=clean.onnx,")
+
+
+def test_several_models():
+    status, text = run("check", "clean.onnx", "wrong.onnx", "clean.onnx")
+    clean = "clean.onnx:\n1 node checked: no errors, no warnings, 1 info (--infos shows it)\n"
+    assert (status, text) == (1, f"{clean}wrong.onnx:\n{WRONG}")
+
+
+def test_a_model_that_cannot_be_checked_does_not_stop_the_others(folder):
+    Path("text.onnx").write_text("This is a letter, not a model.\n")
+    words = ("absent.onnx", "wrong.onnx", "text.onnx", "clean.onnx")
+    result = CliRunner().invoke(program, ("check", *words), standalone_mode=False, catch_exceptions=False)
+    assert result.return_value == 2
+    assert result.stderr.splitlines() == [
+        "extremum: absent.onnx: No such file or directory",
+        "extremum: 'text.onnx' holds no ONNX model; help: give a file written by onnx.save, complete and unchanged",
+    ]
+    assert result.stdout.startswith(f"wrong.onnx:\n{WRONG}clean.onnx:\n1 node checked: ")
+
+    status, text = run("check", *words, "--json")
+    report = json.loads(text)
+    assert status == 2
+    assert [each["model"] for each in report["models"]] == list(words)
+    assert ["error" in each for each in report["models"]] == [True, False, True, False]
+    assert report["models"][2]["error"] == {
+        "kind": "ModelError",
+        "reason": "'text.onnx' holds no ONNX model",
+        "where": None,
+        "given": None,
+        "remedy": "give a file written by onnx.save, complete and unchanged",
+    }
+    assert report["error"] == report["models"][0]["error"]
+    assert report["error"]["kind"] == "FileNotFoundError"
+
+    status, text = run("check", *words, "--format", "github")
+    assert status == 2
+    assert [line.partition(",title=")[0] for line in text.splitlines()] == [
+        "::error file=absent.onnx",
+        "::error file=wrong.onnx",
+        "::error file=text.onnx",
+    ]
+
+
+def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
+    def fails(model, **_):
+        if model == "clean.onnx":
+            raise KeyError("oops")
+        return check(model)
+
+    monkeypatch.setattr(import_module("extremum.cli.check"), "look", fails)
+    status, text = run("check", "clean.onnx", "wrong.onnx", "--json")
+    report = json.loads(text)
+    assert status == 2
+    assert report["error"]["reason"] == "unexpected KeyError: 'oops'"
+    assert report["models"][1]["findings"]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +210,13 @@ def test_explains_a_rule(rule):
     for part in (rule.what, rule.why, rule.example, rule.instead):
         assert " ".join(part.split()) in words
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_explains_as_json():
+    status, text = run("explain", "EX001", "--json")
+    assert status == 0
+    assert json.loads(text) == [explanation.record(find("EX001"))]
+    assert json.loads(run("explain", "--json")[1]) == list(map(explanation.record, RULES))
 
 
 def test_explains_nothing_unknown(capsys):

@@ -1,5 +1,6 @@
 """``extremum fix``: what it prints and writes, and what it refuses."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -70,8 +71,11 @@ def test_shows_the_changes_and_writes():
 
 
 def test_says_that_nothing_was_modified(folder):
-    assert run("clean.onnx", "-o", "fixed.onnx") == (0, f"not modified: {ORT} takes every node\n")
-    assert not Path("fixed.onnx").exists()
+    assert run("clean.onnx", "-o", "fixed.onnx") == (
+        0,
+        f"not modified: {ORT} takes every node\nwrote fixed.onnx\n",
+    )
+    assert Path("fixed.onnx").read_bytes() == Path("clean.onnx").read_bytes()
 
 
 def test_node_by_node():
@@ -81,7 +85,7 @@ def test_node_by_node():
 
 def test_for_directml():
     status, text = run("narrow.onnx", "--for", "directml-4_1", "-o", "fixed.onnx")
-    assert (status, text) == (0, "not modified: DirectML 4_1 takes every node\n")
+    assert (status, text) == (0, "not modified: DirectML 4_1 takes every node\nwrote fixed.onnx\n")
 
 
 def test_a_node_that_cannot_be_rewritten():
@@ -101,6 +105,47 @@ def test_raises_the_opset_on_request():
     fixed = onnx.load("fixed.onnx")
     assert fixed.opset_import[0].version == 8
     onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
+
+
+def test_json():
+    status, text = run("narrow.onnx", "--json", "-o", "fixed.onnx")
+    assert status == 0
+    assert json.loads(text) == {
+        "model": "narrow.onnx",
+        "target": ORT,
+        "changes": [
+            {
+                "place": "graph.node[0] 'top'",
+                "operator": "ArgMax-13",
+                "element": "int16",
+                "rewrite": "on wider integers",
+                "before": "[top] y = ArgMax <axis: int = 1> (x)",
+                "after": ['"y/0" = Cast <to: int = 6> (x)', '[top] y = ArgMax <axis: int = 1> ("y/0")'],
+            }
+        ],
+        "refusals": [],
+        "notes": [],
+        "written": "fixed.onnx",
+    }
+    status, text = run("early.onnx", "--json")
+    report = json.loads(text)
+    assert status == 1
+    assert report["written"] is None
+    assert report["refusals"][0]["reason"] == "Max-1 of float32 can be rewritten from opset 8 on"
+
+
+def test_a_copy_is_the_file_as_it_is():
+    # A field that onnx does not know, which protobuf would write elsewhere.
+    content = Path("clean.onnx").read_bytes()
+    Path("odd.onnx").write_bytes(bytes([0xC2, 0x3E, 1, 65]) + content)
+    assert run("odd.onnx", "-o", "fixed.onnx")[0] == 0
+    assert Path("fixed.onnx").read_bytes() == Path("odd.onnx").read_bytes()
+
+
+def test_a_link_to_nothing_is_no_free_name(capsys):
+    Path("link.onnx").symlink_to("elsewhere.onnx")
+    assert refused(capsys, "narrow.onnx", "-o", "link.onnx").startswith("extremum: 'link.onnx' exists already")
+    assert not Path("elsewhere.onnx").exists()
 
 
 def test_overwrites_nothing(capsys):

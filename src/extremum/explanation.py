@@ -6,20 +6,27 @@ Decides how they are laid out. ``docs/check.md`` is a copy that a test compares.
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 from extremum import spec
 from extremum.check import RULES, Rule
 from extremum.fix import REWRITES
 from extremum.markdown import table as markdown_table
 
-__all__ = ["listing", "markdown", "text"]
+__all__ = ["listing", "markdown", "record", "text"]
 
 _HEAD = """\
 # What `extremum check` looks for
 
 `extremum explain --markdown` prints this page. An error breaks the promise of an operator's version; a warning is
-something that a target refuses or answers differently; info is worth knowing about a model that is right, and counts
-with `--strict` only. `extremum check` exits with 0 if nothing counts, 1 if something does, 2 if it could not run.
+something that a target refuses or answers differently; info is worth knowing about a model that is right: it is counted
+in the last line, shown with `--infos`, and makes a model not clean with `--strict` only.
+
+`extremum check a.onnx b.onnx` exits with 2 if a model could not be checked (the others are checked all the same), 1 if
+something was found, 0 otherwise. `--json` prints `{"models": [...]}`, in the order given, each with `model`, `nodes`,
+`findings` and `notes`; a finding has `code`, `severity`, `operator`, `place`, `opset`, `reason`, `given` and `remedy`.
+A model that could not be checked has `error` instead, with `kind`, `reason`, `where`, `given` and `remedy`. `--format
+github` prints annotations for a workflow. What models call their tensors is shown escaped.
 """
 
 _REWRITES = """\
@@ -27,8 +34,9 @@ _REWRITES = """\
 
 Every rewrite is exact on every input: ties, NaN and the sign of a zero come out as they do here, and before a model is
 written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
-`--raise-opset` allows another. Nothing is written if a node cannot be rewritten. The nodes take more time and memory
-than the one they stand for; and a Hardmax written as the places of an index fails where a row turns out to be empty.
+`--raise-opset` allows another. `-o OUT` is written whenever the target takes the result, as a copy where there was
+nothing to do; nothing is written if a node cannot be rewritten. The nodes take more time and memory than the one they
+stand for; and a Hardmax written as the places of an index fails where a row turns out to be empty.
 """
 
 
@@ -42,6 +50,20 @@ def listing() -> str:
     'EX001  error    unknown attribute'
     """
     return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.title}" for rule in RULES)
+
+
+def record(rule: Rule) -> dict[str, Any]:
+    """Return the explanation of a rule as JSON can hold it.
+
+    Examples
+    --------
+    >>> from extremum import explanation
+    >>> from extremum.check import find
+    >>> list(explanation.record(find("EX013")))
+    ['code', 'title', 'severity', 'what', 'why', 'example', 'instead']
+    """
+    words = {"code": rule.code, "title": rule.title, "severity": rule.severity.value, "what": rule.what}
+    return {**words, "why": rule.why, "example": rule.example, "instead": rule.instead}
 
 
 def text(rule: Rule) -> str:

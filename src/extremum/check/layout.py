@@ -5,68 +5,86 @@ Decides the words around the findings and nothing about them.
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rules import find
+from extremum.printable import printable
 
-__all__ = ["github", "json_text", "text"]
+__all__ = ["annotation", "github", "record", "text"]
+
+# Of a message, whose parts are cut already, and of a path.
+_LONGEST = 5000
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def text(report: Report, *, strict: bool) -> str:
-    """Return the findings that count, and a line that counts all.
+def text(report: Report, *, infos: bool) -> str:
+    """Return the findings, those of severity info if they are wanted, and a line that counts all.
 
     Examples
     --------
     >>> from extremum.check import Report
     >>> from extremum.check.layout import text
-    >>> text(Report((), 2, ("one thing was not asked",)), strict=False).splitlines()
+    >>> text(Report((), 2, ("one thing was not asked",)), infos=False).splitlines()
     ['note: one thing was not asked', '2 nodes checked: no errors, no warnings, no info']
     """
-    notes = (f"note: {note}" for note in report.notes)
-    return "\n".join((*map(str, report.counted(strict=strict)), *notes, report.summary()))
+    shown = report.counted(strict=infos)
+    hidden = len(report.findings) - len(shown)
+    notes = (f"note: {printable(note)}" for note in report.notes)
+    how = f" (--infos shows {'it' if hidden == 1 else 'them'})" if hidden else ""
+    return "\n".join((*map(str, shown), *notes, report.summary() + how))
 
 
-def json_text(model: str, report: Report) -> str:
-    """Return one JSON object: the model, all findings, the number of nodes and the notes.
+def record(model: str, report: Report) -> dict[str, Any]:
+    """Return the model, all findings, the number of nodes and the notes, as JSON can hold them.
 
     Examples
     --------
     >>> from extremum.check import Report
-    >>> from extremum.check.layout import json_text
-    >>> '"findings": []' in json_text("model.onnx", Report((), 2, ()))
-    True
+    >>> from extremum.check.layout import record
+    >>> record("model.onnx", Report((), 2, ()))
+    {'model': 'model.onnx', 'nodes': 2, 'findings': [], 'notes': []}
     """
     findings = [each.record() for each in report.findings]
-    record = {"model": model, "nodes": report.nodes, "findings": findings, "notes": list(report.notes)}
-    return json.dumps(record, indent=2)
+    return {"model": model, "nodes": report.nodes, "findings": findings, "notes": list(report.notes)}
 
 
-def github(model: str, report: Report, *, strict: bool) -> str:
-    """Return a workflow command of GitHub for each finding that counts, one per line.
+def github(model: str, report: Report, *, infos: bool) -> str:
+    """Return a workflow command of GitHub for each finding, those of severity info if they are wanted, one per line.
 
     Examples
     --------
     >>> from extremum.check import Report
     >>> from extremum.check.layout import github
-    >>> github("model.onnx", Report((), 2, ()), strict=False)
+    >>> github("model.onnx", Report((), 2, ()), infos=False)
     ''
     """
-    return "\n".join(_annotation(model, each) for each in report.counted(strict=strict))
+    return "\n".join(_finding(model, each) for each in report.counted(strict=infos))
 
 
-def _annotation(model: str, finding: Finding) -> str:
+def _finding(model: str, finding: Finding) -> str:
     title = f"{finding.code} {find(finding.code).title}"
-    properties = f"file={_escaped_property(model)},title={_escaped_property(title)}"
-    message = str(finding).partition(": ")[2]
-    return f"::{_COMMANDS[finding.severity]} {properties}::{_escaped(message)}"
+    return annotation(_COMMANDS[finding.severity], model, title, str(finding).partition(": ")[2])
 
 
-def _escaped(value: str) -> str:
-    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def annotation(command: str, model: str, title: str, message: str) -> str:
+    """Return a workflow command of GitHub about a file, in which no name can begin another one.
+
+    Examples
+    --------
+    >>> from extremum.check.layout import annotation
+    >>> annotation("error", "a,b.onnx", "EX003 axis out of range", "100% wrong")
+    '::error file=a%2Cb.onnx,title=EX003 axis out of range::100%25 wrong'
+    """
+    return f"::{command} file={_property(model)},title={_property(title)}::{_data(message)}"
 
 
-def _escaped_property(value: str) -> str:
-    return _escaped(value).replace(":", "%3A").replace(",", "%2C")
+def _data(value: str) -> str:
+    encoded = value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(encoded, _LONGEST)
+
+
+def _property(value: str) -> str:
+    # Encoded first: the name of a file is to be found again.
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

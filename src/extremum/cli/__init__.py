@@ -1,16 +1,21 @@
 """The command ``extremum``: one line per mistake on stderr, and the exit status.
 
-Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. Which commands there are is in
-:mod:`extremum.cli.program`; each command parses its arguments, calls the library, prints, and returns its status.
+Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. Nothing else ever ends it: an exception
+that nobody expected is status 2 too. Which commands there are is in :mod:`extremum.cli.program`; each command parses
+its arguments, calls the library, prints, and returns its status.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from itertools import pairwise
 
-from extremum.errors import ExtremumError
+from extremum.cli import failure, streams
+from extremum.errors import ArgumentError
+from extremum.printable import json_text
 
 __all__ = ["main"]
 
@@ -37,21 +42,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ...     end.code
     2
     """
-    try:
-        sys.exit(_status(list(sys.argv[1:] if arguments is None else arguments) or ["--help"]))
-    except ExtremumError as error:
-        _fail(error.one_line())
-    except ModuleNotFoundError as error:
-        _fail(f"this command needs {error.name}; help: pip install 'extremum[cli]'")
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except MemoryError as error:
-        _fail(f"out of memory: {error}" if str(error) else "out of memory")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    streams.prepare()
+    if not sys.warnoptions:
+        # A warning of a library is no answer of the command.
+        warnings.simplefilter("ignore")
+    sys.exit(_status(words))
 
 
 def _status(words: list[str]) -> int:
+    try:
+        status = _run(words)
+        streams.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever reads has seen enough.
+        streams.discard(sys.stdout)
+        return 2
+    except BaseException as error:  # a panic of the native module is no Exception
+        described = failure.show(error)
+        with contextlib.suppress(OSError):
+            if _wants_json(words):
+                streams.write(json_text({"error": described.record()}))
+            streams.flush()
+        return 2
+    return status
+
+
+def _run(words: list[str]) -> int:
     import click
 
     from extremum.cli.program import program
@@ -59,12 +78,15 @@ def _status(words: list[str]) -> int:
     try:
         status: int | None = program.main(words, prog_name="extremum", standalone_mode=False)
     except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
+        raise ArgumentError(" ".join(error.format_message().split())) from None
     except click.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:
+        # What click makes of it.
+        raise BrokenPipeError from None
     return status or 0
 
 
-def _fail(line: str) -> NoReturn:
-    print(f"extremum: {line}", file=sys.stderr)  # noqa: T201
-    sys.exit(2)
+def _wants_json(words: list[str]) -> bool:
+    options = words[: words.index("--")] if "--" in words else words
+    return not {"--json", "--format=json"}.isdisjoint(options) or ("--format", "json") in pairwise(options)

@@ -1,4 +1,4 @@
-"""``extremum check``: findings about a model."""
+"""``extremum check``: findings about models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+from extremum.check import Report, find, layout
 from extremum.check import check as look
-from extremum.check import layout
+from extremum.cli import failure
+from extremum.cli.failure import Failure
+from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
+from extremum.printable import json_text, printable
 
 __all__ = ["check"]
 
@@ -16,7 +20,7 @@ _LEVELS = {str(level): level for level in FeatureLevel}
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
 @click.option(
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
@@ -25,28 +29,66 @@ _LEVELS = {str(level): level for level in FeatureLevel}
 )
 @click.option("--select", "selected", multiple=True, metavar="CODE", help="Only this rule; may be repeated.")
 @click.option("--ignore", "ignored", multiple=True, metavar="CODE", help="Not this rule; may be repeated.")
-@click.option("--strict", is_flag=True, help="Let findings of severity info count.")
+@click.option("--infos", is_flag=True, help="Show findings of severity info too.")
+@click.option("--strict", is_flag=True, help="Show them and let them count.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), help="What to print [default: text].")
 def check(
-    model: Path,
+    models: tuple[Path, ...],
     feature_level: str | None,
     selected: tuple[str, ...],
     ignored: tuple[str, ...],
+    infos: bool,
     strict: bool,
     form: str | None,
 ) -> int:
     """Look for broken promises and for targets that refuse a model or answer differently.
 
-    Looks at ArgMax, ArgMin, Max, Min and Hardmax, wherever they stand. Exits with 1 if there are findings.
+    Looks at ArgMax, ArgMin, Max, Min and Hardmax, wherever they stand. Exits with 1 if there are findings, with 2 if a
+    model could not be checked; the other ones are checked all the same.
     """
     level = None if feature_level is None else _LEVELS[feature_level]
-    report = look(model, feature_level=level, select=selected, ignore=ignored)
+    for code in (*selected, *ignored):
+        find(code)
+
+    def result(model: str) -> Report | Failure:
+        try:
+            return look(model, feature_level=level, select=selected, ignore=ignored)
+        except Exception as error:
+            # A model that cannot be read says nothing about the next.
+            return failure.show(error, about=model if len(models) > 1 else "")
+
+    results = {model: result(model) for model in map(str, models)}
+    _print(results, form or "text", infos=infos or strict)
+    if any(isinstance(result, Failure) for result in results.values()):
+        return 2
+    return 1 if any(isinstance(result, Report) and result.counted(strict=strict) for result in results.values()) else 0
+
+
+def _print(results: dict[str, Report | Failure], form: str, *, infos: bool) -> None:
     if form == "json":
-        click.echo(layout.json_text(str(model), report))
-    elif form == "github":
-        if annotations := layout.github(str(model), report, strict=strict):
-            click.echo(annotations)
-    else:
-        click.echo(layout.text(report, strict=strict))
-    return 1 if report.counted(strict=strict) else 0
+        document: dict[str, object] = {"models": [_record(*each) for each in results.items()]}
+        for each in results.values():
+            if isinstance(each, Failure):
+                # As with every command: what ends with 2 has an error, here that of the first model.
+                document.setdefault("error", each.record())
+        write(json_text(document))
+        return
+    for model, result in results.items():
+        if form == "github":
+            if text := _annotations(model, result, infos=infos):
+                write(text)
+        elif isinstance(result, Report):
+            if len(results) > 1:
+                write(f"{printable(model)}:")
+            write(layout.text(result, infos=infos))
+
+
+def _record(model: str, result: Report | Failure) -> dict[str, object]:
+    return layout.record(model, result) if isinstance(result, Report) else {"model": model, "error": result.record()}
+
+
+def _annotations(model: str, result: Report | Failure, *, infos: bool) -> str:
+    if isinstance(result, Report):
+        return layout.github(model, result, infos=infos)
+    return layout.annotation("error", model, "could not be checked", str(result.message))

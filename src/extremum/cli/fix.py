@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+from extremum.cli.new_files import require_free, settle, write_new
+from extremum.cli.streams import write
 from extremum.errors import ArgumentError
+from extremum.fix import Fixed, has_external_data
 from extremum.fix import fix as rewrite
-from extremum.fix.file import require_free, write
+from extremum.graph.files import read_message
+from extremum.printable import json_text, printable
 
 __all__ = ["fix"]
 
@@ -24,28 +28,64 @@ __all__ = ["fix"]
 )
 @click.option("--node-by-node", is_flag=True, help="Do not run the whole model, which may take long.")
 @click.option("--diff", is_flag=True, help="Show each node and what takes its place.")
-def fix(model: Path, out: Path | None, target: str, raise_opset: int | None, node_by_node: bool, diff: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def fix(
+    model: Path,
+    out: Path | None,
+    target: str,
+    raise_opset: int | None,
+    node_by_node: bool,
+    diff: bool,
+    as_json: bool,
+) -> int:
     """Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.
 
-    Before the model is written, both forms run on samples and are compared bit by bit. No file is overwritten. Exits
-    with 1 if a node cannot be rewritten; nothing is written then.
+    Before the model is written, both forms run on samples and are compared bit by bit. Where there is nothing to
+    rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten; nothing is written then.
     """
-    if out is None and not diff:
+    if out is None and not (diff or as_json):
         raise ArgumentError("there is nothing to do", remedy="name a file with -o, or look at the changes with --diff")
     if out is not None:
+        settle(out.absolute().parent)
         require_free(out)
     fixed = rewrite(model, target, raise_opset=raise_opset, whole=not node_by_node)
-    written = out is not None and bool(fixed.changes)
-    if out is not None and written:
-        write(fixed.model, model, out)
-    for refusal in fixed.refusals:
-        click.echo(str(refusal))
-    if diff:
-        for change in fixed.changes:
-            click.echo(change.diff())
-    for note in fixed.notes:
-        click.echo(f"note: {note}")
-    click.echo(fixed.summary())
-    if written:
-        click.echo(f"wrote {out}")
+    written = None if fixed.refusals else out
+    if written is not None:
+        _write(fixed, model, written)
+    if as_json:
+        write(json_text(_record(model, fixed, written)))
+    else:
+        write("\n".join(_lines(fixed, written, diff=diff)))
     return 1 if fixed.refusals else 0
+
+
+def _write(fixed: Fixed, source: Path, out: Path) -> None:
+    if has_external_data(fixed.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
+        raise ArgumentError(
+            f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model there too"
+        )
+    # Where nothing changed, the file as it is, and not as protobuf would write it now.
+    content = fixed.model.SerializeToString() if fixed.changes else read_message(source)
+    write_new(out.parent, {out.name: lambda file: file.write(content)})
+
+
+def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
+    lines = [str(refusal) for refusal in fixed.refusals]
+    if diff:
+        lines += [change.diff() for change in fixed.changes]
+    lines += [f"note: {printable(note)}" for note in fixed.notes]
+    lines.append(fixed.summary())
+    if written is not None:
+        lines.append(f"wrote {printable(str(written))}")
+    return lines
+
+
+def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, object]:
+    return {
+        "model": str(model),
+        "target": fixed.target,
+        "changes": [change.record() for change in fixed.changes],
+        "refusals": [refusal.record() for refusal in fixed.refusals],
+        "notes": list(fixed.notes),
+        "written": None if written is None else str(written),
+    }

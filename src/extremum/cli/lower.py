@@ -8,6 +8,7 @@ import click
 
 from extremum import directml
 from extremum.cli import feeds
+from extremum.cli.streams import write
 from extremum.directml.formats import FORMATS
 
 __all__ = ["lower"]
@@ -26,22 +27,22 @@ _LEVELS = {str(level): level for level in directml.FeatureLevel}
     help="What the operators have to get by with, such as 4_1.",
 )
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help="For reading, for programs, to paste into C++, or for DxDispatch to run.",
+    help="For reading, for programs, to paste into C++, or for DxDispatch to run [default: text].",
 )
-def lower(model: Path, feature_level: str, sizes: tuple[str, ...], form: str) -> int:
+def lower(model: Path, feature_level: str, sizes: tuple[str, ...], form: str | None) -> int:
     """Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.
 
     Only nodes that pick the largest or smallest are looked at. One that cannot go is named on stderr, with the feature
     level or type that would do; the exit status is 1 then.
     """
     lowered = directml.lower(model, _LEVELS[feature_level], sizes=feeds.parse_sizes(sizes))
-    click.echo(FORMATS[form](lowered), nl=False)
+    if text := FORMATS[form or "text"](lowered).rstrip("\n"):
+        write(text)
     for refusal in lowered.refusals:
-        click.echo(refusal.one_line(), err=True)
+        write(refusal.one_line(), err=True)
     return 1 if lowered.refusals else 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from extremum import catalogue
+from extremum.cli.console import console
+from extremum.cli.streams import write
+from extremum.printable import json_text
 
 __all__ = ["ops"]
 
@@ -23,15 +23,14 @@ def ops(layout: str | None) -> None:
     A cell of a table says from which version on an operator takes the element types of its column.
     """
     if layout == "json":
-        click.echo(json.dumps(catalogue.records(), indent=2))
+        write(json_text(catalogue.records()))
     elif layout == "markdown":
-        click.echo(catalogue.markdown(), nl=False)
+        write(catalogue.markdown().rstrip("\n"))
     else:
-        console = Console(markup=False, emoji=False, highlight=False)
         for headings, *rows in catalogue.tables():
             table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
             for heading in headings:
                 table.add_column(heading.replace(", ", "\n"), no_wrap=True)
             for row in rows:
                 table.add_row(*row)
-            console.print(table)
+            console().print(table)

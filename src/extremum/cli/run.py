@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from extremum import backend
 from extremum.cli import feeds, outputs
+from extremum.cli.console import console
+from extremum.cli.streams import write
 from extremum.cli.values import describe, print_values
 from extremum.graph.inputs import declared_inputs
+from extremum.printable import json_text, printable
 
 __all__ = ["run"]
 
@@ -63,11 +64,11 @@ def run(
             "seconds": seconds,
             "files": [str(path) for path in written.values()],
         }
-        click.echo(json.dumps(report, indent=2))
+        write(json_text(report))
         return
-    console = Console(markup=False, emoji=False, highlight=False)
-    print_values(console, "inputs", arrays)
-    print_values(console, "outputs", results)
-    console.print(f"{seconds * 1e3:.3g} ms")
+    terminal = console()
+    print_values(terminal, "inputs", arrays)
+    print_values(terminal, "outputs", results)
+    terminal.print(f"{seconds * 1e3:.3g} ms")
     for path in written.values():
-        console.print(f"wrote {path}")
+        terminal.print(f"wrote {printable(str(path))}")

@@ -9,16 +9,22 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from extremum.printable import printable
+
 __all__ = ["describe", "print_values"]
 
 PREVIEWED = 6
+
+# Of a text among the elements, and of a name: more hides the other columns.
+_LONGEST_TEXT = 40
+_LONGEST_NAME = 200
 
 
 def describe(name: str, value: Any) -> dict[str, Any]:
     """Return the name, type, shape and first elements of a value as JSON can hold them."""
     if not isinstance(value, np.ndarray | np.generic):
         return {"name": name, "type": type(value).__name__, "shape": None, "preview": repr(value)[:60]}
-    first = [str(element) for element in np.ravel(value)[:PREVIEWED]]
+    first = [printable(str(element), _LONGEST_TEXT) for element in value.flat[:PREVIEWED]]
     more = ["..."] if value.size > PREVIEWED else []
     return {"name": name, "type": value.dtype.name, "shape": list(value.shape), "preview": " ".join(first + more)}
 
@@ -30,5 +36,5 @@ def print_values(console: Console, title: str, values: Mapping[str, Any]) -> Non
         table.add_column(heading, overflow="fold")
     for row in (describe(name, value) for name, value in values.items()):
         shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
-        table.add_row(row["name"], row["type"], shape, row["preview"])
+        table.add_row(printable(row["name"], _LONGEST_NAME), row["type"], shape, printable(row["preview"]))
     console.print(table)

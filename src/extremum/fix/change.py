@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
+
+from extremum.printable import printable
 
 __all__ = ["Change"]
 
@@ -40,13 +43,25 @@ class Change:
     after: tuple[onnx.NodeProto, ...]
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.operator} of {self.element} {self.title}"
+        return printable(f"{self.place}: {self.operator} of {self.element} {self.title}")
 
     def diff(self) -> str:
         """Return the node and its replacement, a line per node, marked as in a unified diff."""
-        lines = [f"@@ {self} @@", f"- {_text(self.before)}", *(f"+ {_text(node)}" for node in self.after)]
-        return "\n".join(lines)
+        before, *after = map(printable, self._nodes())
+        return "\n".join([f"@@ {self} @@", f"- {before}", *(f"+ {node}" for node in after)])
+
+    def record(self) -> dict[str, Any]:
+        """Return the change as JSON can hold it, nodes in ONNX's textual form."""
+        before, *after = self._nodes()
+        words = {"place": self.place, "operator": self.operator, "element": self.element, "rewrite": self.title}
+        return {**words, "before": before, "after": after}
+
+    def _nodes(self) -> list[str]:
+        return [_text(node) for node in (self.before, *self.after)]
 
 
 def _text(node: onnx.NodeProto) -> str:
-    return " ".join(onnx.printer.to_text(node).split())
+    # In a graph, because onnx prints nodes alone from 1.22 on only.
+    graph = onnx.helper.make_graph([node], "g", [], [])
+    _, _, text = onnx.printer.to_text(graph).partition("{")
+    return " ".join(text.rpartition("}")[0].split())

@@ -1,0 +1,219 @@
+"""Whatever goes wrong ends with status 2 and one line, and with an object where JSON was asked for."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import numpy as np
+import onnx
+import pytest
+
+from extremum.cli import main
+from extremum.cli.failure import Failure
+from extremum.cli.program import COMMANDS
+from extremum.errors import InputError
+
+REPORT = "help: this is a mistake of extremum; please report it with what EXTREMUM_TRACEBACK=1 shows"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EXTREMUM_TRACEBACK", raising=False)
+
+
+def ended(capsys, *words):
+    """The exit status, and what is written to stdout and stderr."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    return (caught.value.code, *capsys.readouterr())
+
+
+class Panic(BaseException):
+    """As the native module's panics, which are no Exceptions."""
+
+
+def broken(monkeypatch, error):
+    """Let the command `ops` fail."""
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(import_module("extremum.catalogue"), "tables", fails)
+    monkeypatch.setattr(import_module("extremum.catalogue"), "records", fails)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (KeyError("oops"), f"unexpected KeyError: 'oops'; {REPORT}"),
+        (ValueError("first\nsecond"), f"unexpected ValueError: first; {REPORT}"),
+        (AssertionError(), f"unexpected AssertionError; {REPORT}"),
+        (Panic("attempt to add with overflow"), f"unexpected Panic: attempt to add with overflow; {REPORT}"),
+        (RecursionError("too deep"), f"unexpected RecursionError: too deep; {REPORT}"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), "unexpected UnicodeDecodeError: 'utf-8' codec can't"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("Unable to allocate 1 TiB"), "out of memory: Unable to allocate 1 TiB"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (FileNotFoundError(2, "No such file or directory", "a\nb"), r"a\nb: No such file or directory"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_any_exception(capsys, monkeypatch, error, line):
+    broken(monkeypatch, error)
+    status, out, err = ended(capsys, "ops")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"extremum: {line}")
+    assert len(err.splitlines()) == 1
+    status, out, again = ended(capsys, "ops", "--json")
+    assert (status, again) == (2, err)
+    assert set(json.loads(out)) == {"error"}
+
+
+def test_the_object_says_what_the_line_says(capsys, monkeypatch):
+    broken(monkeypatch, InputError("input 'x' is missing", where="model.onnx", given="y", remedy="pass x"))
+    assert json.loads(ended(capsys, "ops", "--json")[1]) == {
+        "error": {
+            "kind": "InputError",
+            "reason": "input 'x' is missing",
+            "where": "model.onnx",
+            "given": "y",
+            "remedy": "pass x",
+        }
+    }
+    broken(monkeypatch, KeyError("oops"))
+    assert json.loads(ended(capsys, "ops", "--json")[1])["error"]["kind"] == "InternalError"
+
+
+@pytest.mark.parametrize("error", [KeyError("oops"), InputError("wrong")])
+def test_the_traceback_is_shown_on_request(capsys, monkeypatch, error):
+    broken(monkeypatch, error)
+    monkeypatch.setenv("EXTREMUM_TRACEBACK", "1")
+    status, out, err = ended(capsys, "ops")
+    assert (status, out) == (2, "")
+    first, *_, last = err.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert last.startswith("extremum: ")
+    monkeypatch.setenv("EXTREMUM_TRACEBACK", "0")
+    assert len(ended(capsys, "ops")[2].splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_answers_a_mistake_as_json(capsys, command):
+    status, out, err = ended(capsys, command, "--json", "--frobnicate")
+    assert status == 2
+    assert json.loads(out)["error"]["reason"].startswith("No such option")
+    assert len(err.splitlines()) == 1
+    if command not in ("ops", "explain"):
+        status, out, _ = ended(capsys, command, "none.onnx", "--json")
+        assert status == 2
+        assert json.loads(out)["error"] == {
+            "kind": "FileNotFoundError",
+            "reason": "none.onnx: No such file or directory",
+            "where": None,
+            "given": None,
+            "remedy": None,
+        }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_json(command):
+    options = {
+        name for option in getattr(import_module(f"extremum.cli.{command}"), command).params for name in option.opts
+    }
+    assert "--json" in options
+
+
+def test_where_json_was_asked_for(capsys):
+    for words in (["check", "none", "--format", "json"], ["check", "none", "--format=json"], ["none", "--json"]):
+        assert "error" in json.loads(ended(capsys, *words)[1])
+    for words in (["check", "--", "--json"], ["check", "none", "--format", "text"]):
+        assert ended(capsys, *words)[1] == ""
+
+
+def test_what_a_module_that_is_missing_is_called():
+    failure = Failure.of(ModuleNotFoundError("No module named 'rich'", name="rich"))
+    assert failure.record()["kind"] == "DependencyError"
+    assert failure.message.one_line() == "this command needs rich; help: pip install 'extremum[cli]'"
+
+
+def test_warnings_of_libraries_are_no_lines(tmp_path):
+    np.save("x.npy", np.ones((2, 4), np.float32))
+    # NumPy parses the header as Python, which warns of what it finds there.
+    content = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "x.npy").write_bytes(content.replace(b"(2, 4)", b"(2, 4if 1 else 0)"[:6]))
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }'
+    onnx.save(onnx.parser.parse_model(text), "m.onnx")
+    result = subprocess.run(
+        [sys.executable, "-m", "extremum", "run", "m.onnx", "-i", "x=x.npy"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"},
+    )
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+
+
+MODELS = {
+    "element type": lambda model, number: setattr(model.graph.input[0].type.tensor_type, "elem_type", number),
+    "size": lambda model, number: setattr(model.graph.input[0].type.tensor_type.shape.dim[0], "dim_value", number),
+    "opset": lambda model, number: setattr(model.opset_import[0], "version", number),
+    "IR version": lambda model, number: setattr(model, "ir_version", number),
+    "attribute type": lambda model, number: setattr(model.graph.node[0].attribute[0], "type", abs(number) % 15),
+    "axis": lambda model, number: setattr(model.graph.node[0].attribute[0], "i", number),
+}
+NUMBERS = [0, -1, 99, 999, 2**31 - 1, -(2**31)]
+
+
+def odd(part, number):
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 4] x) => (y) { y = ArgMax <axis=1> (x) }'
+    model = onnx.parser.parse_model(text)
+    MODELS[part](model, number)
+    return model.SerializeToString()
+
+
+def bare():
+    """A model that has as little as it can."""
+    return onnx.ModelProto(graph=onnx.GraphProto()).SerializeToString()
+
+
+def without(field):
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 4] x) => (y) { y = ArgMax <axis=1> (x) }'
+    model = onnx.parser.parse_model(text)
+    owner = model if field == "opset_import" else model.graph if field in ("node", "input") else model.graph.node[0]
+    owner.ClearField(field)
+    return model.SerializeToString()
+
+
+ODD = {
+    **{f"{part} {number}": odd(part, number) for part in MODELS for number in NUMBERS},
+    **{f"no {field}": without(field) for field in ("opset_import", "node", "input", "output", "op_type")},
+    "bare": bare(),
+    "a name that is no text": without("attribute").replace(b"ArgMax", b"Arg\xff\xfex"),
+    "rank 100": odd("axis", 0).replace(b"", b""),
+}
+WORDS = {
+    "run": ["--random"],
+    "check": [],
+    "lower": [],
+    "fix": ["--diff"],
+}
+
+
+@pytest.mark.parametrize("command", WORDS)
+@pytest.mark.parametrize("case", ODD)
+def test_no_model_ends_a_command_with_a_traceback(tmp_path, capfd, command, case):
+    (tmp_path / "m.onnx").write_bytes(ODD[case])
+    with pytest.raises(SystemExit) as caught:
+        main([command, "m.onnx", *WORDS[command]])
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+    if caught.value.code == 1:
+        # Findings or refusals, and they are shown.
+        assert command != "run"
+        assert "graph.node[0]" in out + err
+    else:
+        assert len(err.splitlines()) == (1 if caught.value.code == 2 else 0)
