@@ -112,6 +112,16 @@ def test_draws_random_inputs_for_the_sizes_set(folder):
     assert first["inputs"] != other["inputs"]
 
 
+def test_draws_indices_and_ranges(folder):
+    body = "g (int64[50] i) => (float[50] y) <float[3] t = {5, 6, 7}> { y = Gather(t, i) }"
+    text = f'<ir_version: 8, opset_import: ["" : 13]> {body}'
+    onnx.save(onnx.parser.parse_model(text), "gather.onnx")
+    answer("run", "gather.onnx", "--random", "-o", "usual")
+    assert set(np.load("usual/y.npy")) == {5, 6}
+    answer("run", "gather.onnx", "--random", "--range", "i=1:2", "-o", "ranged")
+    assert set(np.load("ranged/y.npy")) == {6, 7}
+
+
 def test_a_file_settles_the_sizes_of_the_random_inputs(folder):
     np.save("x.npy", np.ones((5, 1), np.float32))
     report = json.loads(answer("run", "larger.onnx", "-i", "x=x.npy", "--random", "--json"))
@@ -170,6 +180,12 @@ REFUSALS = {
     "a malformed input": (["labels.onnx", "-i", "scores.npy"], "'scores.npy' is not of the form name=file"),
     "a malformed size": (["labels.onnx", "--set", "batch"], "'batch' is not of the form dimension=size"),
     "an archive without an entry": (["labels.onnx", "-i", "scores=all.npz"], "'all.npz' has 2 entries"),
+    "a range of what is not drawn": (
+        ["labels.onnx", "--range", "scores=0:1"],
+        "--range is given, but nothing is drawn at random; help: add --random",
+    ),
+    "a size of thousands of digits": (["labels.onnx", "--set", f"batch={'9' * 5000}"], "is larger than any tensor's"),
+    "a size that is no int64": (["labels.onnx", "--set", f"batch={2**63}"], "is larger than any tensor's"),
     "an unknown option": (["labels.onnx", "--frobnicate"], "No such option"),
 }
 

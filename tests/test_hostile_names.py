@@ -124,6 +124,8 @@ def test_run_refuses(name, capfd, more):
         ("right.onnx", "-i", name),
         ("right.onnx", "--set", name),
         ("right.onnx", "--set", f"{name}=8"),
+        ("right.onnx", "--random", "--range", name),
+        ("right.onnx", "--random", "--range", f"{name}=0:1"),
         ("wrong.onnx", "--random"),
         ("attribute.onnx", "--random"),
         ("unknown.onnx", "--random"),

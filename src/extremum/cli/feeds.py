@@ -1,7 +1,7 @@
 """What a model is fed: the inputs it declares, each from a file or at random.
 
-Decides how symbolic dimensions get their sizes and what random input looks like. How a file becomes an array is
-:mod:`extremum.cli.array_file`'s, whether the arrays fit the model is :mod:`extremum.backend`'s to say.
+Decides how symbolic dimensions get their sizes. How a file becomes an array is :mod:`extremum.cli.array_file`'s, what
+is drawn at random :mod:`extremum.cli.drawing`'s, whether the arrays fit the model is :mod:`extremum.backend`'s to say.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from extremum.cli.array_file import read_array
+from extremum.cli.drawing import Drawing
 from extremum.errors import InputError
 from extremum.graph.inputs import DeclaredInput
-from extremum.memory import require_memory
 
 __all__ = ["gather", "parse_assignments", "parse_sizes"]
+
+# ONNX states sizes as int64.
+_LARGEST_SIZE = (1 << 63) - 1
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
@@ -85,6 +87,14 @@ def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
         name, _, size = text.rpartition("=")
         if not name or not (size.isascii() and size.isdigit()):
             raise InputError(f"{text!r} is not of the form dimension=size", remedy="write for example --set batch=8")
+        size = size.lstrip("0") or "0"
+        # By the digits first: Python converts no text of thousands of them.
+        if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
+            raise InputError(
+                f"the size of dimension {name!r} is larger than any tensor's",
+                given=size,
+                remedy="a size is below 2**63",
+            )
         if result.setdefault(name, int(size)) != int(size):
             raise InputError(f"dimension {name!r} is given two sizes", given=f"{result[name]} and {size}")
     return result
@@ -94,7 +104,7 @@ def gather(
     declared: Iterable[DeclaredInput],
     files: Mapping[str, str],
     sizes: Mapping[str, int],
-    seed: int | None = None,
+    drawing: Drawing | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Read the inputs that come from files and draw the others at random.
 
@@ -106,29 +116,29 @@ def gather(
         For each input read from a file, where it is: see :func:`extremum.cli.array_file.read_array`.
     sizes : mapping of str to int
         Sizes of symbolic dimensions. The arrays from files settle the other ones.
-    seed : int, optional
-        Seed of the random inputs. Without one nothing is random: an input without a file stays missing.
+    drawing : Drawing, optional
+        How the other inputs are drawn. Without it an input without a file stays missing.
 
     Returns
     -------
     dict of str to numpy.ndarray
-        Array by input name. Floats are drawn from the normal distribution, integers from the whole range of their type.
+        Array by input name.
 
     Raises
     ------
     InputError
-        If a name is no input or dimension of the model, two sizes of a dimension disagree, or a random input has an
-        open shape or no numeric type.
+        If a name is no input or dimension of the model, two sizes of a dimension disagree, or an input cannot be drawn.
     MemoryLimitError
         If a random input would not fit into memory.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from extremum.cli.drawing import Drawing
     >>> from extremum.cli.feeds import gather
     >>> from extremum.graph.inputs import DeclaredInput
     >>> scores = DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False)
-    >>> gather([scores], files={}, sizes={"batch": 2}, seed=0)["scores"].shape
+    >>> gather([scores], files={}, sizes={"batch": 2}, drawing=Drawing(seed=0))["scores"].shape
     (2, 10)
     """
     inputs = {each.name: each for each in declared}
@@ -146,10 +156,14 @@ def gather(
                     given=f"{bound[symbol]} {origin[symbol]}, {size} in {files[name]}",
                 )
             origin.setdefault(symbol, f"in {files[name]}")
-    if seed is not None:
+    if drawing is not None:
+        _refuse_unknown("input", drawing.ranges, inputs)
+        for name in drawing.ranges:
+            if name in files:
+                raise InputError(f"input {name!r} is given a file and a range", given=files[name])
         for position, (name, each) in enumerate(inputs.items()):
-            if name not in arrays and not each.optional:
-                arrays[name] = _random(each, bound, np.random.default_rng([seed, position]))
+            if name not in arrays and (not each.optional or name in drawing.ranges):
+                arrays[name] = drawing.draw(each, bound, position)
     return arrays
 
 
@@ -169,23 +183,3 @@ def _symbol_sizes(declared: DeclaredInput, array: NDArray[Any]) -> Iterator[tupl
         yield from (
             (name, size) for name, size in zip(declared.shape, array.shape, strict=True) if isinstance(name, str)
         )
-
-
-def _random(declared: DeclaredInput, sizes: Mapping[str, int], random: np.random.Generator) -> NDArray[Any]:
-    name, dtype = declared.name, declared.dtype
-    # Strings are an object dtype, and only numbers can be drawn.
-    if dtype is None or declared.shape is None or dtype.kind == "O":
-        reason = "its rank is open" if dtype is not None and declared.shape is None else "it is no tensor of numbers"
-        raise InputError(f"input {name!r} cannot be drawn at random: {reason}", remedy=f"give it with -i {name}=file")
-    shape = []
-    for size in declared.shape:
-        if isinstance(size, str) and size not in sizes:
-            raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
-        shape.append(sizes[size] if isinstance(size, str) else size)
-    require_memory(shape, dtype, f"input {name!r}")
-    if dtype.kind in "iu" and dtype.isbuiltin == 1:
-        limits = np.iinfo(dtype)
-        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
-    if dtype.kind == "b":
-        return random.integers(0, 2, shape).astype(dtype)
-    return random.standard_normal(shape).astype(dtype)

@@ -10,8 +10,10 @@ import click
 from extremum import backend
 from extremum.cli import feeds, outputs
 from extremum.cli.console import console
+from extremum.cli.drawing import Drawing, parse_ranges
 from extremum.cli.streams import write
 from extremum.cli.values import describe, print_values
+from extremum.errors import ArgumentError
 from extremum.graph.inputs import declared_inputs
 from extremum.printable import json_text, printable
 
@@ -22,6 +24,13 @@ __all__ = ["run"]
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("-i", "--input", "files", multiple=True, metavar="NAME=FILE", help="An input: .npy, .npz:ENTRY or .pb.")
 @click.option("--random", "draw", is_flag=True, help="Draw the other inputs at random.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=LOW:HIGH",
+    help="Where a random input lies, both ends included [default: 0:1; floats: a normal distribution].",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option(
@@ -35,6 +44,7 @@ def run(
     model: Path,
     files: tuple[str, ...],
     draw: bool,
+    ranges: tuple[str, ...],
     seed: int,
     sizes: tuple[str, ...],
     folder: Path | None,
@@ -46,11 +56,14 @@ def run(
     Prints every input and output with its type, shape and first elements. Files are never overwritten.
     """
     paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
+    if ranges and not draw:
+        raise ArgumentError("--range is given, but nothing is drawn at random", remedy="add --random")
+    drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
     prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.model.graph.output]
     if folder is not None:
         outputs.output_paths(names, folder)
-    arrays = feeds.gather(declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, seed if draw else None)
+    arrays = feeds.gather(declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, drawing)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start
