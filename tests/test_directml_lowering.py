@@ -8,6 +8,7 @@ from extremum import backend, dtypes, spec
 from extremum import directml as dml
 from extremum.directml import AxisDirection, FeatureLevel
 from extremum.errors import ArgumentError, AxisError, ElementTypeError, ModelError, SpecError
+from extremum.graph.inputs import declared_inputs
 from models import model
 from strategies import sample
 
@@ -188,10 +189,56 @@ def test_symbolic_dimensions_are_given_a_size():
     assert str(caught.value) == "the model has no dimension 'batch'\n  help  its symbolic dimensions are: n, k"
 
 
+def test_a_dimension_without_a_name_is_called_by_its_input_and_axis_as_in_run():
+    source = model("(float[?, k] X) => (int64[?, 1] y) { a = Abs(X) y = ArgMax<axis=1>(a) }")
+    (declared,) = declared_inputs(source)
+    assert declared.shape == ("X.0", "k")
+    (refusal,) = dml.lower(source).refusals
+    assert (refusal.given, refusal.remedy) == ("a: float32[X.0, k]", "give a size to X.0, k")
+    assert only_step(source, sizes={"X.0": 8, "k": 3}).desc.input_tensor.sizes == (8, 3)
+    with pytest.raises(ArgumentError) as caught:
+        dml.lower(source, sizes={"unk__0": 8})
+    assert caught.value.remedy == "its symbolic dimensions are: X.0, k"
+
+
+def test_a_name_that_inference_makes_up_is_not_asked_for():
+    source = model("(float[n, 3] x) => (int64[a, b] y) { i = NonZero(x) f = Cast<to = 1>(i) y = ArgMax<axis=1>(f) }")
+    (refusal,) = dml.lower(source, sizes={"n": 2}).refusals
+    assert (refusal.given, refusal.remedy) == ("f: float32[2, ?]", "declare the sizes of the model's inputs")
+
+
+@pytest.mark.parametrize("size", [-1, 2**32, 2**63, 1.5, "8", None])
+def test_a_size_that_is_none(size):
+    with pytest.raises(ArgumentError) as caught:
+        dml.lower(model("(float[n] x) => (int64[1] y) { y = ArgMax(x) }"), sizes={"n": size})
+    assert str(caught.value) == "the size of dimension 'n' is not a number from 0 to 4294967295"
+
+
+@pytest.mark.parametrize("operator", ["ArgMax", "ArgMin", "Max", "Min", "Hardmax"])
+def test_a_type_that_no_level_takes_is_refused_before_anybody_is_asked_for_sizes(operator):
+    result = "int64" if operator.startswith("Arg") else "double"
+    for shape in ("[n, 3]", "[?, 3]", ""):
+        source = model(f"(double{shape} x) => ({result} y) {{ y = {operator}(x) }}")
+        for value in (*source.graph.output, *(source.graph.input if not shape else ())):
+            value.type.tensor_type.ClearField("shape")
+        (refusal,) = dml.lower(source).refusals
+        assert type(refusal) is ElementTypeError
+        assert " does not take FLOAT64 as " in refusal.reason
+        assert refusal.given.startswith("x: float64[")
+
+
+def test_a_level_too_low_for_the_type_is_named_before_anybody_is_asked_for_sizes():
+    (refusal,) = dml.lower(model("(int64[n] x) => (int64[n] y) { y = Max(x, x) }"), FeatureLevel.FL_3_0).refusals
+    assert str(refusal) == (
+        "DML_ELEMENT_WISE_MAX-3_0 does not take INT64 as a_tensor (it came with DML_ELEMENT_WISE_MAX-5_0)\n"
+        "  at    graph.node[0]\n  given x: int64[n]\n  help  use feature level 5_0 or later"
+    )
+
+
 def test_the_model_that_is_given_stays_as_it_is():
-    source = model("(float[n] x) => (int64[1] y) { y = ArgMax(x) }")
+    source = model("(float[n, ?] x) => (int64[1, ?] y) { y = ArgMax(x) }")
     before = source.SerializeToString()
-    dml.lower(source, sizes={"n": 4})
+    dml.lower(source, sizes={"n": 4, "x.1": 3})
     assert source.SerializeToString() == before
 
 
@@ -231,7 +278,7 @@ REFUSED = {
         "DirectML has no tensors of bfloat16\n  at    graph.node[0]\n  help  put a Cast to float before it",
     ),
     "unknown sizes": (
-        "(float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }",
+        "(float[n, 3] x) => (float[n, 3] y) { y = Max(x) }",
         SpecError,
         "the sizes of 'x' are not known before the model runs, and a description states them\n  at    graph.node[0]\n"
         "  given x: float32[n, 3]\n  help  give a size to n",

@@ -8,13 +8,14 @@ together. A single tensor has passed :class:`extremum.directml.TensorDesc`; what
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from extremum import dtypes, infer, spec, validate
 from extremum.directml.descriptions import ActivationHardmaxOperatorDesc, OperatorDesc
-from extremum.directml.enumerations import FeatureLevel, TensorFlags
+from extremum.directml.enumerations import FeatureLevel, TensorDataType, TensorFlags
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ElementTypeError, ExtremumError, SpecError
 from extremum.lower import lower
@@ -22,7 +23,7 @@ from extremum.operations import Operation
 from extremum.spec import OperatorVersion, Parameter
 from extremum.tensors import TensorType
 
-__all__ = ["accept", "feature_level_required"]
+__all__ = ["accept", "accept_element", "feature_level_required", "lowest_level"]
 
 
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
@@ -97,15 +98,26 @@ def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
     >>> dml.feature_level_required(dml.ArgMinOperatorDesc(row, index, axes=(0,)))
     <FeatureLevel.FL_4_1: 16640>
     """
+    return lowest_level(partial(accept, desc))
+
+
+def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
+    """Return the lowest feature level at which a call raises nothing; where none is, the call at the highest raises."""
     *lower_levels, highest = FeatureLevel
     for level in lower_levels:
         try:
-            accept(desc, level)
+            accepts(level)
         except ExtremumError:
             continue
         return level
-    accept(desc, highest)
+    accepts(highest)
     return highest
+
+
+def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
+    """Refuse an element type that a feature level does not take as an input, whatever the sizes."""
+    row = spec.find(spec.DIRECTML, operator, feature_level)
+    _element(row, row.input, field, data_type)
 
 
 def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
@@ -133,16 +145,20 @@ def _names(types: Sequence[str]) -> str:
     return ", ".join(str(dtypes.from_name(name).directml) for name in types)
 
 
-def _tensor(row: OperatorVersion, parameter: Parameter, field: str, tensor: TensorDesc) -> None:
-    versions = spec.OPERATORS[row.domain, row.name]
-    element = tensor.data_type.element_type.name
+def _element(row: OperatorVersion, parameter: Parameter, field: str, data_type: TensorDataType) -> None:
+    element = data_type.element_type.name
     if element not in parameter.types:
+        versions = spec.OPERATORS[row.domain, row.name]
         later = [each for each in versions if each.since > row.since and element in _parameter(each, parameter).types]
         note = f" (it came with {later[0]})" if later else ""
         raise ElementTypeError(
-            f"{row} does not take {tensor.data_type.name} as {field}{note}",
+            f"{row} does not take {data_type.name} as {field}{note}",
             remedy=f"the element types of {field} in {row} are: {_names(parameter.types)}",
         )
+
+
+def _tensor(row: OperatorVersion, parameter: Parameter, field: str, tensor: TensorDesc) -> None:
+    _element(row, parameter, field, tensor.data_type)
     least, most = row.ranks
     if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"

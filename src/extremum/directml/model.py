@@ -9,14 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import onnx
 from numpy.typing import NDArray
 
 from extremum import validate
+from extremum.directml.tensor import LARGEST
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes
+from extremum.graph.believed import is_made_up
+from extremum.graph.inputs import name_dimensions
 from extremum.graph.load import load
 from extremum.graph.sites import Site, inlined
 from extremum.graph.tensors import array
@@ -61,14 +65,14 @@ class Model:
     model : onnx.ModelProto, bytes, str or path-like
         Left as it is.
     sizes : mapping of str to int
-        Size by symbol.
+        Size by symbol; a dimension of an input that has no name is called ``input.axis``.
 
     Raises
     ------
     ModelError
         If it is no ONNX model.
     ArgumentError
-        If the model has no dimension of that name.
+        If the model has no dimension of that name, or a size is none.
     OSError
         If the file cannot be read.
 
@@ -86,6 +90,7 @@ class Model:
         loaded = load(model)
         self._weights = loaded.graph
         self._model = skeleton(loaded)
+        name_dimensions(self._model.graph)
         _fix(self._model.graph, sizes)
 
     def nodes(self) -> Iterator[Node | ExtremumError]:
@@ -105,10 +110,19 @@ class Model:
 def _node(site: Site) -> Node:
     row, node = site.row, site.node
     assert row is not None
-    inputs = tuple((name, site.types.get(name, TensorType())) for name in node.input)
-    values, output = nodes.resolve(row, site.attributes, list(node.input), [tensor for _, tensor in inputs])
+    inputs = [site.types.get(name, TensorType()) for name in node.input]
+    values, output = nodes.resolve(row, site.attributes, list(node.input), inputs)
     validate.output_count(row, len(node.output))
-    return Node(site.place, row, values, inputs, (node.output[0], output))
+    named = zip(node.input, map(_without_made_up, inputs), strict=True)
+    return Node(site.place, row, values, tuple(named), (node.output[0], output))
+
+
+def _without_made_up(tensor: TensorType) -> TensorType:
+    """Return a type with nothing known of a size that inference gave a name: nobody can set it."""
+    if tensor.shape is None:
+        return tensor
+    shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
+    return TensorType(tensor.element, tuple(shape))
 
 
 def _fixed(graph: onnx.GraphProto) -> Iterable[tuple[str, onnx.TensorProto]]:
@@ -131,6 +145,8 @@ def _fix(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
         if name not in known:
             remedy = f"its symbolic dimensions are: {', '.join(known) or 'none'}"
             raise ArgumentError(f"the model has no dimension {name!r}", remedy=remedy)
+        if not (isinstance(sizes[name], Integral) and 0 <= sizes[name] <= LARGEST):
+            raise ArgumentError(f"the size of dimension {name!r} is not a number from 0 to {LARGEST}")
     for dimension in dimensions:
         if dimension.dim_param in sizes:
             dimension.dim_value = sizes[dimension.dim_param]

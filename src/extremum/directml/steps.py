@@ -6,11 +6,12 @@ feature level takes the operators is :mod:`extremum.directml.acceptance`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain, repeat
 
 from extremum import dtypes, spec, validate
-from extremum.directml.acceptance import accept, feature_level_required
+from extremum.directml.acceptance import accept, accept_element, feature_level_required, lowest_level
 from extremum.directml.descriptions import (
     ActivationHardmax1OperatorDesc,
     ArgMaxOperatorDesc,
@@ -36,6 +37,11 @@ _ARG: Mapping[Family, type[ArgMaxOperatorDesc] | type[ArgMinOperatorDesc]] = {
 _ELEMENT_WISE: Mapping[Family, type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc]] = {
     Family.MAXIMUM: ElementWiseMaxOperatorDesc,
     Family.MINIMUM: ElementWiseMinOperatorDesc,
+}
+_OPERATORS: Mapping[Family, type[OperatorDesc]] = {
+    **_ARG,
+    **_ELEMENT_WISE,
+    Family.HARDMAX: ActivationHardmax1OperatorDesc,
 }
 
 
@@ -83,7 +89,9 @@ def steps(
     (1, 2)
     """
     for name, tensor in inputs:
-        _require_known(name, tensor)
+        if tensor.element is None or tensor.sizes is None:
+            _require_element(row.family, name, tensor, feature_level)
+            raise _unknown_sizes(name, tensor)
     name, result = output
     if row.family in _ELEMENT_WISE:
         # One input is the maximum of it and itself.
@@ -112,14 +120,25 @@ def _arg(family: Family, values: Attributes, tensor: TensorType, axes: tuple[int
     return _ARG[family](TensorDesc(_data_type(tensor), sizes), index, axes, direction)
 
 
-def _require_known(name: str, tensor: TensorType) -> None:
-    if tensor.element is None or tensor.sizes is None:
-        symbols = [size for size in tensor.shape or () if isinstance(size, str)]
-        raise SpecError(
-            f"the sizes of {name!r} are not known before the model runs, and a description states them",
-            given=f"{name}: {tensor}",
-            remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
-        )
+def _require_element(family: Family, name: str, tensor: TensorType, feature_level: FeatureLevel) -> None:
+    """Refuse an element type that no sizes would make right, before anybody is asked for sizes."""
+    if tensor.element is None:
+        return
+    operator = _OPERATORS[family].operator
+    field = "a_tensor" if family in _ELEMENT_WISE else "input_tensor"
+    try:
+        _at(feature_level, partial(accept_element, operator, field, _data_type(tensor)))
+    except ExtremumError as error:
+        raise error.with_context(given=f"{name}: {tensor}") from None
+
+
+def _unknown_sizes(name: str, tensor: TensorType) -> SpecError:
+    symbols = [size for size in tensor.shape or () if isinstance(size, str)]
+    return SpecError(
+        f"the sizes of {name!r} are not known before the model runs, and a description states them",
+        given=f"{name}: {tensor}",
+        remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
+    )
 
 
 def _data_type(tensor: TensorType) -> TensorDataType:
@@ -154,10 +173,15 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
 
 
 def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_level: FeatureLevel) -> Step:
+    _at(feature_level, partial(accept, desc))
+    return Step(desc, inputs, output, feature_level_required(desc))
+
+
+def _at(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> None:
+    """Call for a feature level; an error says which level would do."""
     try:
-        accept(desc, feature_level)
+        accepts(feature_level)
     except ExtremumError as error:
         # Where no level takes it, this raises what stands in the way at any level.
-        required = feature_level_required(desc)
+        required = lowest_level(accepts)
         raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
-    return Step(desc, inputs, output, feature_level_required(desc))

@@ -16,9 +16,10 @@ from itertools import accumulate
 from extremum.directml.enumerations import TensorDataType, TensorFlags
 from extremum.errors import ElementTypeError, SpecError
 
-__all__ = ["TensorDesc", "packed_strides"]
+__all__ = ["LARGEST", "TensorDesc", "packed_strides"]
 
-_LARGEST = 2**32 - 1
+LARGEST = 2**32 - 1
+"""The largest size or stride, and the most elements that a tensor has."""
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -95,8 +96,8 @@ class TensorDesc:
         settle("data_type", _data_type(data_type))
         settle("sizes", _sizes(sizes))
         settle("strides", None if strides is None else _strides(strides, self.sizes))
-        if max(math.prod(self.sizes), self.extent) > _LARGEST:
-            raise _broken("sizes", f"a tensor has at most {_LARGEST} elements", str(self))
+        if max(math.prod(self.sizes), self.extent) > LARGEST:
+            raise _broken("sizes", f"a tensor has at most {LARGEST} elements", str(self))
         settle("total_tensor_size_in_bytes", self._total(total_tensor_size_in_bytes))
         settle("guaranteed_base_offset_alignment", self._alignment(guaranteed_base_offset_alignment))
         settle("flags", _flags(flags))
@@ -191,8 +192,8 @@ def _unsigned(field: str, values: Iterable[int]) -> tuple[int, ...]:
     except TypeError:
         raise _broken(field, f"{field} is not a sequence of integers", f"{field}={values!r}") from None
     for number in numbers:
-        if not 0 <= number <= _LARGEST:
-            raise _broken(field, f"{field} are numbers from 0 to {_LARGEST}, not {number}", f"{field}={numbers}")
+        if not 0 <= number <= LARGEST:
+            raise _broken(field, f"{field} are numbers from 0 to {LARGEST}, not {number}", f"{field}={numbers}")
     return numbers
 
 

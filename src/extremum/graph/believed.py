@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import onnx
 
-__all__ = ["believed"]
+__all__ = ["believed", "is_made_up"]
 
 # What onnx's inference calls a size that it does not know.
 _MADE_UP = "unk__"
@@ -55,4 +55,16 @@ def believed(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.Ty
 
 
 def _is_open(dimension: onnx.TensorShapeProto.Dimension) -> bool:
-    return not dimension.dim_param or dimension.dim_param.startswith(_MADE_UP)
+    return not dimension.dim_param or is_made_up(dimension.dim_param)
+
+
+def is_made_up(name: str) -> bool:
+    """Return whether a dimension has its name from onnx's inference and not from its model.
+
+    Examples
+    --------
+    >>> from extremum.graph.believed import is_made_up
+    >>> is_made_up("unk__0"), is_made_up("batch")
+    (True, False)
+    """
+    return name.startswith(_MADE_UP)

@@ -1,4 +1,7 @@
-"""The inputs a model declares."""
+"""The inputs a model declares, and what their dimensions are called.
+
+Decides the name of a dimension that has none: that of its input and its axis, such as ``X.0``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-__all__ = ["DeclaredInput", "declared_inputs"]
+__all__ = ["DeclaredInput", "declared_inputs", "name_dimensions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,29 @@ def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:
     shape = None
     if tensor.HasField("shape"):
         shape = tuple(
-            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or f"{value.name}.{axis}"
+            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or _unnamed(value, axis)
             for axis, dim in enumerate(tensor.shape.dim)
         )
     return DeclaredInput(value.name, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), shape, optional)
+
+
+def _unnamed(value: onnx.ValueInfoProto, axis: int) -> str:
+    return f"{value.name}.{axis}"
+
+
+def name_dimensions(graph: onnx.GraphProto) -> None:
+    """Write their names into the dimensions of a graph's inputs that have neither a size nor a name.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.inputs import name_dimensions
+    >>> graph = onnx.parser.parse_graph("g (float[?, 3] X) => (float[?, 3] y) { y = Abs(X) }")
+    >>> name_dimensions(graph)
+    >>> graph.input[0].type.tensor_type.shape.dim[0].dim_param
+    'X.0'
+    """
+    for value in graph.input:
+        for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
+            if not dimension.HasField("dim_value") and not dimension.dim_param:
+                dimension.dim_param = _unnamed(value, axis)
