@@ -1,34 +1,8 @@
 //! The core operations against loops that can be checked by eye, over random shapes, strides and ties.
 
+use crate::loops::{ELEMENTS, Random, naive, settings, ways};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
-
-/// A small generator of numbers; the tests have no other use for one.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    /// Few different values, so that ties are common; both zeros and, now and then, different NaN among them.
-    fn float(&mut self) -> f32 {
-        match self.below(40) {
-            0 => f32::from_bits([0x7f81, 0x7fc0, 0x7fff, 0xff81, 0xffff][self.below(5)] << 16),
-            _ => [0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY][self.below(7)],
-        }
-    }
-}
-
-/// Every way to compute: with each instruction set, and small arrays planned like others or element by element.
-fn ways() -> impl Iterator<Item = (InstructionSet, usize)> {
-    let ways = InstructionSet::ALL.into_iter().flat_map(|set| [(set, 0), (set, usize::MAX)]);
-    ways.filter(|&(set, limit)| {
-        small::set_limit(limit);
-        set.force()
-    })
-}
+use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, threads};
 
 /// A random array of up to three dimensions, as its lengths and the strides of a random order of axes.
 fn shape(random: &mut Random) -> (Vec<usize>, Vec<isize>) {
@@ -56,23 +30,9 @@ fn at(position: &[usize], strides: &[isize]) -> usize {
     position.iter().zip(strides).map(|(&at, &stride)| at as isize * stride).sum::<isize>() as usize
 }
 
-/// The index of the extremum in a list: NaN first, then value, then place.
-fn naive(values: &[f32], largest: bool, last: bool) -> usize {
-    let mut best = 0;
-    for (place, value) in values.iter().enumerate() {
-        let champion = values[best];
-        let ties = *value == champion || (value.is_nan() && champion.is_nan());
-        let wins =
-            !champion.is_nan() && (value.is_nan() || if largest { *value > champion } else { *value < champion });
-        if wins || (last && ties) {
-            best = place;
-        }
-    }
-    best
-}
-
 #[test]
 fn reductions_agree_with_a_loop() {
+    let _settings = settings();
     let mut random = Random(1);
     for _ in 0..400 {
         let (lengths, strides) = shape(&mut random);
@@ -128,11 +88,9 @@ fn reductions_agree_with_a_loop() {
 /// sets draw the lines in different places.
 #[test]
 fn instruction_sets_agree_on_rows_of_every_length() {
-    use ElementType::*;
+    let _settings = settings();
     let mut random = Random(3);
-    let elements =
-        [Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64];
-    for element in elements {
+    for element in ELEMENTS {
         let size = element.size();
         for len in (2..6).chain(1..70).chain((70..1100).step_by(53)) {
             // Two blocks of rows, which meet where their axis is reduced too; one NaN in 3000 bytes or so.
@@ -182,6 +140,7 @@ fn instruction_sets_agree_on_rows_of_every_length() {
 /// Long blocks of 16-bit floats are swept by their bits.
 #[test]
 fn long_rows_of_bfloat16_agree_with_a_loop() {
+    let _settings = settings();
     let mut random = Random(4);
     for round in 0..300 {
         let len = [2048, 3001, 9000, 40000][random.below(4)];
@@ -213,6 +172,7 @@ fn long_rows_of_bfloat16_agree_with_a_loop() {
 
 #[test]
 fn one_hot_marks_the_first_maximum_of_each_row() {
+    let _settings = settings();
     let mut random = Random(2);
     for len in [1, 2, 5, 16, 64, 100, 1000] {
         let data: Vec<f32> = (0..7 * len).map(|_| random.float()).collect();
@@ -234,6 +194,7 @@ fn one_hot_marks_the_first_maximum_of_each_row() {
 
 #[test]
 fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
+    let _settings = settings();
     let values = [0.0f64, -0.0, 1.0, f64::NAN];
     for a in values {
         for b in values {
@@ -266,6 +227,7 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
 /// Any NaN will do, but the same one whatever the way: results do not change with the processor or with `small`.
 #[test]
 fn all_ways_pass_on_the_same_nan() {
+    let _settings = settings();
     let nan = |payload: u32| f32::from_bits(0x7fc0_0000 | payload);
     let (many, one) = ([nan(1), nan(2), 3.0], nan(4));
     let mut found = Vec::new();
@@ -294,6 +256,7 @@ fn all_ways_pass_on_the_same_nan() {
 
 #[test]
 fn threads_share_one_row_and_many() {
+    let _settings = settings();
     threads::set_share(1 << 20);
     let mut data = vec![1f32; 3 << 20];
     data[2_000_000] = 2.0;
@@ -315,6 +278,7 @@ fn threads_share_one_row_and_many() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn places_stay_inside_the_row_where_denormals_are_zeros() {
+    let _settings = settings();
     let (mut usual, mut flushed) = (0u32, 0u32);
     // SAFETY: the control word is stored, and set with two more of its flags.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut usual) };

@@ -1,0 +1,6 @@
+//! The kernels from outside: one program, because what is forced (an instruction set, a limit) holds for all of it.
+
+mod agreement;
+#[cfg(all(unix, not(miri)))]
+mod guard_pages;
+mod loops;
