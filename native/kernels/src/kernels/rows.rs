@@ -248,7 +248,8 @@ unsafe fn stretch<E: Element, O: Order, const STRETCHES: usize, const FRESH: boo
     STRETCHES
 }
 
-/// The first (or last) place of a key that the block holds.
+/// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
+/// it is any place of the block.
 #[inline(always)]
 unsafe fn seek<E: Element, O: Order, const LAST: bool>(data: *const E, len: usize, key: Key<E>) -> usize {
     // SAFETY: every place asked for lies in `0..len`.
@@ -273,18 +274,20 @@ unsafe fn seek<E: Element, O: Order, const LAST: bool>(data: *const E, len: usiz
     }
     let distance = nearest.widen() as usize;
     if distance >= LANES {
-        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not.
+        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not. And the key may be
+        // gone.
         let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
     }
     at + if LAST { LANES - 1 - distance } else { distance }
 }
 
-/// Where the first (or last) stretch of [`LANES`] places with a hit begins; there is one.
+/// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
+/// whether it has one or not.
 #[inline(always)]
 fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
-    let mut at = if LAST { len - LANES } else { 0 };
-    loop {
+    let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
+    while at != far {
         let mut any = false;
         for step in 0..LANES {
             any |= hit(at + step);
@@ -293,8 +296,9 @@ fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> us
             return at;
         }
         // A stretch at the edge overlaps one without a hit, which does no harm.
-        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(len - LANES) };
+        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(far) };
     }
+    far
 }
 
 /// The lane of the element at `at`.
@@ -302,4 +306,52 @@ fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> us
 unsafe fn load<E: Element, O: Order>(data: *const E, at: usize) -> E::Lane {
     // SAFETY: the caller keeps `at` inside the row; alignment is not needed.
     unsafe { data.add(at).read_unaligned() }.lane::<O>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::order::{Largest, Smallest};
+
+    /// Seeks a key that no element has: what is left when another thread writes between the sweep and the search.
+    fn seek_in_vain<E: Element, O: Order>(element: E, absent: Key<E>) {
+        for len in (1..300).step_by(7).chain([63, 64, 65, 127, 128, 129, 4096]) {
+            let block = vec![element; len];
+            // SAFETY: the block has as many elements.
+            unsafe {
+                assert!(seek::<E, O, false>(block.as_ptr(), len, absent) < len);
+                assert!(seek::<E, O, true>(block.as_ptr(), len, absent) < len);
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_gone_is_sought_no_further_than_its_block() {
+        fn both<E: Element>(element: E) {
+            let utmost = (utmost::<Largest, Key<E>>(), utmost::<Smallest, Key<E>>());
+            seek_in_vain::<E, Largest>(element, utmost.0);
+            seek_in_vain::<E, Smallest>(element, utmost.1);
+            seek_in_vain::<E, Largest>(element, utmost.1);
+            seek_in_vain::<E, Smallest>(element, utmost.0);
+        }
+        macro_rules! all {
+            ($($one:expr),*) => {{ $(both($one);)* }};
+        }
+        all!(
+            1i8,
+            1i16,
+            1i32,
+            1i64,
+            1u8,
+            1u16,
+            1u32,
+            1u64,
+            1f32,
+            1f64,
+            <crate::element::halves::Float16 as Element>::ONE
+        );
+        seek_in_vain::<f32, Largest>(1.0, 2.0f32.key::<Largest>());
+        seek_in_vain::<f64, Smallest>(1.0, (-0.0f64).key::<Smallest>());
+        seek_in_vain::<i64, Smallest>(7, 6);
+    }
 }

@@ -4,3 +4,5 @@ mod agreement;
 #[cfg(all(unix, not(miri)))]
 mod guard_pages;
 mod loops;
+#[cfg(not(miri))]
+mod writers;

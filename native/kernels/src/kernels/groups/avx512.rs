@@ -159,12 +159,27 @@ impl Groups {
                         (place, hits) = if these != 0 { (at, these) } else { (place, hits) };
                     }
                 }
-                let within = if LAST { 63 - hits.leading_zeros() } else { hits.trailing_zeros() };
-                index.add(at).write_unaligned((place + within as usize) as i64);
+                // Only rows of several single vectors are read again; the others are compared as they were read first.
+                let hits = if CHUNKS > 1 { hits | far_lane::<LAST>(mask) } else { hits };
+                index.add(at).write_unaligned((place + lane::<LAST>(hits)) as i64);
             }
         }
         true
     }
+}
+
+/// The first (or last) of the lanes that were hit.
+#[inline(always)]
+fn lane<const LAST: bool>(hits: u64) -> usize {
+    let lane = if LAST { 63 - hits.leading_zeros() } else { hits.trailing_zeros() };
+    lane as usize
+}
+
+/// The lane of the mask that is the last to be asked, as a mask. It counts as hit, so that there is a lane where no other
+/// is: another thread may write a row between both looks at it.
+#[inline(always)]
+fn far_lane<const LAST: bool>(mask: u64) -> u64 {
+    if LAST { 1 } else { (mask >> 1) + 1 }
 }
 
 /// The largest lanes of as many vectors as fill one, side by side; narrow ones fill four bytes each.
@@ -204,6 +219,23 @@ unsafe fn together<K: Kind>(mut rows: [__m512i; ROWS]) -> __m512i {
             1 => _mm512_shuffle_epi8(best, _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0)),
             2 => _mm512_shuffle_epi8(best, _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100)),
             _ => best,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{far_lane, lane};
+
+    #[test]
+    fn a_lane_is_one_of_the_mask_even_if_none_was_hit() {
+        for lanes in 1..=64 {
+            let mask = u64::MAX >> (64 - lanes);
+            for hits in (0..lanes).map(|hit| 1 << hit).chain([mask]) {
+                assert_eq!(lane::<false>(hits | far_lane::<false>(mask)), lane::<false>(hits));
+                assert_eq!(lane::<true>(hits | far_lane::<true>(mask)), lane::<true>(hits));
+            }
+            assert_eq!((lane::<false>(far_lane::<false>(mask)), lane::<true>(far_lane::<true>(mask))), (lanes - 1, 0));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Several rows share a vector: each is spread over a power of two lanes, the rest of which hold the worst element.
 //! Lanes are exchanged within each row until all of them hold its extreme; the bits of a comparison with it are
-//! then the places of the row.
+//! then the places of the row. No element is read twice, so that there is a place whatever other threads write.
 
 use super::Groups;
 use super::avx512::{AHEAD, VECTOR};
