@@ -2,8 +2,8 @@
 //!
 //! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. One kernel is written for one instruction set: [`groups`](crate::kernels::groups), which a plan chooses only where
-//! AVX-512 is in force.
+//! rest. One kernel is written for one instruction set: `kernels::groups`, which a plan chooses only where AVX-512 is in
+//! force.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -48,14 +48,8 @@ impl InstructionSet {
         #[cfg(target_arch = "x86_64")]
         match self {
             Self::Baseline => true,
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
-            Self::Avx512 => {
-                is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512cd")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-            }
+            Self::Avx2 => avx2::is_available(),
+            Self::Avx512 => avx512::is_available(),
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -97,22 +91,114 @@ pub fn dispatch<T: Task>(task: T) -> T::Output {
     match InstructionSet::current() {
         // SAFETY: `current` returns only what `is_available` has confirmed.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => unsafe { avx512(task) },
+        InstructionSet::Avx512 => unsafe { avx512::run(task) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => unsafe { avx2(task) },
+        InstructionSet::Avx2 => unsafe { avx2::run(task) },
         _ => task.run(),
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn avx512<T: Task>(task: T) -> T::Output {
-    task.run()
+/// For each instruction set, all that the compiler may use, which is all that a processor is asked for: a hypervisor may
+/// hide any of it. A set has the features of those before it; what they imply for the compiler is listed too.
+macro_rules! instruction_sets {
+    ([$($has:tt)*]) => {};
+    ([$($has:tt)*] $(#[$doc:meta])* $set:ident [$($more:tt)*] $($rest:tt)*) => {
+        instruction_set! { $(#[$doc])* $set [$($has)* $($more)*] }
+        instruction_sets! { [$($has)* $($more)*] $($rest)* }
+    };
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2<T: Task>(task: T) -> T::Output {
-    task.run()
+macro_rules! instruction_set {
+    ($(#[$doc:meta])* $set:ident [$($feature:tt)+]) => {
+        $(#[$doc])*
+        #[cfg(target_arch = "x86_64")]
+        pub(crate) mod $set {
+            use super::Task;
+            use std::sync::OnceLock;
+
+            /// What the compiler may use.
+            #[cfg(test)]
+            pub const FEATURES: &[&str] = &[$($feature),+];
+
+            /// Whether this processor has all of it.
+            #[inline]
+            pub fn is_available() -> bool {
+                static AVAILABLE: OnceLock<bool> = OnceLock::new();
+                *AVAILABLE.get_or_init(|| $(is_x86_feature_detected!($feature))&&+)
+            }
+
+            /// Runs a task compiled for it.
+            $(#[target_feature(enable = $feature)])+
+            pub fn run<T: Task>(task: T) -> T::Output {
+                task.run()
+            }
+        }
+    };
+}
+
+instruction_sets! {
+    []
+    /// AVX2 with BMI.
+    avx2 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "avx" "avx2" "bmi1" "bmi2" "lzcnt"]
+    /// AVX-512 with the F, BW, CD, DQ and VL parts.
+    avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
+    /// The same with VBMI2, which processors have since Ice Lake and Zen 4: what one kernel asks for besides.
+    avx512_vbmi2 ["avx512vbmi2"]
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    /// What the compiler may use where it is told of some features.
+    fn enabled(features: &[&str]) -> BTreeSet<String> {
+        let flags: Vec<String> = features.iter().map(|feature| format!("+{feature}")).collect();
+        let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+        let output = Command::new(rustc)
+            .args(["--print=cfg", "--target=x86_64-unknown-linux-gnu", "-C"])
+            .arg(format!("target-feature={}", flags.join(",")))
+            .output()
+            .expect("the compiler runs");
+        let text = String::from_utf8(output.stdout).expect("it prints text");
+        let names = text.lines().filter_map(|line| line.strip_prefix("target_feature=\"")?.strip_suffix('"'));
+        names.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_processor_is_asked_for_all_that_the_compiler_may_use() {
+        let baseline = enabled(&[]);
+        assert!(baseline.contains("sse2"));
+        for features in [avx2::FEATURES, avx512::FEATURES, avx512_vbmi2::FEATURES] {
+            let asked: BTreeSet<String> = features.iter().map(|&feature| feature.to_owned()).collect();
+            let all: BTreeSet<String> = enabled(features).difference(&baseline).cloned().collect();
+            assert_eq!(asked, all);
+        }
+    }
+
+    /// Elsewhere nothing is compiled for features, and no processor asked.
+    #[test]
+    fn the_lists_above_are_the_only_ones() {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut files = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("the sources are there") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                files += 1;
+                let text = fs::read_to_string(&path).expect("a source is text");
+                let own = path.file_name().is_some_and(|name| name == "isa.rs");
+                let found = text.contains("target_feature(") || text.contains("feature_detected!");
+                assert_eq!(found, own, "{}", path.display());
+            }
+        }
+        assert!(files > 20);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::kinds::Kind;
 use super::{Groups, ROWS, few, padded};
+use crate::isa::{Task, avx512};
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -42,30 +43,15 @@ impl Groups {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => self.each::<K, 1, LAST>(kind),
-                2 => self.each::<K, 2, LAST>(kind),
-                3 => self.each::<K, 3, LAST>(kind),
-                4 => self.each::<K, 4, LAST>(kind),
-                5 | 6 => self.each::<K, 6, LAST>(kind),
-                7 | 8 => self.each::<K, 8, LAST>(kind),
-                _ => self.each::<K, 0, LAST>(kind),
+                1 => avx512::run(Chunked::<K, 1, LAST>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST>(self, kind)),
+                3 => avx512::run(Chunked::<K, 3, LAST>(self, kind)),
+                4 => avx512::run(Chunked::<K, 4, LAST>(self, kind)),
+                5 | 6 => avx512::run(Chunked::<K, 6, LAST>(self, kind)),
+                7 | 8 => avx512::run(Chunked::<K, 8, LAST>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST>(self, kind)),
             }
         }
-    }
-
-    /// Does one group after the other.
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn each<K: Kind, const CHUNKS: usize, const LAST: bool>(&self, kind: K) -> usize {
-        for start in self.starts(K::ROWS) {
-            // SAFETY: the caller's.
-            unsafe {
-                let data = self.data.offset(self.stride * start as isize);
-                if !self.group::<K, CHUNKS, LAST>(kind, data, self.index.add(start)) {
-                    return start;
-                }
-            }
-        }
-        self.rows
     }
 
     /// Does one group; false where a lane was NaN, and nothing was done.
@@ -165,6 +151,27 @@ impl Groups {
             }
         }
         true
+    }
+}
+
+/// One group after the other, their rows read in `CHUNKS` chunks.
+struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool>(&'a Groups, K);
+
+impl<K: Kind, const CHUNKS: usize, const LAST: bool> Task for Chunked<'_, K, CHUNKS, LAST> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self(groups, kind) = self;
+        for start in groups.starts(K::ROWS) {
+            // SAFETY: whoever builds the task vouches for the rows and the results.
+            unsafe {
+                let data = groups.data.offset(groups.stride * start as isize);
+                if !groups.group::<K, CHUNKS, LAST>(kind, data, groups.index.add(start)) {
+                    return start;
+                }
+            }
+        }
+        groups.rows
     }
 }
 

@@ -6,6 +6,7 @@
 use super::Groups;
 use super::avx512::{AHEAD, VECTOR};
 use super::kinds::Kind;
+use crate::isa::{Task, avx512};
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 
@@ -64,21 +65,28 @@ impl Groups {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => self.few_of::<K, 2, LAST>(kind),
-                3 => self.few_of::<K, 3, LAST>(kind),
-                4 => self.few_of::<K, 4, LAST>(kind),
-                _ => self.few_of::<K, MOST, LAST>(kind),
+                2 => avx512::run(Few::<K, 2, LAST>(self, kind)),
+                3 => avx512::run(Few::<K, 3, LAST>(self, kind)),
+                4 => avx512::run(Few::<K, 4, LAST>(self, kind)),
+                _ => avx512::run(Few::<K, MOST, LAST>(self, kind)),
             }
         }
     }
+}
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn few_of<K: Kind, const LEN: usize, const LAST: bool>(&self, kind: K) -> usize {
+/// One group after the other, of rows of `LEN` elements.
+struct Few<'a, K, const LEN: usize, const LAST: bool>(&'a Groups, K);
+
+impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self(groups, kind) = self;
         let permutations = const { &permutations(LEN, K::WIDE) };
-        for start in self.starts(K::WIDE) {
-            // SAFETY: the caller's: as many elements are read, and as many results written, as there are.
+        for start in groups.starts(K::WIDE) {
+            // SAFETY: whoever builds the task vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = self.data.add(start * LEN * K::SIZE);
+                let from = groups.data.add(start * LEN * K::SIZE);
                 let mut vectors = [_mm512_setzero_si512(); LEN];
                 let mut unordered = 0;
                 for (at, vector) in vectors.iter_mut().enumerate() {
@@ -109,7 +117,7 @@ impl Groups {
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                let index = self.index.add(start);
+                let index = groups.index.add(start);
                 if K::WIDE == 8 {
                     let low = _mm512_set1_epi64(u32::MAX.into());
                     _mm512_storeu_epi64(index, _mm512_and_si512(place, low));
@@ -120,6 +128,6 @@ impl Groups {
                 }
             }
         }
-        self.rows
+        groups.rows
     }
 }

@@ -7,6 +7,7 @@
 use super::Groups;
 use super::avx512::{AHEAD, VECTOR};
 use super::kinds::Kind;
+use crate::isa::{Task, avx512_vbmi2};
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 
@@ -17,9 +18,9 @@ const ROWS: usize = 8;
 const MOST: usize = 16;
 
 /// Whether this is the way for rows of `len` elements of `size` bytes. What spreads them is no part of the instruction
-/// set: processors have it since Ice Lake and Zen 4.
+/// set.
 pub fn serves(size: usize, len: usize) -> bool {
-    size <= 2 && (6..=MOST).contains(&len) && is_x86_feature_detected!("avx512vbmi2")
+    size <= 2 && (6..=MOST).contains(&len) && avx512_vbmi2::is_available()
 }
 
 impl Groups {
@@ -31,61 +32,105 @@ impl Groups {
         // SAFETY: the caller's.
         unsafe {
             match (self.len > MOST / 2, self.last) {
-                (false, false) => self.padded_to::<K, { MOST / 2 }, false>(kind),
-                (false, true) => self.padded_to::<K, { MOST / 2 }, true>(kind),
-                (true, false) => self.padded_to::<K, MOST, false>(kind),
-                (true, true) => self.padded_to::<K, MOST, true>(kind),
+                (false, false) => avx512_vbmi2::run(Padded::<K, { MOST / 2 }, false>(self, kind)),
+                (false, true) => avx512_vbmi2::run(Padded::<K, { MOST / 2 }, true>(self, kind)),
+                (true, false) => avx512_vbmi2::run(Padded::<K, MOST, false>(self, kind)),
+                (true, true) => avx512_vbmi2::run(Padded::<K, MOST, true>(self, kind)),
             }
         }
     }
+}
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn padded_to<K: Kind, const LANES: usize, const LAST: bool>(&self, kind: K) -> usize {
-        let row = u64::MAX >> (64 - self.len);
+/// One group after the other, of rows that are spread over `LANES` lanes each.
+struct Padded<'a, K, const LANES: usize, const LAST: bool>(&'a Groups, K);
+
+impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES, LAST> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self(groups, kind) = self;
+        let row = u64::MAX >> (64 - groups.len);
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
-        let step = K::LANES / LANES * self.len * K::SIZE;
-        for start in self.starts(ROWS) {
-            // SAFETY: the caller's: as many elements are read, and as many results written, as there are.
+        let step = K::LANES / LANES * groups.len * K::SIZE;
+        for start in groups.starts(ROWS) {
+            // SAFETY: whoever builds the task vouches for the rows and the results: no more are read and written.
             unsafe {
-                let mut from = self.data.add(start * self.len * K::SIZE);
-                let mut unordered = 0;
-                let mut lanes = || {
-                    let lanes = kind.lanes(K::spread(kind.worst(), mask, from));
-                    prefetch::<VECTOR>(from.wrapping_add(AHEAD));
-                    from = from.add(step);
-                    lanes
-                };
-                // (A word at a time: an array of them would be written and read in pieces of different size.)
-                let mut word = || {
-                    let low = lanes();
-                    let mut hits = K::equal(mask, low, extreme::<K, LANES>(low));
-                    if K::LANES < 64 {
-                        let high = lanes();
-                        hits |= K::equal(mask, high, extreme::<K, LANES>(high)) << K::LANES;
-                        unordered |= kind.unordered(low, high);
-                    }
-                    hits as i64
-                };
+                let from = groups.data.add(start * groups.len * K::SIZE);
+                let mut rows = Rows::<K, LANES> { kind, mask, step, from, unordered: 0 };
                 let hits = if LANES == 8 {
-                    _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(word()))
+                    _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(rows.word()))
                 } else {
-                    let low = word();
-                    _mm512_cvtepu16_epi64(_mm_set_epi64x(word(), low))
+                    let low = rows.word();
+                    _mm512_cvtepu16_epi64(_mm_set_epi64x(rows.word(), low))
                 };
-                if unordered != 0 {
+                if rows.unordered != 0 {
                     return start;
                 }
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let place = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
-                _mm512_storeu_epi64(self.index.add(start), place);
+                _mm512_storeu_epi64(groups.index.add(start), place);
             }
         }
-        self.rows
+        groups.rows
+    }
+}
+
+/// The rows of a group as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
+struct Rows<K, const LANES: usize> {
+    kind: K,
+    /// The lanes of a vector that rows fill.
+    mask: u64,
+    /// Bytes of the rows of a vector.
+    step: usize,
+    /// The next row.
+    from: *const u8,
+    /// Not zero where a lane was NaN.
+    unordered: u64,
+}
+
+impl<K: Kind, const LANES: usize> Rows<K, LANES> {
+    /// The next rows, as many as a vector has room for.
+    ///
+    /// # Safety
+    /// AVX-512 with VBMI2 is in force, and there are so many rows.
+    #[inline(always)]
+    unsafe fn lanes(&mut self) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            let lanes = self.kind.lanes(K::spread(self.kind.worst(), self.mask, self.from));
+            prefetch::<VECTOR>(self.from.wrapping_add(AHEAD));
+            self.from = self.from.add(self.step);
+            lanes
+        }
+    }
+
+    /// The lanes of the next rows that hold the extreme of their row, 64 lanes in all.
+    ///
+    /// (A word at a time: an array of them would be written and read in pieces of different size.)
+    ///
+    /// # Safety
+    /// As for [`lanes`](Self::lanes).
+    #[inline(always)]
+    unsafe fn word(&mut self) -> i64 {
+        // SAFETY: the caller's.
+        unsafe {
+            let low = self.lanes();
+            let mut hits = K::equal(self.mask, low, extreme::<K, LANES>(low));
+            if K::LANES < 64 {
+                let high = self.lanes();
+                hits |= K::equal(self.mask, high, extreme::<K, LANES>(high)) << K::LANES;
+                self.unordered |= self.kind.unordered(low, high);
+            }
+            hits as i64
+        }
     }
 }
 
 /// The largest of each `LANES` neighbouring lanes, in all of them.
+///
+/// # Safety
+/// AVX-512 is in force.
 #[inline(always)]
 unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
     // SAFETY: the caller has AVX-512.
