@@ -73,6 +73,7 @@ lint-rust: | toolchain $(BIN)/python
 
 test-rust: | toolchain $(BIN)/python ## the kernels' own tests
 	cargo test --quiet --release --workspace
+	cargo test --quiet --profile checked --package extremum-kernels
 
 test-python: install tools ## the tests of the installed package
 	$(BIN)/python -m pytest -n 2 $(TESTS)

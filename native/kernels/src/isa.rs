@@ -12,7 +12,10 @@ pub trait Task {
     /// What the work returns.
     type Output;
     /// Does the work.
-    fn run(self) -> Self::Output;
+    ///
+    /// # Safety
+    /// The pointers of the task lead to what its fields say is there.
+    unsafe fn run(self) -> Self::Output;
 }
 
 /// An instruction set that has its own copy of the kernels.
@@ -86,16 +89,20 @@ impl InstructionSet {
 }
 
 /// Runs a task compiled for the instruction set in force.
+///
+/// # Safety
+/// As for [`Task::run`].
 #[inline]
-pub fn dispatch<T: Task>(task: T) -> T::Output {
-    match InstructionSet::current() {
-        // SAFETY: `current` returns only what `is_available` has confirmed.
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => unsafe { avx512::run(task) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => unsafe { avx2::run(task) },
-        _ => task.run(),
+pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
+    // SAFETY: the caller's; `current` returns only what `is_available` has confirmed.
+    unsafe {
+        match InstructionSet::current() {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => avx512::run(task),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => avx2::run(task),
+            _ => task.run(),
+        }
     }
 }
 
@@ -118,7 +125,7 @@ macro_rules! instruction_set {
             use std::sync::OnceLock;
 
             /// What the compiler may use.
-            #[cfg(test)]
+            #[cfg(all(test, not(miri)))]
             pub const FEATURES: &[&str] = &[$($feature),+];
 
             /// Whether this processor has all of it.
@@ -129,9 +136,13 @@ macro_rules! instruction_set {
             }
 
             /// Runs a task compiled for it.
+            ///
+            /// # Safety
+            /// It [is available](is_available); besides, as for [`Task::run`].
             $(#[target_feature(enable = $feature)])+
-            pub fn run<T: Task>(task: T) -> T::Output {
-                task.run()
+            pub unsafe fn run<T: Task>(task: T) -> T::Output {
+                // SAFETY: the caller's.
+                unsafe { task.run() }
             }
         }
     };

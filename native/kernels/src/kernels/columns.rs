@@ -35,18 +35,26 @@ pub struct Columns<E: Element, O> {
 impl<E: Element, O: Order> Task for Columns<E, O> {
     type Output = ();
     #[inline(always)]
-    fn run(self) {
-        if !self.fold::<E>() {
-            // NaN among the floats: once more with keys, which know its place.
-            self.fold::<E::Ordered>();
+    unsafe fn run(self) {
+        debug_assert!((1..=<E::Lane as Lane>::Index::ROWS).contains(&self.rows));
+        debug_assert!(!self.data.is_null() && !self.index.is_null());
+        // SAFETY: the caller's.
+        unsafe {
+            if !self.fold::<E>() {
+                // NaN among the floats: once more with keys, which know its place.
+                self.fold::<E::Ordered>();
+            }
         }
     }
 }
 
 impl<E: Element, O: Order> Columns<E, O> {
     /// Folds all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; `F` is laid out like `E`.
     #[inline(always)]
-    fn fold<F: Element<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
+    unsafe fn fold<F: Element<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let (best, place) = (best.slice(self.columns), place.slice(self.columns));
         // The walk starts at the end whose ties win, so that "strictly better" is the only comparison.
@@ -113,6 +121,9 @@ impl<E: Element, O: Order> Columns<E, O> {
 
 /// Folds `ROWS` rows into the tile; the first pass of a tile (`FRESH`) begins with its own first row.
 /// Returns `ROWS` and raises `nan` where a lane was NaN.
+///
+/// # Safety
+/// There are `ROWS` rows of as many columns as `best` has; unless `FRESH`, both slices are filled.
 #[inline(always)]
 unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
     data: *const u8,
@@ -142,6 +153,9 @@ unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
 /// Folds all of `ROWS` rows and writes the row numbers straight away; true where a lane was NaN.
 ///
 /// Rows of two to five elements that were turned into columns spend as long on the tile as on comparing.
+///
+/// # Safety
+/// There are `ROWS` rows of so many columns, and room for as many results.
 #[inline(always)]
 unsafe fn few<F: Element, O: Order, const ROWS: usize>(
     data: *const u8,
@@ -164,6 +178,9 @@ unsafe fn few<F: Element, O: Order, const ROWS: usize>(
 }
 
 /// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
+///
+/// # Safety
+/// There are `ROWS` rows that have the column.
 #[inline(always)]
 unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
     data: *const u8,

@@ -27,9 +27,10 @@ pub struct Combine<K, O> {
 impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     type Output = ();
     #[inline(always)]
-    fn run(self) {
+    unsafe fn run(self) {
+        debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
         for at in 0..self.len {
-            // SAFETY: whoever builds the task vouches for `len` positions in each array.
+            // SAFETY: the caller vouches for `len` positions in each array.
             unsafe {
                 let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
                 let (champion, place) = (*self.keys.add(at), *self.index.add(at));

@@ -65,33 +65,45 @@ impl Passes {
     }
 
     /// Takes an operand into the next pass.
-    pub fn push(&mut self, operand: Lines<*const u8>) {
+    ///
+    /// # Safety
+    /// As for [`flush`](Self::flush).
+    pub unsafe fn push(&mut self, operand: Lines<*const u8>) {
         if self.waiting == AT_ONCE {
-            self.flush();
+            // SAFETY: the caller's.
+            unsafe { self.flush() };
         }
         self.operands[self.waiting] = operand;
         self.waiting += 1;
     }
 
     /// What later passes may start from: the only operand, or the result of all.
-    pub fn start(mut self) -> Start {
+    ///
+    /// # Safety
+    /// As for [`flush`](Self::flush).
+    pub unsafe fn start(mut self) -> Start {
         match (self.start, self.waiting) {
             (Start::Nothing, 1) => Start::One(self.operands[0]),
             _ => {
-                self.flush();
+                // SAFETY: the caller's.
+                unsafe { self.flush() };
                 Start::One(Lines { data: self.to.data, step: self.to.step })
             }
         }
     }
 
     /// Does the pass, if there is anything to do.
-    pub fn flush(&mut self) {
+    ///
+    /// # Safety
+    /// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
+    pub unsafe fn flush(&mut self) {
         if self.waiting > 0 || matches!(self.start, Start::One(_)) {
             let Self { start, to, len, rows, .. } = *self;
             let operands = &self.operands[..self.waiting];
-            with_element_and_order!(self.element, self.largest, E, O => dispatch(Fold::<E, O> {
+            // SAFETY: the caller's.
+            with_element_and_order!(self.element, self.largest, E, O => unsafe { dispatch(Fold::<E, O> {
                 operands, start, to, len, rows, order: PhantomData,
-            }));
+            }) });
             self.waiting = 0;
             self.start = Start::Tile;
         }
@@ -113,8 +125,9 @@ struct Fold<'a, E, O> {
 impl<E: Element, O: Order> Task for Fold<'_, E, O> {
     type Output = ();
     #[inline(always)]
-    fn run(self) {
-        // SAFETY: whoever builds the task vouches for `rows` lines of `len` elements of every operand, and of the tile.
+    unsafe fn run(self) {
+        debug_assert!(self.operands.len() <= AT_ONCE && !self.to.data.is_null());
+        // SAFETY: the caller vouches for `rows` lines of `len` elements of every operand, and of the tile.
         unsafe {
             match self.start {
                 Start::Nothing => self.from::<false>(|_| None),
@@ -128,6 +141,8 @@ impl<E: Element, O: Order> Task for Fold<'_, E, O> {
 }
 
 impl<E: Element, O: Order> Fold<'_, E, O> {
+    /// # Safety
+    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn from<const TILE: bool>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         // SAFETY: the caller's.
@@ -142,6 +157,8 @@ impl<E: Element, O: Order> Fold<'_, E, O> {
         }
     }
 
+    /// # Safety
+    /// As for [`Task::run`], of `OPERANDS` operands.
     #[inline(always)]
     unsafe fn each<const OPERANDS: usize, const TILE: bool>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         for row in 0..self.rows {
@@ -162,6 +179,8 @@ impl<E: Element, O: Order> Fold<'_, E, O> {
         }
     }
 
+    /// # Safety
+    /// The lines may be read and the tile written along the span, and the tile read where it is `TILE`.
     #[inline(always)]
     unsafe fn span<const OPERANDS: usize, const TILE: bool>(
         span: Range<usize>,

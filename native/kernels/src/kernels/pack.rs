@@ -35,8 +35,10 @@ pub fn pitch(inner: usize, size: usize) -> usize {
 impl Task for Pack {
     type Output = ();
     #[inline(always)]
-    fn run(self) {
-        // SAFETY: whoever builds the task vouches for the block and for the room in `to`.
+    unsafe fn run(self) {
+        debug_assert!(matches!(self.size, 1 | 2 | 4 | 8));
+        debug_assert!(self.outer.0 * pitch(self.inner.0, self.size) * self.size <= SCRATCH);
+        // SAFETY: the caller vouches for the block and for the room in `to`.
         unsafe {
             match (self.size, self.swapped) {
                 (1, _) => self.copy::<u8>(),
@@ -52,6 +54,8 @@ impl Task for Pack {
 }
 
 impl Pack {
+    /// # Safety
+    /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
     unsafe fn copy<T: Square>(&self) {
         let (outer, outer_stride) = self.outer;
@@ -65,6 +69,8 @@ impl Pack {
         }
     }
 
+    /// # Safety
+    /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;

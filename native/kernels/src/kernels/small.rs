@@ -47,6 +47,9 @@ pub(crate) unsafe fn reduce(input: Input, layout: &Layout, sink: &impl Sink) {
 }
 
 /// Finds the index at each position along a kept axis.
+///
+/// # Safety
+/// The input may be read wherever the axes lead.
 unsafe fn choose<E: Element, O: Order>(data: *const u8, kept: &Axis, reduced: &[Axis], last: bool, found: &mut [i64]) {
     let (&inner, outer) = reduced.split_first().unwrap_or((&Axis::POINT, &[]));
     for (position, found) in found.iter_mut().enumerate() {
@@ -88,6 +91,9 @@ pub(crate) unsafe fn extremum(operands: &[Operand], element: ElementType, larges
 }
 
 /// Folds the operands along one line.
+///
+/// # Safety
+/// As for [`extremum`], of one line.
 unsafe fn fold<E: Element, O: Order>(operands: &[Operand], space: &Space, steps: &[usize]) {
     let inner = &space.dimensions[0];
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];

@@ -105,6 +105,9 @@ impl<'a> Plan<'a> {
     }
 
     /// Does some of the tiles.
+    ///
+    /// # Safety
+    /// As for [`extremum`]; nobody else writes these tiles.
     unsafe fn run(&self, tiles: Range<usize>) {
         let (inner, lines) = (&self.space.dimensions[0], self.space.dimensions.get(1));
         let mut steps = PerAxis::new();
@@ -129,6 +132,9 @@ impl<'a> Plan<'a> {
     }
 
     /// Does the tile of `rows` lines of `len` elements that so many steps along each dimension lead to.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     unsafe fn tile(&self, steps: &[usize], (rows, len): (usize, usize), scratch: &mut Scratch) {
         let Self { operands, element, largest, space, .. } = *self;
         let size = element.size();
@@ -139,13 +145,16 @@ impl<'a> Plan<'a> {
         let line = |at: usize| operands[at].at(&space.dimensions, steps);
         let mut read = |passes: &mut Passes, at: usize| {
             let (stride, swapped) = (operands[at].stride(inner), operands[at].swapped);
-            if swapped || (stride != 0 && stride != size as isize) {
-                let (inner, to) = ((passes.len, stride), room(gathered));
-                dispatch(Pack { data: line(at), outer: (1, 0), inner, size, swapped, to });
-                passes.push(Lines { data: to, step: 0 });
-                passes.flush();
-            } else {
-                passes.push(Lines { data: line(at), step: lines.map_or(0, |lines| operands[at].stride(lines)) });
+            // SAFETY: the caller's promise; what is packed is as long as a line, of which there is one then.
+            unsafe {
+                if swapped || (stride != 0 && stride != size as isize) {
+                    let (inner, to) = ((passes.len, stride), room(gathered));
+                    dispatch(Pack { data: line(at), outer: (1, 0), inner, size, swapped, to });
+                    passes.push(Lines { data: to, step: 0 });
+                    passes.flush();
+                } else {
+                    passes.push(Lines { data: line(at), step: lines.map_or(0, |lines| operands[at].stride(lines)) });
+                }
             }
         };
         // Operands that stand still along a line become one element, from which the first pass starts.
@@ -159,7 +168,8 @@ impl<'a> Plan<'a> {
         if still().next().is_some() {
             let mut first = Passes::new(element, largest, to, (rows, 1), start);
             still().for_each(|at| read(&mut first, at));
-            start = first.start();
+            // SAFETY: as above; where there is more than one operand, there is room for their results.
+            start = unsafe { first.start() };
         }
         let to = if self.direct {
             Lines { data: output, step: lines.map_or(0, |lines| lines.out) }
@@ -168,10 +178,12 @@ impl<'a> Plan<'a> {
         };
         let mut passes = Passes::new(element, largest, to, (rows, len), start);
         moving().for_each(|at| read(&mut passes, at));
-        passes.flush();
-        if !self.direct {
-            // SAFETY: the caller's promise.
-            unsafe { scatter(to.data, size, len, output, inner.out) };
+        // SAFETY: as above.
+        unsafe {
+            passes.flush();
+            if !self.direct {
+                scatter(to.data, size, len, output, inner.out);
+            }
         }
     }
 }
@@ -191,6 +203,9 @@ fn room(memory: &mut Vec<u64>) -> *mut u8 {
 }
 
 /// Copies a finished tile to where the output has it.
+///
+/// # Safety
+/// There are `len` elements, and the output has room for them.
 unsafe fn scatter(from: *const u8, size: usize, len: usize, output: *mut u8, stride: isize) {
     if stride == size as isize {
         // SAFETY: the caller's.

@@ -96,6 +96,9 @@ const fn long_row<E: Element>() -> [E; 2 * MIDDLE] {
 impl Hot<'_> {
     /// Writes rows of `row <= WIDTH` bytes that lie end to end: each is a piece of a long row with a one in the
     /// middle. What is written too much is the beginning of the next row, which comes after.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take); the rows lie end to end, and each index is below the length of a row.
     unsafe fn short_rows<const WIDTH: usize>(&self, output: *mut u8, row: usize, index: &[i64]) {
         let size = self.element.size();
         let middle = with_element!(self.element, E => {
@@ -135,6 +138,8 @@ impl Hot<'_> {
         out
     }
 
+    /// # Safety
+    /// The output may be written wherever the tile and the reduced axes lead.
     unsafe fn clear(&self, output: *mut u8, tile: Axis) {
         let size = self.element.size();
         let mut axes: Axes =

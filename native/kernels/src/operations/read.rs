@@ -18,6 +18,10 @@ use std::ptr;
 
 impl Walk<'_> {
     /// Reads one block: the key and the place along the reduced axis of each position's extremum.
+    ///
+    /// # Safety
+    /// The input is readable wherever the positions lead; there is room for as many keys, unless they are null, and
+    /// places, and as many keys to reach, unless they are null.
     pub unsafe fn read(
         &self,
         at: Position,
@@ -30,25 +34,32 @@ impl Walk<'_> {
         let kept = (len, self.plan.kept.stride);
         let reduced = (span.len(), self.plan.reduced.stride);
         let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
-        match self.plan.form {
-            Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
-            // SAFETY: the caller's promise.
-            Form::Groups => unsafe { self.groups(data, kept, span.len(), keys, index) },
-            Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-            Form::Rows { packed: true } => self.packed(data, kept, reduced, |data, stride| {
-                self.rows(data, (len, stride), span.len(), against, keys, index)
-            }),
-            Form::Columns { packed: true } => self
-                .packed(data, reduced, kept, |data, stride| self.columns(data, (span.len(), stride), len, keys, index)),
-            Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
+        debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
+        // SAFETY: the caller's promise; what is packed is as large as the block.
+        unsafe {
+            match self.plan.form {
+                Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
+                Form::Groups => self.groups(data, kept, span.len(), keys, index),
+                Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
+                Form::Rows { packed: true } => self.packed(data, kept, reduced, |data, stride| {
+                    self.rows(data, (len, stride), span.len(), against, keys, index)
+                }),
+                Form::Columns { packed: true } => self.packed(data, reduced, kept, |data, stride| {
+                    self.columns(data, (span.len(), stride), len, keys, index)
+                }),
+                Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
+            }
         }
     }
 
     /// Packs a block so that `inner` lies contiguous, and lets it be read there, with the new stride of `outer`.
     ///
     /// Not inlined, so that blocks that are read where they lie do not pay for the room.
+    ///
+    /// # Safety
+    /// The block is readable and fits the scratch memory.
     #[inline(never)]
-    fn packed(
+    unsafe fn packed(
         &self,
         data: *const u8,
         outer: (usize, isize),
@@ -58,7 +69,8 @@ impl Walk<'_> {
         let size = self.input.element.size();
         let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
         let to = scratch.as_mut_ptr().cast::<u8>();
-        dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to });
+        // SAFETY: the caller's.
+        unsafe { dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to }) };
         read(to, (pitch(inner.0, size) * size) as isize);
     }
 
@@ -67,7 +79,9 @@ impl Walk<'_> {
         self.input.last == (self.plan.reduced.weight >= 0)
     }
 
-    fn rows(
+    /// # Safety
+    /// As for [`read`](Self::read), of `kept` rows of `len` elements.
+    unsafe fn rows(
         &self,
         data: *const u8,
         kept: (usize, isize),
@@ -78,12 +92,16 @@ impl Walk<'_> {
     ) {
         let (rows, stride) = kept;
         let last = self.last();
-        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Rows::<E, O> {
+        // SAFETY: the caller's.
+        with_element_and_order!(self.input.element, self.input.largest, E, O => unsafe { dispatch(Rows::<E, O> {
             data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
-        }))
+        }) })
     }
 
     /// Reads rows in groups, and those that groups leave out one by one.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of `kept` rows of `len` elements; AVX-512 is in force.
     unsafe fn groups(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
         let Input { element, largest, .. } = self.input;
         let (rows, stride) = kept;
@@ -109,23 +127,30 @@ impl Walk<'_> {
             if rest > 0 {
                 let data = data.wrapping_offset(stride * found as isize);
                 let keys = if keys.is_null() { keys } else { keys.wrapping_add(done * element.size()) };
-                self.rows(data, (rest, stride), len, ptr::null(), keys, index.wrapping_add(found));
+                // SAFETY: the caller's; so many rows are left.
+                unsafe { self.rows(data, (rest, stride), len, ptr::null(), keys, index.wrapping_add(found)) };
                 done += rest;
             }
         }
     }
 
-    fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
+    /// # Safety
+    /// As for [`read`](Self::read), of `reduced` rows of so many columns.
+    unsafe fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
         let (rows, stride) = reduced;
         let last = self.last();
-        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Columns::<E, O> {
+        // SAFETY: the caller's.
+        with_element_and_order!(self.input.element, self.input.largest, E, O => unsafe { dispatch(Columns::<E, O> {
             data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
-        }))
+        }) })
     }
 
     /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of `reduced` rows of `len` columns, each of which begins where the last one ends.
     #[inline(never)]
-    fn folded(
+    unsafe fn folded(
         &self,
         data: *const u8,
         reduced: (usize, isize),
@@ -136,41 +161,40 @@ impl Walk<'_> {
     ) {
         let (rows, stride) = reduced;
         let (wide, rest) = (rows / fold, rows % fold);
+        let size = self.input.element.size();
         let mut total = Results::new();
         let mut part = Results::new();
-        if wide > 0 {
-            self.columns(data, (wide, stride * fold as isize), len * fold, part.keys(), part.index_mut());
-            for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
-                *index = *index * fold as i64 + (column / len) as i64;
-            }
-            total.copy(&part, len, self.input.element.size());
-            for neighbour in 1..fold {
-                self.combine(len, &mut total, &mut part, neighbour * len, self.last());
-            }
-        }
-        if rest > 0 {
-            let into = if wide > 0 { &mut part } else { &mut total };
-            let start = wide * fold;
-            self.columns(
-                data.wrapping_offset(stride * start as isize),
-                (rest, stride),
-                len,
-                into.keys(),
-                into.index_mut(),
-            );
-            for index in into.index_slice(len) {
-                *index += start as i64;
-            }
-            if wide > 0 {
-                self.combine(len, &mut total, &mut part, 0, self.last());
-            }
-        }
-        // SAFETY: there is room for `len` results; the keys may not be wanted.
+        // SAFETY: the caller's; each part is filled before it is read, and there is room for `len` results.
         unsafe {
-            if !keys.is_null() {
-                keys.copy_from_nonoverlapping(total.keys(), len * self.input.element.size());
+            if wide > 0 {
+                let (keys, places) = part.pointers();
+                self.columns(data, (wide, stride * fold as isize), len * fold, keys, places);
+                for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
+                    *index = *index * fold as i64 + (column / len) as i64;
+                }
+                total.copy(&part, len, size);
+                for neighbour in 1..fold {
+                    self.combine(len, &mut total, &mut part, neighbour * len, self.last());
+                }
             }
-            ptr::copy_nonoverlapping(total.index_mut().cast::<u8>(), index.cast(), len * 8);
+            if rest > 0 {
+                let into = if wide > 0 { &mut part } else { &mut total };
+                let start = wide * fold;
+                let (keys, places) = into.pointers();
+                self.columns(data.wrapping_offset(stride * start as isize), (rest, stride), len, keys, places);
+                for index in into.index_slice(len) {
+                    *index += start as i64;
+                }
+                if wide > 0 {
+                    self.combine(len, &mut total, &mut part, 0, self.last());
+                }
+            }
+            let (total_keys, total_index) = total.pointers();
+            if !keys.is_null() {
+                keys.copy_from_nonoverlapping(total_keys, len * size);
+            }
+            // (The places may be the output's, which are not aligned.)
+            index.cast::<u8>().copy_from_nonoverlapping(total_index.cast(), len * 8);
         }
     }
 }

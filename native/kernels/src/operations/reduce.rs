@@ -117,6 +117,9 @@ impl Walk<'_> {
     }
 
     /// Reads a tile that is one block whose positions already are the indices.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` indices.
     unsafe fn read_plain(&self, at: Position, len: usize, index: *mut i64) {
         // SAFETY: the caller's.
         unsafe { self.read(at, len, 0..self.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
@@ -126,6 +129,9 @@ impl Walk<'_> {
     // call on a hundred elements: those that need no such room do not come this way.
 
     /// Reads a plain tile and hands it to the sink.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline(never)]
     unsafe fn pass_on(&self, at: Position, len: usize, sink: &impl Sink) {
         let mut index = [const { MaybeUninit::<i64>::uninit() }; POSITIONS];
@@ -137,6 +143,9 @@ impl Walk<'_> {
     }
 
     /// Folds the blocks of a tile and hands it to the sink.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     #[inline(never)]
     unsafe fn fold_and_pass_on(&self, at: Position, len: usize, sink: &impl Sink) {
         let mut state = Results::new();
@@ -162,11 +171,13 @@ impl Walk<'_> {
         };
         let mut states = threads::map(parts, partial).into_iter();
         let mut total = states.next().expect("at least one part");
-        for mut state in states {
-            self.combine(len, &mut total, &mut state, 0, self.input.last);
+        // SAFETY: each part has filled its results; the rest is the caller's promise.
+        unsafe {
+            for mut state in states {
+                self.combine(len, &mut total, &mut state, 0, self.input.last);
+            }
+            sink.take(at, &self.plan.kept, total.index_slice(len));
         }
-        // SAFETY: the caller's promise.
-        unsafe { sink.take(at, &self.plan.kept, total.index_slice(len)) };
     }
 
     /// Whether a tile is one block whose positions already are the indices.
@@ -175,6 +186,9 @@ impl Walk<'_> {
     }
 
     /// Folds some of the blocks of one tile into `state`.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
     unsafe fn fold(&self, at: Position, len: usize, blocks: Range<usize>, state: &mut Results) {
         let per_line = self.plan.blocks_per_line();
         let mut line = Odometer::new(self.plan.outer_reduced, blocks.start / per_line);
@@ -185,16 +199,21 @@ impl Walk<'_> {
             let end = self.plan.reduced.len.min(start + self.plan.chunk);
             let moved = line.at.moved(&self.plan.reduced, start);
             // Only a block that reaches what the others have found needs to say where.
-            let against = if number == first { ptr::null() } else { state.keys().cast_const() };
-            let into = if number == first { &mut *state } else { &mut block };
+            let (against, into) = match number == first {
+                true => (ptr::null(), &mut *state),
+                false => (state.pointers().0.cast_const(), &mut block),
+            };
             let from = Position { offset: at.offset + line.at.offset, ..at };
-            // SAFETY: the caller's promise.
-            unsafe { self.read(from, len, start..end, against, into.keys(), into.index_mut()) };
-            for index in into.index_slice(len) {
-                *index = self.index + moved.index + *index * self.plan.reduced.weight;
-            }
-            if number != first {
-                self.combine(len, state, &mut block, 0, self.input.last);
+            let (keys, index) = into.pointers();
+            // SAFETY: the caller's promise; the block fills what is read of it.
+            unsafe {
+                self.read(from, len, start..end, against, keys, index);
+                for index in into.index_slice(len) {
+                    *index = self.index + moved.index + *index * self.plan.reduced.weight;
+                }
+                if number != first {
+                    self.combine(len, state, &mut block, 0, self.input.last);
+                }
             }
             if end == self.plan.reduced.len {
                 line.advance();
@@ -203,15 +222,21 @@ impl Walk<'_> {
     }
 
     /// Lets the results of a block, from position `from` on, meet those so far.
-    pub fn combine(&self, len: usize, state: &mut Results, block: &mut Results, from: usize, last: bool) {
-        with_element_and_order!(self.input.element, self.input.largest, E, O => dispatch(Combine::<Key<E>, O> {
+    ///
+    /// # Safety
+    /// Both have `len` results there.
+    pub unsafe fn combine(&self, len: usize, state: &mut Results, block: &mut Results, from: usize, last: bool) {
+        debug_assert!(from + len <= POSITIONS);
+        let ((keys, index), (block_keys, block_index)) = (state.pointers(), block.pointers());
+        // SAFETY: the caller's promise.
+        with_element_and_order!(self.input.element, self.input.largest, E, O => unsafe { dispatch(Combine::<Key<E>, O> {
             len,
-            keys: state.keys().cast(),
-            index: state.index_mut(),
-            block_keys: block.keys().cast::<Key<E>>().wrapping_add(from),
-            block_index: block.index_mut().wrapping_add(from),
+            keys: keys.cast(),
+            index,
+            block_keys: block_keys.cast::<Key<E>>().wrapping_add(from),
+            block_index: block_index.wrapping_add(from),
             last,
             order: PhantomData,
-        }))
+        }) })
     }
 }

@@ -21,17 +21,18 @@ impl Results {
         self.index[..len].copy_from_slice(&other.index[..len]);
     }
 
-    pub fn keys(&mut self) -> *mut u8 {
-        self.keys.as_mut_ptr().cast()
+    /// Where the keys and the indices are. Both at once, because to ask again ends what was asked before.
+    pub fn pointers(&mut self) -> (*mut u8, *mut i64) {
+        (self.keys.as_mut_ptr().cast(), self.index.as_mut_ptr().cast())
     }
 
-    pub fn index_mut(&mut self) -> *mut i64 {
-        self.index.as_mut_ptr().cast()
-    }
-
-    /// The first `len` indices, which a block has filled.
-    pub fn index_slice(&mut self, len: usize) -> &mut [i64] {
-        // SAFETY: the caller has had them written.
+    /// The first `len` indices.
+    ///
+    /// # Safety
+    /// They have been written.
+    pub unsafe fn index_slice(&mut self, len: usize) -> &mut [i64] {
+        debug_assert!(len <= POSITIONS);
+        // SAFETY: the caller's.
         unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
     }
 }

@@ -14,7 +14,8 @@ pub unsafe fn sweep(data: *const i32, len: usize) -> i32 {
     let data = Memory(data);
     let read = |share: Range<usize>| {
         let Memory(data) = &data;
-        dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() })
+        // SAFETY: the caller's; a share is part of the integers.
+        unsafe { dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() }) }
     };
     if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
 }
@@ -37,8 +38,8 @@ struct Sweep {
 impl Task for Sweep {
     type Output = i32;
     #[inline(always)]
-    fn run(self) -> i32 {
-        // SAFETY: whoever builds the task vouches for `len` integers.
+    unsafe fn run(self) -> i32 {
+        // SAFETY: the caller vouches for `len` integers.
         unsafe { rows::sweep::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Unix only, for `mmap`. Elsewhere the same kernels run, and what they may read does not depend on the system.
 
-use crate::loops::{ELEMENTS, Random, Value, naive, settings, value, ways};
+use crate::loops::{ELEMENTS, Random, naive, settings, ways};
+use crate::values::{self, Value, value};
 
 use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot};
 use std::ptr;
@@ -141,7 +142,7 @@ impl<'a> Array<'a> {
     ) -> Self {
         let (before, bytes) = layout.extent(element.size());
         let from = memory.place(bytes, at_end);
-        let mut contents = random.bytes(bytes, element.size());
+        let mut contents = values::bytes(random, bytes, element.size());
         if swapped {
             contents.chunks_exact_mut(element.size()).for_each(<[u8]>::reverse);
         }
@@ -304,7 +305,7 @@ fn reductions_do_not_read_between_rows_that_are_far_apart() {
                 let mut array = Array::new(&mut random, &memory, layout, (element, false), true);
                 array.first = memory.place(memory.bytes, true).wrapping_add(memory.page - len * size);
                 for row in 0..rows {
-                    let contents = random.bytes(len * size, size);
+                    let contents = values::bytes(&mut random, len * size, size);
                     let to = array.first.cast_mut().wrapping_offset(stride * row as isize);
                     // SAFETY: a row of its own.
                     unsafe { to.copy_from_nonoverlapping(contents.as_ptr(), contents.len()) };
@@ -321,7 +322,7 @@ fn reductions_do_not_read_between_rows_that_are_far_apart() {
 fn elementwise_work_stays_inside_any_layout() {
     let _settings = settings();
     let mut random = Random(14);
-    let (memory, output) = ([const { () }; 6].map(|()| Fenced::new()), Fenced::new());
+    let (memory, output) = ([(); 6].map(|()| Fenced::new()), Fenced::new());
     for (element, swapped) in kinds() {
         for _ in 0..80 {
             let lens = lens(&mut random);

@@ -5,6 +5,12 @@ use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::small;
 use std::sync::{Mutex, MutexGuard};
 
+/// How many cases of `all` are run. An interpreter takes as long for one as a processor for thousands: it gets as many
+/// as end in minutes.
+pub const fn cases(all: usize, interpreted: usize) -> usize {
+    if cfg!(miri) { interpreted } else { all }
+}
+
 /// All element types.
 pub const ELEMENTS: [ElementType; 13] =
     [Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64];
@@ -44,17 +50,6 @@ impl Random {
             _ => self.pick(&[0.0, -0.0, 1.0, -1.0, 2.0, f32::INFINITY, f32::NEG_INFINITY]),
         }
     }
-
-    /// Few different bytes: the least and the largest values of every type and now and then a NaN come of them.
-    pub fn bytes(&mut self, len: usize, size: usize) -> Vec<u8> {
-        (0..len)
-            .map(|at| match at % size == size - 1 {
-                true if self.below(200) == 0 => self.pick(&[0xff, 0x7f]),
-                true => self.pick(&[0, 0x80, 0x3f, 0xbf, 0x40]),
-                false => self.pick(&[0, 0x80, 0xc0]),
-            })
-            .collect()
-    }
 }
 
 /// The index of the extremum in a list: NaN first, then value, then place. What is unlike itself is NaN.
@@ -70,47 +65,4 @@ pub fn naive<T: PartialOrd + Copy>(values: &[T], largest: bool, last: bool) -> u
         }
     }
     best
-}
-
-/// What an element says.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub enum Value {
-    Integer(i128),
-    Float(f64),
-}
-
-/// The value of the bytes of an element, in this machine's order.
-pub fn value(element: ElementType, bytes: &[u8]) -> Value {
-    macro_rules! read {
-        ($type:ty) => {
-            <$type>::from_ne_bytes(bytes.try_into().expect("as many bytes as an element has"))
-        };
-    }
-    match element {
-        Bool => Value::Integer((bytes[0] != 0).into()),
-        Int8 => Value::Integer(read!(i8).into()),
-        Int16 => Value::Integer(read!(i16).into()),
-        Int32 => Value::Integer(read!(i32).into()),
-        Int64 => Value::Integer(read!(i64).into()),
-        UInt8 => Value::Integer(read!(u8).into()),
-        UInt16 => Value::Integer(read!(u16).into()),
-        UInt32 => Value::Integer(read!(u32).into()),
-        UInt64 => Value::Integer(read!(u64).into()),
-        Float16 => Value::Float(half(read!(u16))),
-        BFloat16 => Value::Float(f32::from_bits(u32::from(read!(u16)) << 16).into()),
-        Float32 => Value::Float(read!(f32).into()),
-        Float64 => Value::Float(read!(f64)),
-    }
-}
-
-/// IEEE 754 binary16 by its definition.
-fn half(bits: u16) -> f64 {
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
-    let magnitude = match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction > 0.0 => f64::NAN,
-        31 => f64::INFINITY,
-        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
-    };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }

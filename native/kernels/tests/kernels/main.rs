@@ -4,5 +4,7 @@ mod agreement;
 #[cfg(all(unix, not(miri)))]
 mod guard_pages;
 mod loops;
+#[cfg(all(unix, not(miri)))]
+mod values;
 #[cfg(not(miri))]
 mod writers;

@@ -39,6 +39,8 @@ impl Groups {
         }
     }
 
+    /// # Safety
+    /// As for [`Groups::run`].
     unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
@@ -58,6 +60,9 @@ impl Groups {
     ///
     /// A row is read as `CHUNKS` chunks of a vector each, or, where `CHUNKS` is 0, as many as it takes of several
     /// vectors. The last chunk overlaps the one before; the only chunk is cut off where the row ends.
+    ///
+    /// # Safety
+    /// As for [`Groups::run`], of as many rows and results as the kind has in a group.
     #[inline(always)]
     unsafe fn group<K: Kind, const CHUNKS: usize, const LAST: bool>(
         &self,
@@ -160,10 +165,10 @@ struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool>(&'a Groups, K);
 impl<K: Kind, const CHUNKS: usize, const LAST: bool> Task for Chunked<'_, K, CHUNKS, LAST> {
     type Output = usize;
     #[inline(always)]
-    fn run(self) -> usize {
+    unsafe fn run(self) -> usize {
         let Self(groups, kind) = self;
         for start in groups.starts(K::ROWS) {
-            // SAFETY: whoever builds the task vouches for the rows and the results.
+            // SAFETY: the caller vouches for the rows and the results.
             unsafe {
                 let data = groups.data.offset(groups.stride * start as isize);
                 if !groups.group::<K, CHUNKS, LAST>(kind, data, groups.index.add(start)) {
@@ -190,6 +195,9 @@ fn far_lane<const LAST: bool>(mask: u64) -> u64 {
 }
 
 /// The largest lanes of as many vectors as fill one, side by side; narrow ones fill four bytes each.
+///
+/// # Safety
+/// AVX-512 is in force.
 #[inline(always)]
 unsafe fn together<K: Kind>(mut rows: [__m512i; ROWS]) -> __m512i {
     // SAFETY: the caller has AVX-512.

@@ -61,6 +61,8 @@ impl Groups {
         unsafe { if self.last { self.few_by_len::<K, true>(kind) } else { self.few_by_len::<K, false>(kind) } }
     }
 
+    /// # Safety
+    /// As for [`few`](Self::few).
     unsafe fn few_by_len<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
@@ -80,11 +82,11 @@ struct Few<'a, K, const LEN: usize, const LAST: bool>(&'a Groups, K);
 impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST> {
     type Output = usize;
     #[inline(always)]
-    fn run(self) -> usize {
+    unsafe fn run(self) -> usize {
         let Self(groups, kind) = self;
         let permutations = const { &permutations(LEN, K::WIDE) };
         for start in groups.starts(K::WIDE) {
-            // SAFETY: whoever builds the task vouches for the rows and the results: no more are read and written.
+            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let from = groups.data.add(start * LEN * K::SIZE);
                 let mut vectors = [_mm512_setzero_si512(); LEN];

@@ -17,15 +17,27 @@ pub trait Kind: Copy {
     const WIDE: usize = Self::ROWS;
 
     /// An element that no other loses to, as bits.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     unsafe fn worst(self) -> __m512i;
     /// The lanes of a vector of elements.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     unsafe fn lanes(self, elements: __m512i) -> __m512i;
     /// In which lanes one of the two is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     #[inline(always)]
     unsafe fn unordered(self, _: __m512i, _: __m512i) -> u64 {
         0
     }
     /// The elements that the mask selects; those of `other` elsewhere.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the elements that the mask selects may be read.
     #[inline(always)]
     unsafe fn load(other: __m512i, mask: u64, from: *const u8) -> __m512i {
         // SAFETY: the caller's.
@@ -39,6 +51,9 @@ pub trait Kind: Copy {
         }
     }
     /// The elements from `from` on in the lanes that the mask selects; those of `other` elsewhere. Narrow ones only.
+    ///
+    /// # Safety
+    /// AVX-512 with VBMI2 is in force, and as many elements may be read as the mask selects.
     #[inline(always)]
     unsafe fn spread(other: __m512i, mask: u64, from: *const u8) -> __m512i {
         // SAFETY: the caller's.
@@ -51,6 +66,9 @@ pub trait Kind: Copy {
         }
     }
     /// As many elements as a vector of widened lanes has.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the elements may be read.
     #[inline(always)]
     unsafe fn read(from: *const u8) -> __m512i {
         // SAFETY: the caller's.
@@ -63,6 +81,9 @@ pub trait Kind: Copy {
         }
     }
     /// The first lanes, widened.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     #[inline(always)]
     unsafe fn widen(lanes: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
@@ -75,6 +96,9 @@ pub trait Kind: Copy {
         }
     }
     /// Widened lanes of two vectors.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     #[inline(always)]
     unsafe fn permute(a: __m512i, permutation: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
@@ -86,6 +110,9 @@ pub trait Kind: Copy {
         }
     }
     /// The widened lanes of `a` where the mask has them, else those of `b`.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     #[inline(always)]
     unsafe fn select(mask: u64, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
@@ -97,6 +124,9 @@ pub trait Kind: Copy {
         }
     }
     /// In which widened lanes `a` is larger; none of them is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     #[inline(always)]
     unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
         // SAFETY: the caller has AVX-512.
@@ -108,6 +138,9 @@ pub trait Kind: Copy {
         }
     }
     /// The lane at `from`, which fills four bytes at least, everywhere.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the lane may be read.
     #[inline(always)]
     unsafe fn splat(from: *const u8) -> __m512i {
         // SAFETY: the caller's.
@@ -119,8 +152,14 @@ pub trait Kind: Copy {
         }
     }
     /// The larger lanes, none of which is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     unsafe fn larger(a: __m512i, b: __m512i) -> __m512i;
     /// Which of the lanes that the mask selects are equal.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
     unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64;
 }
 

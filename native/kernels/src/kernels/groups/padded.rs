@@ -47,13 +47,13 @@ struct Padded<'a, K, const LANES: usize, const LAST: bool>(&'a Groups, K);
 impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES, LAST> {
     type Output = usize;
     #[inline(always)]
-    fn run(self) -> usize {
+    unsafe fn run(self) -> usize {
         let Self(groups, kind) = self;
         let row = u64::MAX >> (64 - groups.len);
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
         let step = K::LANES / LANES * groups.len * K::SIZE;
         for start in groups.starts(ROWS) {
-            // SAFETY: whoever builds the task vouches for the rows and the results: no more are read and written.
+            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let from = groups.data.add(start * groups.len * K::SIZE);
                 let mut rows = Rows::<K, LANES> { kind, mask, step, from, unordered: 0 };
