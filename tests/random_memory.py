@@ -124,10 +124,15 @@ def _pools(dtype):
     return [pool.view(np.uint8) for pool in pools]
 
 
+def allocate(length):
+    """Bytes of their own, and exactly as many as are asked for; :mod:`guard_pages` has other ones."""
+    return np.empty(length, np.uint8)
+
+
 def filled(random, dtype, length):
-    """A buffer of its own, full of one texture of the type; NumPy gives it exactly the bytes asked for."""
+    """A buffer of its own, full of one texture of the type."""
     pool = random.choice(_pools(dtype))
-    memory = np.empty(length, np.uint8)
+    memory = allocate(length)
     start = random.randrange(_POOL) * dtype.itemsize
     at = 0
     while at < length:
