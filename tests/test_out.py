@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import extremum
 from agreement import assert_same_bits
@@ -135,6 +136,59 @@ def test_read_only_memory_is_refused():
 def test_what_is_no_array_is_a_type_error(out):
     with pytest.raises(TypeError):
         extremum.maximum(np.zeros(2), out=out)
+
+
+def strides_of(shape, strides, dtype=np.float64):
+    memory = np.zeros(4096, np.int8)
+    return as_strided(memory[2048:].view(dtype), shape, strides)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [
+        ((4, 3), (8, 8)),
+        ((3, 4), (16, 8)),
+        ((4,), (4,)),
+        ((4,), (-7,)),
+        ((2, 2, 2), (64, 16, 20)),
+        ((2, 3, 4), (32, 8, 24)),
+        ((3, 2), (0, 8)),
+    ],
+    ids=str,
+)
+def test_elements_that_share_memory_are_refused(shape, strides):
+    out = strides_of(shape, strides)
+    for call in (
+        lambda: extremum.maximum(np.ones(shape), out=out),
+        lambda: extremum.hardmax(np.ones(shape), out=out),
+        lambda: extremum.argmax(np.ones((*shape, 2)), -1, out=strides_of(shape, strides, np.int64)),
+    ):
+        assert "out cannot be written to" in refusal(ArgumentError, call)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [
+        ((4, 3), (24, 8)),
+        ((4, 3), (8, 32)),
+        ((4, 3), (-24, 8)),
+        ((4, 1, 3), (24, 0, 8)),
+        ((4, 1, 3), (24, 3, -8)),
+        ((2, 3, 4), (8, 96, -24)),
+        ((3,), (9,)),
+        ((2, 5, 2), (-40, 8, 80)),
+        ((2, 2, 2), (64, 16, 24)),
+        ((0, 3), (0, 0)),
+        ((1, 1), (0, 0)),
+        ((), ()),
+    ],
+    ids=str,
+)
+def test_elements_that_lie_apart_are_filled(shape, strides):
+    out = strides_of(shape, strides)
+    assert extremum.maximum(np.ones(shape), out=out) is out
+    assert (out == 1).all()
 
 
 def test_a_refused_call_leaves_out_as_it_was():

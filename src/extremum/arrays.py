@@ -1,19 +1,25 @@
-"""How a value that is no NumPy array becomes one.
+"""How a value that is no plain NumPy array becomes one.
 
-Decides which protocol is asked first. The native module comes here only for values it does not know; what the array
-functions then accept is theirs to say.
+Decides which protocol is asked first, and what a plain array cannot say, so that it is refused. The native module comes
+here only for values it does not know; what the array functions then accept is theirs to say. Types are asked for with
+``type``: a proxy can make ``isinstance`` believe that it is an array.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ElementTypeError
+from extremum.missing import refuse_missing
 
-__all__ = ["as_array", "as_element"]
+__all__ = ["as_array", "as_element", "as_elements", "as_output"]
+
+# What every floating-point type can hold: the largest number of float16, the narrowest.
+_LEAST_LIMIT = 65504.0
 
 
 def as_array(x: object) -> NDArray[Any]:
@@ -29,10 +35,12 @@ def as_array(x: object) -> NDArray[Any]:
     Returns
     -------
     numpy.ndarray
-        A view of the same memory, or a new array for a sequence.
+        A view of the same memory, or a new array for a sequence; never a subclass.
 
     Raises
     ------
+    ArgumentError
+        If elements are missing: masked, null or NA.
     ElementTypeError
         If the elements are objects, text or bytes, so that no order is defined.
 
@@ -42,7 +50,7 @@ def as_array(x: object) -> NDArray[Any]:
     >>> as_array([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    array = x if isinstance(x, np.ndarray) else _through_protocols(x)
+    array = _plain(cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x))
     if array.dtype.kind in "OSU":
         raise ElementTypeError(
             f"elements of type {array.dtype} have no order here",
@@ -50,6 +58,19 @@ def as_array(x: object) -> NDArray[Any]:
             remedy="pass numbers of one element type, in rows of equal length",
         )
     return array
+
+
+def as_elements(x: object) -> NDArray[Any]:
+    """Return ``x`` as :func:`as_array` does, for elements that go into a result beside those of other arrays."""
+    _refuse_own_rules(x)
+    return as_array(x)
+
+
+def as_output(x: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of a subclass as it is, where plain elements may be written into it."""
+    _refuse_own_rules(x)
+    refuse_missing(x)
+    return x
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -82,27 +103,66 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
     >>> as_element(0, np.dtype(np.float32)).dtype
     dtype('float32')
     """
-    floating = dtype.kind == "f" or dtype.name == "bfloat16"
-    fits = floating or isinstance(number, bool) or (isinstance(number, int) and dtype.kind in "iu")
-    try:
-        return np.asarray(number, dtype=dtype if fits else None)
-    except OverflowError:
+    kind = dtype.kind if dtype.kind in "fiub" or dtype.name != "bfloat16" else "f"
+    takes = kind in "fiub" if isinstance(number, bool) else kind == "f" or (isinstance(number, int) and kind in "iu")
+    if takes and not _is_in_range(number, dtype, kind):
         raise ArgumentError(
             f"the number {number} does not fit {dtype}",
             given=f"{number} beside arrays of {dtype}",
             remedy="convert the arrays to a wider type, or pass a number within its range",
-        ) from None
+        )
+    return np.asarray(number, dtype=dtype if takes else None)
+
+
+def _is_in_range(number: bool | int | float, dtype: np.dtype[Any], kind: str) -> bool:
+    """Whether a number is not too large for a type; NumPy wraps integers before version 2, and floats become inf."""
+    if kind in "iu":
+        limits = np.iinfo(dtype)
+        return limits.min <= number <= limits.max
+    try:
+        plain = float(number)
+    except OverflowError:
+        return False
+    if abs(plain) <= _LEAST_LIMIT or math.isinf(plain):
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isinf(np.asarray(plain, dtype=dtype))
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the elements of an array without what its class makes of them, where none is missing."""
+    if type(array) is np.ndarray:
+        return array
+    refuse_missing(array)
+    return np.ndarray.view(array, np.ndarray)
+
+
+def _refuse_own_rules(x: object) -> None:
+    """Refuse an array whose class has arithmetic of its own, such as units: plain elements would lose them."""
+    cls = type(x)
+    if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        raise ElementTypeError(
+            f"{cls.__qualname__} has rules of its own for its elements, which would be lost",
+            given=f"{cls.__module__}.{cls.__qualname__}",
+            remedy="pass the plain elements, x.view(numpy.ndarray)",
+        )
 
 
 def _through_protocols(x: Any) -> NDArray[Any]:
+    refuse_missing(x)
+    # PyTorch keeps a sign or a conjugation to be applied later as a bit of the tensor, which DLPack does not carry.
+    for resolve in ("resolve_conj", "resolve_neg"):
+        if callable(method := getattr(x, resolve, None)):
+            x = method()
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         try:
             return np.from_dlpack(x)
-        except (BufferError, RuntimeError, TypeError):
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
             # The producer cannot export this type, layout or device: bfloat16 is the usual case.
             pass
     try:
-        return np.asarray(x)
+        # A subclass that `__array__` returns is wanted as it is: it may have a mask.
+        return np.asanyarray(x)
     except ValueError:
         # NumPy's word for rows of different lengths.
         return np.asarray(x, dtype=object)

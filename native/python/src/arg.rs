@@ -1,137 +1,109 @@
 //! `argmax` and `argmin`.
 
 use crate::array::Array;
-use crate::axes::Axes;
+use crate::axes::{Axes, Default, Named};
 use crate::errors::{Kind, error};
-use crate::index::index_type;
-use crate::output::{Output, tuple};
+use crate::index::Index;
+use crate::operand::{Use, operand};
+use crate::output::{Output, argument, tuple};
 use crate::work::detached;
+use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{IndexType, Input, argreduce};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use std::ptr;
+use std::{ptr, slice};
 
-/// Index of the largest element over any set of axes.
-///
-/// Equal elements: the first wins, or the last on request. NaN is larger than every number; `-0.0` equals
-/// `+0.0`. Over several axes the index counts row-major within the reduced block, in dimension order.
-///
-/// Parameters
-/// ----------
-/// x : array_like
-///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
-/// axis : int or tuple of int, optional
-///     The axes to reduce; all of them by default.
-/// keepdims : bool, default False
-///     Keep reduced axes with length 1.
-/// select_last_index : bool, default False
-///     Among equal elements take the last instead of the first.
-/// dtype : data type, default int64
-///     Type of the indices: int64, int32, uint64 or uint32.
-/// out : numpy.ndarray, optional
-///     Receives the result; needs its shape and type, may have any strides.
-///
-/// Returns
-/// -------
-/// numpy.ndarray or numpy.integer
-///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
-///
-/// Raises
-/// ------
-/// AxisError
-///     An axis is out of range or given twice.
-/// ArgumentError
-///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
-/// ElementTypeError
-///     `x` holds elements that have no order here, or `dtype` is no index type.
-///
-/// Notes
-/// -----
-/// The operation behind ONNX ArgMax and DirectML's DML_ARGMAX.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import extremum as ex
-/// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
-/// >>> ex.argmax(x, axis=1)
-/// array([1, 0])
-/// >>> ex.argmax(x, axis=1, select_last_index=True)
-/// array([2, 2])
-/// >>> int(ex.argmax(x, axis=(0, 1)))
-/// 3
-#[pyfunction]
-#[pyo3(signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None), text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)")]
-pub fn argmax<'py>(
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
-    keepdims: Truth,
-    select_last_index: Truth,
-    dtype: Option<&Bound<'py, PyAny>>,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call { function: "argmax", largest: true, last: select_last_index.0, keepdims: keepdims.0 };
-    call.run(x, axis, dtype, out)
+macro_rules! arg {
+    ($function:ident, $largest:literal, $superlative:literal, $comparative:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+        #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
+        ///
+        /// Equal elements: the first wins, or the last on request.
+        #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
+        /// Over several axes the index counts row-major within the reduced block, in dimension order.
+        ///
+        /// Parameters
+        /// ----------
+        /// x : array_like
+        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+        /// axis : int or tuple of int, optional
+        ///     The axes to reduce; all of them by default.
+        /// keepdims : bool, default False
+        ///     Keep reduced axes with length 1.
+        /// select_last_index : bool, default False
+        ///     Among equal elements take the last instead of the first.
+        /// dtype : data type, default int64
+        ///     Type of the indices: int64, int32, uint64 or uint32.
+        /// out : numpy.ndarray, optional
+        ///     Receives the result; needs its shape and type, may have any strides.
+        ///
+        /// Returns
+        /// -------
+        /// numpy.ndarray or numpy.integer
+        ///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
+        ///
+        /// Raises
+        /// ------
+        /// AxisError
+        ///     An axis is out of range or given twice.
+        /// ArgumentError
+        ///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
+        /// ElementTypeError
+        ///     `x` holds elements that have no order here, or that are missing; or `dtype` is no index type.
+        ///
+        /// Notes
+        /// -----
+        #[doc = concat!("The operation behind ", $operators, ".")]
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import extremum as ex
+        $(#[doc = $example])+
+        #[pyfunction]
+        #[pyo3(
+            signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None),
+            text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)"
+        )]
+        pub fn $function<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            keepdims: Truth,
+            select_last_index: Truth,
+            dtype: Option<&Bound<'py, PyAny>>,
+            out: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let function = stringify!($function);
+            let call = Call { function, largest: $largest, last: select_last_index.0, keepdims: keepdims.0 };
+            call.run(x, axis, dtype, out)
+        }
+    };
 }
 
-/// Index of the smallest element over any set of axes.
-///
-/// Equal elements: the first wins, or the last on request. NaN is smaller than every number; `-0.0` equals
-/// `+0.0`. Over several axes the index counts row-major within the reduced block, in dimension order.
-///
-/// Parameters
-/// ----------
-/// x : array_like
-///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
-/// axis : int or tuple of int, optional
-///     The axes to reduce; all of them by default.
-/// keepdims : bool, default False
-///     Keep reduced axes with length 1.
-/// select_last_index : bool, default False
-///     Among equal elements take the last instead of the first.
-/// dtype : data type, default int64
-///     Type of the indices: int64, int32, uint64 or uint32.
-/// out : numpy.ndarray, optional
-///     Receives the result; needs its shape and type, may have any strides.
-///
-/// Returns
-/// -------
-/// numpy.ndarray or numpy.integer
-///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
-///
-/// Raises
-/// ------
-/// AxisError
-///     An axis is out of range or given twice.
-/// ArgumentError
-///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
-/// ElementTypeError
-///     `x` holds elements that have no order here, or `dtype` is no index type.
-///
-/// Notes
-/// -----
-/// The operation behind ONNX ArgMin and DirectML's DML_ARGMIN.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import extremum as ex
-/// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
-/// 1
-/// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
-/// array([1, 0], dtype=uint32)
-#[pyfunction]
-#[pyo3(signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None), text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)")]
-pub fn argmin<'py>(
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
-    keepdims: Truth,
-    select_last_index: Truth,
-    dtype: Option<&Bound<'py, PyAny>>,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let call = Call { function: "argmin", largest: false, last: select_last_index.0, keepdims: keepdims.0 };
-    call.run(x, axis, dtype, out)
+arg! {
+    argmax,
+    true,
+    "largest",
+    "larger",
+    "ONNX ArgMax and DirectML's DML_ARGMAX",
+    /// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
+    /// >>> ex.argmax(x, axis=1)
+    /// array([1, 0])
+    /// >>> ex.argmax(x, axis=1, select_last_index=True)
+    /// array([2, 2])
+    /// >>> int(ex.argmax(x, axis=(0, 1)))
+    /// 3
+}
+
+arg! {
+    argmin,
+    false,
+    "smallest",
+    "smaller",
+    "ONNX ArgMin and DirectML's DML_ARGMIN",
+    /// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
+    /// 1
+    /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
+    /// array([1, 0], dtype=uint32)
 }
 
 /// A flag: whatever Python takes for true or false.
@@ -161,40 +133,45 @@ impl Call {
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = x.py();
-        let x = Array::operand(x, self.function)?;
-        let axes = Axes::new(axis, &x, self.function)?;
-        let (index, descriptor) = index_type(py, dtype, self.function)?;
-        self.check(&x, axes, index)?;
-        let input =
-            Input { data: x.data(), element: x.element, swapped: x.swapped, largest: self.largest, last: self.last };
-        let scalar = !self.keepdims && out.is_none_or(|out| out.is_none()) && self.reduces_all(&x, axes);
-        if scalar {
+        let (py, function) = (x.py(), self.function);
+        let x = operand(x, Use::Compare, function)?;
+        let axes = Named::new(axis, Default::All, &x, function)?;
+        let index = Index::new(py, dtype, function)?;
+        let out = argument(out, function)?;
+        // No Python code runs from here until the kernel has ended, except to word an error.
+        let x = Array::new(x, function)?;
+        let out = out.map(|out| Array::new(out, function)).transpose()?;
+        let axes = axes.of(&x, function)?;
+        self.check(&x, axes, index.kernel())?;
+        let (largest, last) = (self.largest, self.last);
+        let input = Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last };
+        let (lens, steps) = (x.shape(), x.strides());
+        if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
-            let walk = (0..x.shape().len()).rev().map(|axis| (x.shape()[axis], x.strides()[axis], 0, true));
+            let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
             // SAFETY: `x` describes readable memory, and one index is all there is to write.
-            detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index) });
+            detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index.kernel()) });
             // SAFETY: NumPy reads one element of the descriptor's type.
             return unsafe {
-                let scalar = PY_ARRAY_API.PyArray_Scalar(py, to.cast(), descriptor.get(), ptr::null_mut());
+                let scalar =
+                    PY_ARRAY_API.PyArray_Scalar(py, to.cast(), index.descriptor.as_ptr().cast(), ptr::null_mut());
                 Bound::from_owned_ptr_or_err(py, scalar)
             };
         }
-        let mut shape = Vec::with_capacity(x.shape().len());
-        for (axis, &len) in x.shape().iter().enumerate() {
+        let mut shape = PerAxis::new();
+        for (axis, &len) in lens.iter().enumerate() {
             match axes.contains(axis) {
                 false => shape.push(len),
                 true if self.keepdims => shape.push(1),
                 true => {}
             }
         }
-        let operands = [x];
+        let fresh = out.is_none();
         let output = match out {
-            None => Output::fresh(py, &shape, descriptor.get(), None)?,
-            Some(out) => Output::given(out, self.function, &shape, descriptor.get(), &operands, false)?,
+            None => Output::fresh(py, &shape, index.elements, None)?,
+            Some(out) => Output::given(out, function, &shape, index.elements, slice::from_ref(&x), false)?,
         };
-        let [x] = &operands;
         // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
         let mut kept = output.target.strides().iter();
         let mut stride_of = |axis| match (axes.contains(axis), self.keepdims) {
@@ -202,20 +179,14 @@ impl Call {
             (true, true) => kept.next().map_or(0, |_| 0),
             (false, _) => kept.next().copied().unwrap_or(0),
         };
-        let strides: Vec<isize> = (0..x.shape().len()).map(&mut stride_of).collect();
-        let walk = (0..x.shape().len())
-            .rev()
-            .map(|axis| (x.shape()[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+        let strides: PerAxis<isize> = (0..lens.len()).map(&mut stride_of).collect();
+        let walk = lens.iter().zip(steps).zip(&strides).enumerate().rev();
+        let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
         let to = output.target.data();
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.
-        detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index) });
-        output.finish()
-    }
-
-    #[inline]
-    fn reduces_all(&self, x: &Array<'_>, axes: Axes) -> bool {
-        (0..x.shape().len()).all(|axis| axes.contains(axis))
+        detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index.kernel()) });
+        output.finish(fresh)
     }
 
     /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.
@@ -237,7 +208,7 @@ impl Call {
     fn refuse(&self, x: &Array<'_>, axes: Axes, index: IndexType, block: u64) -> PyErr {
         let py = x.object().py();
         let function = self.function;
-        let reduced: Vec<usize> = (0..x.shape().len()).filter(|&axis| axes.contains(axis)).collect();
+        let reduced: PerAxis<usize> = (0..x.shape().len()).filter(|&axis| axes.contains(axis)).collect();
         let (reason, remedy) = if block == 0 {
             let reason = format!(
                 "{function}: the reduced axes {} of shape {} hold no element",

@@ -1,11 +1,13 @@
 //! `hardmax`.
 
 use crate::array::Array;
-use crate::axes::Axes;
-use crate::output::{Output, order_of_memory};
+use crate::axes::{Default, Named};
+use crate::operand::{Use, operand};
+use crate::output::{Output, argument, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
+use std::slice;
 
 /// One at the first largest element over a set of axes, zero elsewhere.
 ///
@@ -32,7 +34,7 @@ use pyo3::prelude::*;
 /// ArgumentError
 ///     `out` does not fit.
 /// ElementTypeError
-///     `x` holds elements that have no order here.
+///     `x` holds elements that have no order here, or that are missing.
 ///
 /// Notes
 /// -----
@@ -54,25 +56,26 @@ pub fn hardmax<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let x = Array::operand(x, "hardmax")?;
-    let axis = axis.0.map_or_else(|| Ok((-1i64).into_pyobject(py)?.into_any()), PyResult::Ok)?;
-    let axes = Axes::new(Some(&axis), &x, "hardmax")?;
-    let operands = [x];
-    let shape = operands[0].shape();
-    let descriptor = operands[0].descriptor();
-    let strides = order_of_memory(&operands, shape);
+    let x = operand(x, Use::Compare, "hardmax")?;
+    let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
+    let out = argument(out, "hardmax")?;
+    // No Python code runs from here until the kernel has ended, except to word an error.
+    let x = Array::new(x, "hardmax")?;
+    let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
+    let axes = axes.of(&x, "hardmax")?;
+    let fresh = out.is_none();
     let output = match out {
-        None => Output::fresh(py, shape, descriptor, strides.as_deref())?,
-        Some(out) => Output::given(out, "hardmax", shape, descriptor, &operands, false)?,
+        None => Output::fresh(py, x.shape(), x.elements(), order_of_memory(slice::from_ref(&x), x.shape()).as_deref())?,
+        Some(out) => Output::given(out, "hardmax", x.shape(), x.elements(), slice::from_ref(&x), false)?,
     };
-    let [x] = &operands;
-    let (data, element, swapped) = (x.data(), x.element, x.swapped);
+    let (data, element, swapped) = (x.data(), x.element(), x.swapped());
     let (to, strides) = (output.target.data(), output.target.strides());
-    let walk = (0..shape.len()).rev().map(|axis| (shape[axis], x.strides()[axis], strides[axis], axes.contains(axis)));
+    let walk = x.shape().iter().zip(x.strides()).zip(strides).enumerate().rev();
+    let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.
     detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
-    output.finish()
+    output.finish(fresh)
 }
 
 /// An argument that may be left out, but not given as None.

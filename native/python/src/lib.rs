@@ -6,10 +6,13 @@
 mod arg;
 mod array;
 mod axes;
+mod descriptor;
+mod dimensions;
 mod elementwise;
 mod errors;
 mod hardmax;
 mod index;
+mod operand;
 mod output;
 mod settings;
 mod work;

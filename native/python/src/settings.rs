@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::errors::{Kind, error};
+use crate::operand::{Use, operand};
 use crate::work::detached;
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
@@ -82,7 +83,12 @@ pub fn get_num_threads() -> usize {
 #[pyfunction]
 #[pyo3(signature = (array, /))]
 pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let array = Array::operand(array, "sweep")?;
+    let array = Array::new(operand(array, Use::Compare, "sweep")?, "sweep")?;
+    if !array.is_contiguous() {
+        let remedy = Some("pass numpy.ascontiguousarray(x)".into());
+        let reason = "sweep: the array is not C-contiguous".into();
+        return Err(error(array.object().py(), Kind::Argument, reason, Some(array.summary()), remedy));
+    }
     let (data, len) = (array.data().cast_const().cast::<i32>(), array.bytes() / 4);
     // SAFETY: the array holds `len` times four bytes one after the other; what they mean does not matter.
     detached(array.object().py(), array.bytes(), || unsafe {

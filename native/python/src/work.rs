@@ -6,11 +6,16 @@ use pyo3::prelude::*;
 const WORTH_DETACHING: usize = 1 << 16;
 
 /// Runs `work`, detached from the interpreter where it is long enough for others to notice.
-#[inline]
+#[inline(always)]
 pub fn detached(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
     if bytes < WORTH_DETACHING {
         return work();
     }
+    apart(py, work);
+}
+
+#[cold]
+fn apart(py: Python<'_>, work: impl FnOnce()) {
     let work = Unbound(work);
     py.detach(move || {
         let Unbound(work) = { work };

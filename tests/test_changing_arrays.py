@@ -1,0 +1,196 @@
+"""Arrays that take another shape, size or type while a call reads its arguments, or while it runs.
+
+Whatever Python code runs inside a call may do that, and so may other threads. A call works on its arrays as they are
+once all of its arguments have been read: as if it had been made then. Each case runs in a process of its own.
+"""
+
+import contextlib
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import extremum
+import watched
+from extremum.errors import ExtremumError
+
+SHAPE = (4, 6)
+
+
+def reshape(a):
+    a.shape = (3, 8)
+
+
+def flatten(a):
+    a.shape = (24,)
+
+
+def add_axes(a):
+    a.shape = (1,) * 20 + SHAPE
+
+
+def grow(a):
+    a.resize((400, 600), refcheck=False)
+
+
+def shrink(a):
+    a.resize((1, 1), refcheck=False)
+
+
+def empty(a):
+    a.resize((0, 6), refcheck=False)
+
+
+def retype(a):
+    a.dtype = np.uint8
+
+
+def untype(a):
+    a.dtype = "V4"
+
+
+CHANGES = (reshape, flatten, add_axes, grow, shrink, empty, retype, untype)
+
+
+class Once:
+    """Does something to an array when it is first looked at, whichever way."""
+
+    def __init__(self, array, change, value):
+        self.array, self.change, self.value = array, change, value
+
+    def _look(self):
+        change, self.change = self.change, None
+        if change:
+            with contextlib.suppress(ValueError, TypeError):  # not every array can change so
+                change(self.array)
+        return self.value
+
+    def __index__(self):
+        return self._look()
+
+    def __bool__(self):
+        return bool(self._look())
+
+    def __array__(self, dtype=None, copy=None):
+        return self._look()
+
+    @property
+    def dtype(self):
+        return np.dtype(self._look())
+
+
+def sites(x, out, once):
+    """Every place of a call where Python code may run, as a call with and without that code; `once` makes the code."""
+    y = np.ones(SHAPE, np.float32)
+    row = np.ones(6, np.float32)
+    for function in (extremum.argmax, extremum.argmin):
+        yield lambda f, v: f(x, v), (function, once(1))
+        yield lambda f, v: f(x, v), (function, once(0))
+        yield lambda f, v: f(x, (0, v)), (function, once(1))
+        yield lambda f, v: f(x, [v, -1]), (function, once(0))
+        yield lambda f, v: f(x, keepdims=v), (function, once(True))
+        yield lambda f, v: f(x, 0, select_last_index=v), (function, once(True))
+        yield lambda f, v: f(x, 0, dtype=v), (function, once("int32"))
+    yield lambda v: extremum.argmax(y, v, out=out), (once(1),)
+    yield lambda v: extremum.argmax(y, dtype=v, keepdims=True, out=out), (once("int64"),)
+    yield lambda v: extremum.hardmax(x, v), (once(0),)
+    yield lambda v: extremum.hardmax(x, (0, v)), (once(1),)
+    yield lambda v: extremum.hardmax(y, v, out=out), (once(0),)
+    for function in (extremum.maximum, extremum.minimum):
+        yield lambda f, v: f(x, v), (function, once(y))
+        yield lambda f, v: f(v, x, row), (function, once(y))
+        yield lambda f, v: f(3, x, v, 2.5), (function, once(row))
+        yield lambda f, v: f(y, v, out=out), (function, once(row))
+
+
+def outcome(call, arguments):
+    """The result as bits, or the class of the error."""
+    try:
+        result = call(*arguments)
+    except (ExtremumError, TypeError, ValueError) as error:
+        return type(error)
+    return np.asarray(result).tobytes(), np.shape(result), np.asarray(result).dtype
+
+
+def fresh(which):
+    x = np.random.default_rng(1).integers(0, 9, SHAPE).astype(np.float32)
+    out = np.zeros({"out": SHAPE, "out of indices": (4,), "out of one index": (1, 1)}.get(which, SHAPE))
+    return x, out.astype(np.float32 if which in ("x", "out") else np.int64)
+
+
+def change_while_arguments_are_read(which):
+    for change in CHANGES:
+        x, out = fresh(which)
+        for number in range(len(list(sites(x, out, lambda value: value)))):
+            x, out = fresh(which)
+            changed = x if which == "x" else out
+            call, arguments = list(sites(x, out, lambda value: Once(changed, change, value)))[number]  # noqa: B023
+            watched.say(f"{change.__name__}, call {number}")
+            found = outcome(call, arguments)
+            call, arguments = list(sites(x, out, lambda value: value))[number]
+            expected = outcome(call, arguments)
+            assert found == expected, (found, expected)
+
+
+@pytest.mark.parametrize("which", ["x", "out", "out of indices", "out of one index"])
+def test_a_change_while_arguments_are_read(which):
+    watched.call(change_while_arguments_are_read, which)
+
+
+def beside_a_thread(change, calls, seconds):
+    """Make the calls for some time while another thread makes the change; errors are answers too."""
+    sys.setswitchinterval(1e-6)
+    stop = threading.Event()
+
+    def changes():
+        while not stop.is_set():
+            change()
+
+    thread = threading.Thread(target=changes)
+    thread.start()
+    end = time.monotonic() + seconds
+    made = 0
+    while time.monotonic() < end:
+        for call in calls:
+            try:
+                call()
+            except (ExtremumError, ValueError):
+                continue
+            made += 1
+    stop.set()
+    thread.join()
+    assert made
+
+
+def shapes_of_another_thread(kind):
+    x = np.random.default_rng(2).integers(0, 9, (512, 256)).astype(np.float32)
+    y = x.copy()
+    out = np.zeros_like(x)
+    rows = np.zeros(512, np.int64)
+    changed = {"x": x, "out": out, "rows": rows}[kind]
+    shapes = [(32, 16), (512,)] if kind == "rows" else [(131072,), (2, 4, 8, 16, 32, 4), (512, 256)]
+
+    def change():
+        for shape in shapes:
+            changed.shape = shape
+
+    calls = [
+        lambda: extremum.argmax(x, -1),
+        lambda: extremum.argmax(x, -1, keepdims=True),
+        lambda: extremum.argmin(x, 0),
+        lambda: extremum.argmax(x),
+        lambda: extremum.hardmax(x),
+        lambda: extremum.hardmax(x, 0, out=out),
+        lambda: extremum.maximum(x, y),
+        lambda: extremum.minimum(x, y, out=out),
+        lambda: extremum.minimum(x, out, out=x),
+        lambda: extremum.argmax(y, 1, out=rows),
+    ]
+    beside_a_thread(change, calls, 3)
+
+
+@pytest.mark.parametrize("kind", ["x", "out", "rows"])
+def test_shapes_that_another_thread_sets(kind):
+    watched.call(shapes_of_another_thread, kind)

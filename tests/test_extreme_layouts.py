@@ -1,0 +1,99 @@
+"""Layouts at the edge of what NumPy can say: ranks up to its limit, sizes and strides that no memory has."""
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided
+
+import extremum
+import watched
+from agreement import assert_same_bits
+from extremum import _native
+from extremum.errors import ArgumentError, AxisError
+from refusal import refusal
+
+MOST = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+
+
+@pytest.mark.parametrize("rank", [5, 6, 8, 9, 31, 32, 33, 63, 64])
+def test_every_rank(rank):
+    if rank > MOST:
+        with pytest.raises(ValueError, match="dimension"):
+            np.zeros((1,) * rank)
+        return
+    shape = [1] * rank
+    shape[0], shape[rank // 2], shape[-1] = 2, 3, 4
+    x = np.random.default_rng(rank).integers(0, 9, shape).astype(np.float32)
+    plain = x.reshape(2, 3, 4)
+    for axis, own in ((0, 0), (rank // 2, 1), (-1, 2), (-rank, 0)):
+        assert_same_bits(extremum.argmax(x, axis).reshape(-1), plain.argmax(own).reshape(-1))
+        assert extremum.argmin(x, axis, keepdims=True).ndim == rank
+        assert_same_bits(extremum.hardmax(x, axis).reshape(plain.shape), extremum.hardmax(plain, own))
+    assert extremum.argmax(x) == extremum.argmax(x, tuple(range(rank))) == plain.argmax()
+    out = np.zeros_like(x)
+    assert extremum.maximum(x, x[..., ::-1], plain[0, 1], out=out) is out
+    assert_same_bits(out.reshape(plain.shape), np.maximum(np.maximum(plain, plain[..., ::-1]), plain[0, 1]))
+    assert_same_bits(extremum.minimum(x, plain[0, 0]).reshape(plain.shape), np.minimum(plain, plain[0, 0]))
+    for axis in (rank, -rank - 1, 64, -65, 1 << 40, -(1 << 63), 1 << 80, -(1 << 80)):
+        assert f"axis {axis} is out of range" in refusal(AxisError, extremum.argmax, x, axis)
+
+
+def test_indices_that_no_array_has_memory_for():
+    x = np.broadcast_to(np.int8(1), (2**31, 2**31))
+    for dtype in (np.int32, np.uint32):
+        assert "does not fit" in refusal(ArgumentError, extremum.argmax, x, dtype=dtype)
+    assert extremum.argmax(x[:1, :1]) == 0
+
+
+def test_sizes_whose_product_overflows():
+    tall, wide = np.broadcast_to(np.int8(1), (2**40, 1)), np.broadcast_to(np.int8(2), (1, 2**40))
+    for function in (extremum.maximum, extremum.minimum):
+        with pytest.raises((ValueError, MemoryError)):
+            function(tall, wide)
+        with pytest.raises(ArgumentError, match="out has shape"):
+            function(tall, wide, out=np.zeros(3, np.int8))
+    with pytest.raises(ValueError, match=r"too (big|large)"):
+        np.broadcast_to(np.int8(1), (2**40, 2**40))
+
+
+def strides_that_lead_nowhere():
+    """An array without elements may have any strides, and so may an axis of one element; out may lie anywhere."""
+    memory = np.arange(6.0)
+    for stride in (2**62, -(2**62), 2**63 - 1, -(2**63)):
+        empty = as_strided(memory, (0, 3, 5), (stride, stride, stride))
+        assert extremum.argmax(empty, 1).shape == (0, 5)
+        assert extremum.hardmax(empty, 2).shape == (0, 3, 5)
+        assert extremum.maximum(empty, 1.0, empty).shape == (0, 3, 5)
+        assert extremum.maximum(empty, out=empty) is empty
+        one = as_strided(memory, (1, 6, 1), (stride, 8, stride))
+        assert extremum.argmax(one) == 5
+        assert extremum.argmax(one, 0).tolist() == [[0]] * 6
+        assert extremum.hardmax(one, 1).sum() == 1
+        out = as_strided(np.zeros(6), (1, 6, 1), (stride, 8, stride))
+        assert extremum.maximum(one, memory[:, None], out=out) is out
+        assert out.ravel().tolist() == memory.tolist()
+        assert extremum.hardmax(one, 1, out=one) is one
+        memory = np.arange(6.0)
+        far = as_strided(np.zeros(2), (2, 6), (stride, 8))
+        for function in (extremum.maximum, extremum.hardmax):
+            with pytest.raises(ArgumentError):
+                function(memory, out=far)
+
+
+def test_strides_that_lead_nowhere():
+    watched.call(strides_that_lead_nowhere)
+
+
+def test_shapes_that_numpy_refuses():
+    for shape in ((-1,), (2**62, 4), (2**63,)):
+        with pytest.raises((ValueError, OverflowError)):
+            extremum.argmax(as_strided(np.zeros(1), shape, (0,) * len(shape)))
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.zeros((4, 4), np.float32)[:, ::2], np.zeros((4, 4), np.int8).T, np.broadcast_to(np.float32(1), (1 << 20,))],
+    ids=["strided", "Fortran order", "broadcast"],
+)
+def test_a_sweep_takes_contiguous_memory_only(x):
+    assert refusal(ArgumentError, _native.sweep, x) == "sweep: the array is not C-contiguous"
+    assert _native.sweep(np.ascontiguousarray(x)) is None
