@@ -32,10 +32,18 @@ mod _native {
         get_instruction_set, get_num_threads, instruction_sets, set_bytes_per_thread, set_instruction_set,
         set_num_threads, set_small_limit, sweep,
     };
+    use pyo3::exceptions::PyImportError;
+    use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // SAFETY: the interpreter is attached.
+        if unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) } != 0 {
+            return Err(PyImportError::new_err(
+                "extremum runs in the main interpreter of a process only, as NumPy does",
+            ));
+        }
         crate::settings::check_environment(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -1,0 +1,193 @@
+"""Threads and processes together: settings that change during calls, forks, pools, exits and interrupts.
+
+Each case runs in a process of its own, so that a crash or a hang is one failing test.
+"""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import extremum
+import watched
+from extremum import _native
+
+X = np.random.default_rng(3).integers(0, 99, (300, 700)).astype(np.float32)
+CALLS = (
+    lambda: extremum.argmax(X),
+    lambda: extremum.argmax(X, 1),
+    lambda: extremum.argmin(X, 0, select_last_index=True),
+    lambda: extremum.maximum(X, X[::-1], 50.0),
+    lambda: extremum.minimum(X, X[:1]),
+    lambda: extremum.hardmax(X),
+    lambda: extremum.hardmax(X.T, (0, 1)),
+    lambda: extremum.argmax(X[:2, :4], 1),
+)
+
+
+def digests():
+    return [np.asarray(call()).tobytes() for call in CALLS]
+
+
+def many_threads(threads):
+    """Each setting that there is, changed as fast as possible while all functions run."""
+    _native.set_bytes_per_thread(1 << 14)
+    expected = digests()
+    stop = threading.Event()
+
+    def settings():
+        turn = 0
+        while not stop.is_set():
+            turn += 1
+            extremum.set_num_threads(1 + turn % 5)
+            _native.set_instruction_set(_native.instruction_sets()[turn % len(_native.instruction_sets())])
+            _native.set_bytes_per_thread(1 << (12 + turn % 6))
+            _native.set_small_limit(turn % 40)
+
+    changing = threading.Thread(target=settings)
+    changing.start()
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(lambda _: digests(), range(6 * threads)))
+    stop.set()
+    changing.join()
+    assert all(each == expected for each in found)
+
+
+def forks_during_a_kernel():
+    """A child that is forked while all threads of its parent compute, starts threads of its own."""
+    extremum.set_num_threads(3)
+    _native.set_bytes_per_thread(1 << 14)
+    expected = digests()
+    stop = threading.Event()
+
+    def compute():
+        while not stop.is_set():
+            digests()
+
+    threads = [threading.Thread(target=compute) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for turn in range(20):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if digests() == expected else 1)
+            assert os.waitpid(child, 0)[1] == 0, turn
+            assert digests() == expected
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def in_a_pool(number):
+    return number, digests()
+
+
+def pools(method):
+    extremum.set_num_threads(2)
+    _native.set_bytes_per_thread(1 << 14)
+    expected = digests()
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        for number, found in pool.map(in_a_pool, range(6)):
+            assert found == expected, number
+
+
+def exits_beside_daemons():
+    """The interpreter ends while daemon threads are inside kernels."""
+    _native.set_bytes_per_thread(1 << 14)
+    extremum.set_num_threads(2)
+
+    def compute():
+        while True:
+            digests()
+
+    for _ in range(4):
+        threading.Thread(target=compute, daemon=True).start()
+    time.sleep(0.1)
+    watched.say("ends")
+
+
+def interrupted():
+    """Says that it computes, until it is interrupted; afterwards everything still works."""
+    x = np.zeros((4000, 4000), np.float32)
+    expected = digests()
+    try:
+        watched.say("computes")
+        for _ in range(2000):
+            extremum.hardmax(x, 0)
+    except KeyboardInterrupt:
+        assert digests() == expected
+        watched.say("interrupted")
+
+
+def in_another_interpreter():
+    """An interpreter beside the main one: extremum works there, or is refused with an ImportError."""
+    source = """
+try:
+    import extremum
+    assert extremum.argmax([1, 3, 2]) == 1
+except ImportError as error:
+    assert "interpreter" in str(error), error
+"""
+    if sys.version_info >= (3, 14):
+        from concurrent import interpreters
+
+        interpreter = interpreters.create()
+        interpreter.exec(source)
+        interpreter.close()
+    else:
+        if sys.version_info >= (3, 13):
+            import _interpreters as interpreters
+        else:
+            import _xxsubinterpreters as interpreters
+        interpreter = interpreters.create()
+        assert interpreters.run_string(interpreter, source) is None
+        interpreters.destroy(interpreter)
+    assert extremum.argmax(X) == X.argmax()
+
+
+def test_many_threads_and_settings():
+    watched.call(many_threads, 16)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_forks_during_a_kernel():
+    watched.call(forks_during_a_kernel)
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_pools(method):
+    watched.call(pools, method)
+
+
+def test_daemon_threads_at_exit():
+    for _ in range(3):
+        assert watched.call(exits_beside_daemons) == "ends\n"
+
+
+def test_another_interpreter():
+    watched.call(in_another_interpreter)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this platform sends an interrupt to all processes of the console")
+def test_an_interrupt():
+    program = f"import {interrupted.__module__} as module; module.{interrupted.__name__}()"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True) as child:
+        watch = threading.Timer(120, child.kill)
+        watch.start()
+        assert child.stdout.readline() == "computes\n"
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert child.wait() == 0
+        watch.cancel()
