@@ -1,0 +1,150 @@
+"""No call keeps memory or references: not the one that succeeds, and not the one that is refused, at whatever point."""
+
+import contextlib
+import ctypes
+import gc
+import sys
+import tracemalloc
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import extremum
+from extremum import _native
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+Y = X[::-1]
+DEEP = X.reshape((1,) * 7 + X.shape)
+INDICES = np.zeros(3, np.int64)
+SWAPPED = INDICES.astype(INDICES.dtype.newbyteorder("S"))
+OUT = np.zeros_like(X)
+HALF = np.ones(3, ml_dtypes.bfloat16)
+MASKED = np.ma.array(INDICES, mask=[True, False, False])
+READ_ONLY = np.zeros(3)
+READ_ONLY.flags.writeable = False
+INT32 = np.dtype("int32")
+AXES = (0, 1)
+
+
+class Axis:
+    def __index__(self):
+        return 1
+
+
+class Failing:
+    def __index__(self):
+        raise RuntimeError
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError
+
+    def __bool__(self):
+        raise RuntimeError
+
+    @property
+    def dtype(self):
+        raise RuntimeError
+
+
+AXIS, FAILING = Axis(), Failing()
+CALLS = {
+    "argmax": lambda: extremum.argmax(X),
+    "argmax, axis": lambda: extremum.argmax(X, 1),
+    "argmax, axes": lambda: extremum.argmax(X, AXES, keepdims=True),
+    "argmax, list of axes": lambda: extremum.argmax(X, [AXIS, 0]),
+    "argmax, dtype": lambda: extremum.argmin(X, 1, dtype=INT32),
+    "argmax, dtype by name": lambda: extremum.argmin(X, dtype="uint32"),
+    "argmax, out": lambda: extremum.argmax(X, 1, out=INDICES),
+    "argmax, out of the other byte order": lambda: extremum.argmax(X, 1, out=SWAPPED),
+    "argmax, out over the operand": lambda: extremum.argmax(SWAPPED[None], 0, out=SWAPPED),
+    "argmax, many axes": lambda: extremum.argmax(DEEP, -1),
+    "argmax, list": lambda: extremum.argmax([[1, 2], [3, 4]]),
+    "argmax, bfloat16": lambda: extremum.argmax(HALF),
+    "maximum": lambda: extremum.maximum(X, Y),
+    "maximum, one": lambda: extremum.maximum(X),
+    "maximum, many": lambda: extremum.maximum(X, Y, X, Y, X, Y, X),
+    "maximum, numbers": lambda: extremum.minimum(1, X, 2.0, True),
+    "maximum, numbers only": lambda: extremum.minimum(1, 2),
+    "maximum, out": lambda: extremum.maximum(X, Y, out=OUT),
+    "maximum, bfloat16": lambda: extremum.maximum(HALF, HALF),
+    "maximum, no array": lambda: extremum.maximum(),
+    "maximum, shapes": lambda: extremum.maximum(X, INDICES[:2].astype(np.float32)),
+    "maximum, types": lambda: extremum.maximum(X, INDICES),
+    "maximum, a number too large": lambda: extremum.maximum(INDICES, 1 << 70),
+    "maximum, late failure": lambda: extremum.maximum(X, Y, FAILING),
+    "hardmax": lambda: extremum.hardmax(X),
+    "hardmax, out": lambda: extremum.hardmax(X, 0, out=OUT),
+    "hardmax, Fortran order": lambda: extremum.hardmax(X.T),
+    "hardmax, axis": lambda: extremum.hardmax(X, 5),
+    "axis out of range": lambda: extremum.argmax(X, 7),
+    "axis twice": lambda: extremum.argmax(X, (0, -2)),
+    "axis of another type": lambda: extremum.argmax(X, "0"),
+    "axis that fails": lambda: extremum.argmax(X, (0, FAILING)),
+    "flag that fails": lambda: extremum.argmax(X, keepdims=FAILING),
+    "dtype that is none": lambda: extremum.argmax(X, dtype="no type"),
+    "dtype of no index": lambda: extremum.argmax(X, dtype=np.float32),
+    "dtype that fails": lambda: extremum.argmax(X, dtype=FAILING),
+    "dtype too small": lambda: extremum.argmax(np.broadcast_to(np.int8(1), 2**33), dtype=INT32),
+    "operand that fails": lambda: extremum.argmax(FAILING),
+    "operand of objects": lambda: extremum.argmax(["a"]),
+    "operand of complex": lambda: extremum.argmax(np.zeros(2, complex)),
+    "operand with a mask": lambda: extremum.argmax(MASKED),
+    "nothing to choose from": lambda: extremum.argmax(X[:0]),
+    "out of another shape": lambda: extremum.argmax(X, 0, out=INDICES),
+    "out of another type": lambda: extremum.hardmax(X, out=INDICES),
+    "out that is no array": lambda: extremum.hardmax(X, out=[1]),
+    "out that is read-only": lambda: extremum.maximum(READ_ONLY, out=READ_ONLY),
+    "out with a mask": lambda: extremum.argmax(X, 1, out=MASKED),
+    "sweep": lambda: _native.sweep(X),
+    "sweep of a view": lambda: _native.sweep(Y),
+    "no instruction set": lambda: _native.set_instruction_set("none"),
+    "no threads": lambda: extremum.set_num_threads(0),
+}
+WATCHED = (X, Y, DEEP, INDICES, SWAPPED, OUT, HALF, MASKED, READ_ONLY, INT32, AXES, AXIS, FAILING, None, True, False)
+WATCHED += tuple(np.dtype(name) for name in ("float32", "int64", "uint32", ml_dtypes.bfloat16))
+
+
+def native_memory():
+    """The bytes that C's allocator has given out, where it can be asked."""
+
+    class Info(ctypes.Structure):
+        _fields_ = [
+            (name, ctypes.c_size_t)
+            for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "used", "free", "keep")
+        ]
+
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except (AttributeError, OSError, TypeError):
+        return 0
+    ask.restype = Info
+    info = ask()
+    return info.used + info.hblkhd
+
+
+def repeat(call, times):
+    for _ in range(times):
+        with contextlib.suppress(RuntimeError, TypeError, ValueError):
+            call()
+    gc.collect()
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_nothing_is_kept(call):
+    repeat(call, 100)
+    references = [sys.getrefcount(each) for each in WATCHED]
+    native = native_memory()
+    tracemalloc.start()
+    try:
+        repeat(call, 50)
+        traced, _ = tracemalloc.get_traced_memory()
+        repeat(call, 2000)
+        traced = tracemalloc.get_traced_memory()[0] - traced
+    finally:
+        tracemalloc.stop()
+    # A reference or a block of the smallest size for each call would be far above these.
+    assert traced < 8000
+    assert native_memory() - native < 30_000
+    found = [sys.getrefcount(each) for each in WATCHED]
+    assert all(abs(after - before) < 50 for before, after in zip(references, found, strict=True)), (references, found)
