@@ -37,15 +37,19 @@ _GUARDS: Mapping[str, Callable[[onnx.NodeProto], bool]] = {
 }
 
 
-def guarded(node: onnx.NodeProto) -> bool:
-    """Return whether a node of ONNX's own domain has to be kept from onnx's inference.
+# Looks at the third dimension of whatever it is given.
+_VERSIONS = {("LSTM", 1)}
+
+
+def guarded(node: onnx.NodeProto, since: int) -> bool:
+    """Return whether a node of ONNX's own domain, of the version of ``since``, has to be kept from onnx's inference.
 
     Examples
     --------
     >>> import onnx
     >>> from extremum.graph.guards import guarded
-    >>> guarded(onnx.helper.make_node("GatherND", ["x", "i"], ["y"], batch_dims=-2))
+    >>> guarded(onnx.helper.make_node("GatherND", ["x", "i"], ["y"], batch_dims=-2), 13)
     True
     """
     guard = _GUARDS.get(node.op_type)
-    return guard is not None and guard(node)
+    return (node.op_type, since) in _VERSIONS or (guard is not None and guard(node))

@@ -253,7 +253,7 @@ class Shown:
             and in_force.since == schema.since
             and schema.keeps(node, given)
             and all(is_small(tensor) for attribute in node.attribute for tensor in attribute_tensors(attribute))
-            and not guarded(node)
+            and not guarded(node, schema.since)
         )
         ends = (
             self._visible(body, entry, node, kinds, given) if visible else self._hidden(body, entry, node, kinds, given)
