@@ -102,6 +102,20 @@ test-floors: $(VENV)/.wheel $(BIN)/uv ## the tests with the lowest of every depe
 test-newest: $(VENV)/.wheel $(BIN)/uv ## the same with the highest of every dependency
 	ENVIRONMENTS=$(VENV) UV=$(BIN)/uv .ci/test-dependencies highest $(VENV)/wheel/*.whl $(TESTS)
 
+.PHONY: test-the-tests coverage coverage-kernels
+
+test-the-tests: install tools ## plant wrong lines one at a time: each has to turn a test red; MUTANTS= picks some by a word
+	cd tests && $(abspath $(BIN))/python -m mutants $(MUTANTS)
+
+coverage: install tools ## which lines of the package the tests run
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 -q $(TESTS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+coverage-kernels: install tools ## which lines of native/ they run; needs rustup component add llvm-tools
+	.ci/coverage-kernels $(BIN)/python $(TESTS)
+
 .PHONY: test-miri test-asan test-valgrind test-platforms fuzz
 
 # Each says in a line what it needs; CALLS= and SEED= say how much of what.
@@ -131,4 +145,4 @@ bench-sessions: install ## measure converted nodes beside onnxruntime's own; SES
 	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -230,10 +230,10 @@ REFUSED = {
     "an axis twice": (argmax(axes=(1, 1)), "6_4", AxisError, "DML_ARGMAX-4_1 takes each axis once", None),
     "no axis": (argmax(axes=()), "6_4", SpecError, "DML_ARGMAX-4_1 needs at least one axis", None),
     "an index that could not fit": (
-        dml.ArgMaxOperatorDesc(tensor("INT8 65536 65535"), tensor("INT32 1 1"), (0, 1)),
+        dml.ArgMaxOperatorDesc(tensor("INT8 3 715827883"), tensor("INT32 1 1"), (0, 1)),
         "6_4",
         SpecError,
-        "the index may be as large as 4294901759, which INT32 cannot hold",
+        "the index may be as large as 2147483648, which INT32 cannot hold",
         "use UINT32, UINT64 or INT64 for output_tensor",
     ),
     "output elements that share memory": (
