@@ -99,7 +99,7 @@ def _level(number: int) -> FeatureLevel:
     try:
         return FeatureLevel(number)
     except ValueError:
-        levels = ", ".join(f"{level:#x}" for level in FeatureLevel)
+        levels = ", ".join(f"{level.value:#x}" for level in FeatureLevel)
         raise ArgumentError(f"there is no feature level {number:#x}", remedy=f"they are {levels}") from None
 
 
