@@ -103,3 +103,9 @@ def test_refuses_a_range_that_the_type_does_not_hold(dtype, low, high, reason):
 def test_refuses_to_draw_what_is_no_tensor_of_known_shape(declared, why):
     with pytest.raises(InputError, match=f"input 'x' cannot be drawn at random: {why}"):
         Drawing(0).draw(declared, {}, 0)
+
+
+@pytest.mark.parametrize("shape", [(2, -1), (1,) * 100, (0, 2**62, 2**62)])
+def test_refuses_a_shape_that_no_array_has(shape):
+    with pytest.raises(InputError, match="input 'x' cannot be drawn at random"):
+        draw("float32", shape=shape)

@@ -24,6 +24,7 @@ def test_declares_names_types_and_sizes():
     model = onnx.parser.parse_model(text)
     model.graph.input.append(onnx.helper.make_tensor_value_info("bias", onnx.TensorProto.FLOAT, [3]))
     model.graph.input.append(onnx.helper.make_tensor_sequence_value_info("several", onnx.TensorProto.FLOAT, None))
+    model.graph.input.append(onnx.helper.make_tensor_value_info("odd", 99, [2]))
     assert declared_inputs(model) == (
         DeclaredInput("x", FLOAT, ("batch", 3), optional=False),
         DeclaredInput("y", np.dtype(ml_dtypes.bfloat16), ("y.0", 2), optional=False),
@@ -31,6 +32,7 @@ def test_declares_names_types_and_sizes():
         DeclaredInput("w", FLOAT, None, optional=False),
         DeclaredInput("bias", FLOAT, (3,), optional=True),
         DeclaredInput("several", None, None, optional=False),
+        DeclaredInput("odd", None, (2,), optional=False),
     )
 
 

@@ -23,7 +23,7 @@ class DeclaredInput:
     name : str
         The name of the input.
     dtype : numpy.dtype or None
-        Its element type; None for what is no tensor (a sequence, a map, an optional).
+        Its element type; None where that is none, and for what is no tensor (a sequence, a map, an optional).
     shape : tuple of int or str, or None
         The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is open.
     optional : bool
@@ -83,7 +83,9 @@ def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:
             dim.dim_value if dim.HasField("dim_value") else dim.dim_param or _unnamed(value, axis)
             for axis, dim in enumerate(tensor.shape.dim)
         )
-    return DeclaredInput(value.name, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type), shape, optional)
+    known = tensor.elem_type in onnx.helper.get_all_tensor_dtypes()
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type) if known else None
+    return DeclaredInput(value.name, dtype, shape, optional)
 
 
 def _unnamed(value: onnx.ValueInfoProto, axis: int) -> str:
