@@ -16,7 +16,7 @@ from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, find
 from extremum.check.runtime import Runtime
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
@@ -80,7 +80,7 @@ def check(
     except ArgumentError as error:
         runtime = None
         notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
-    targets = Targets(runtime, None if feature_level is None else _level(feature_level))
+    targets = Targets(runtime, None if feature_level is None else feature_level_of(feature_level))
     # A function that is called with several types is looked at with each.
     findings: dict[Finding, None] = {}
     places = set[str]()
@@ -93,14 +93,6 @@ def check(
             places.add(site.path)
             findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
     return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
-
-
-def _level(number: int) -> FeatureLevel:
-    try:
-        return FeatureLevel(number)
-    except ValueError:
-        levels = ", ".join(f"{level.value:#x}" for level in FeatureLevel)
-        raise ArgumentError(f"there is no feature level {number:#x}", remedy=f"they are {levels}") from None
 
 
 def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:

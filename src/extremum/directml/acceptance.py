@@ -17,7 +17,7 @@ from extremum import dtypes, infer, spec, validate
 from extremum.directml.descriptions import ActivationHardmaxOperatorDesc, OperatorDesc
 from extremum.directml.enumerations import FeatureLevel, TensorDataType, TensorFlags
 from extremum.directml.tensor import TensorDesc
-from extremum.errors import ElementTypeError, ExtremumError, SpecError
+from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, SpecError
 from extremum.lower import lower
 from extremum.operations import Operation
 from extremum.spec import OperatorVersion, Parameter
@@ -58,6 +58,10 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     >>> accept(dml.ElementWiseMinOperatorDesc(matrix, matrix, matrix), dml.FeatureLevel.FL_3_0)
     Extremum(order=<Order.MIN: 'min'>)
     """
+    if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
+        raise ArgumentTypeError(
+            f"{type(desc).__name__} is no operator description", remedy="make one of them, such as ArgMaxOperatorDesc"
+        )
     try:
         return _operation(desc, feature_level)
     except ExtremumError as error:

@@ -74,7 +74,8 @@ class Binding:
         InputError
             If the memory is too short, not contiguous, or read-only where it is written.
         """
-        if isinstance(buffer, np.ndarray):
+        # Not isinstance: an object may name the class of an array as its own and be none.
+        if issubclass(type(buffer), np.ndarray):
             view = self._array(buffer)
         else:
             view = np.ndarray(self._shape, self._dtype, self._bytes(buffer), 0, self._strides)
@@ -88,6 +89,12 @@ class Binding:
                 f"{self._field} is described as {self._desc.data_type.name}, but its array holds {array.dtype}",
                 given=_text(array),
                 remedy=f"pass an array of {self._dtype}, or memoryview(array) for its bytes",
+            )
+        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+            raise InputError(
+                f"the array of {self._field} has masked elements, and memory has no mask",
+                given=_text(array),
+                remedy="fill them first, as array.filled(value) does",
             )
         if array.shape == self._shape and array.strides == self._strides:
             return array
@@ -112,6 +119,9 @@ class Binding:
             raise ElementTypeError(
                 f"{self._field} is neither a NumPy array nor a buffer of bytes", given=_text(buffer)
             ) from None
+        except (ValueError, BufferError) as error:
+            # A file mapping that is closed, a view that is released.
+            raise InputError(f"the bytes of {self._field} cannot be had: {error}", given=_text(buffer)) from None
         if not memory.c_contiguous:
             raise InputError(f"the bytes of {self._field} are not contiguous", given=_text(buffer))
         if memory.nbytes < self._size_in_bytes:
@@ -124,6 +134,6 @@ class Binding:
 
 
 def _text(buffer: Buffer) -> str:
-    if isinstance(buffer, np.ndarray):
+    if issubclass(type(buffer), np.ndarray):
         return f"{buffer.dtype}{list(buffer.shape)}"
     return type(buffer).__name__

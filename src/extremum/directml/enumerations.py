@@ -9,8 +9,9 @@ from enum import IntEnum, IntFlag
 
 from extremum import dtypes
 from extremum.dtypes import ElementType
+from extremum.errors import ArgumentError
 
-__all__ = ["AxisDirection", "FeatureLevel", "ReduceFunction", "TensorDataType", "TensorFlags"]
+__all__ = ["AxisDirection", "FeatureLevel", "ReduceFunction", "TensorDataType", "TensorFlags", "feature_level_of"]
 
 
 class TensorDataType(IntEnum):
@@ -138,3 +139,21 @@ class FeatureLevel(IntEnum):
     def c_name(self) -> str:
         """The enumerator of directml.h."""
         return f"DML_FEATURE_LEVEL_{self}"
+
+
+def feature_level_of(given: object) -> FeatureLevel:
+    """Return the feature level of a number such as 0x4100, or refuse what is none.
+
+    Examples
+    --------
+    >>> from extremum.directml.enumerations import feature_level_of
+    >>> feature_level_of(0x4100)
+    <FeatureLevel.FL_4_1: 16640>
+    """
+    try:
+        return FeatureLevel(given)  # type: ignore[arg-type]
+    except ValueError:
+        text = hex(given) if isinstance(given, int) else repr(given)
+        # Not the member itself: before Python 3.12 it is formatted as its text.
+        levels = ", ".join(hex(level) for level in FeatureLevel)
+        raise ArgumentError(f"there is no feature level {text}", remedy=f"they are {levels}") from None

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml.enumerations import FeatureLevel, feature_level_of
 from extremum.directml.lowered import LoweredModel, LoweredNode
 from extremum.directml.steps import steps
 from extremum.errors import ExtremumError
@@ -55,7 +55,7 @@ def lower(
     ModelError
         If it is no ONNX model.
     ArgumentError
-        If the model has no dimension of a name in ``sizes``.
+        If the model has no dimension of a name in ``sizes``, a size is none, or there is no such feature level.
     OSError
         If the file cannot be read.
 
@@ -76,6 +76,7 @@ def lower(
     # Everything else of DirectML works without the onnx package.
     from extremum.directml.model import Model
 
+    feature_level = feature_level_of(feature_level)
     source = Model(model, sizes or {})
     results = [_result(node, feature_level) for node in source.nodes()]
     lowered = tuple(result for result in results if isinstance(result, LoweredNode))

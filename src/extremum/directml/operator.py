@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from extremum.directml.acceptance import accept
 from extremum.directml.binding import Binding, Buffer
 from extremum.directml.descriptions import OperatorDesc
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml.enumerations import FeatureLevel, feature_level_of
 from extremum.errors import ExtremumError, InputError
 from extremum.operations import Operation
 
@@ -123,6 +123,8 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel = Feature
         If the feature level lacks the element type, or the tensors differ in theirs.
     AxisError
         If an axis lies outside the tensor or is listed twice.
+    ArgumentError, ArgumentTypeError
+        If there is no such feature level, or the description is none.
 
     Notes
     -----
@@ -143,6 +145,7 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel = Feature
     >>> int.from_bytes(y, "little")
     7
     """
+    feature_level = feature_level_of(feature_level)
     return Operator(desc, feature_level, accept(desc, feature_level))
 
 

@@ -106,24 +106,24 @@ class TensorDesc:
         least = -(-self.extent * self.data_type.element_type.itemsize // 4) * 4
         if given is None:
             return least
-        if given < least:
-            raise _broken(
-                "total_tensor_size_in_bytes",
-                f"{self} takes {least} bytes, not {given}",
-                f"total_tensor_size_in_bytes={given}",
-                "leave it out for the smallest size that holds the tensor",
-            )
-        return given
+        field = "total_tensor_size_in_bytes"
+        total = _integer(field, given)
+        if not least <= total < 2**64:
+            takes = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
+            remedy = "leave it out for the smallest size that holds the tensor"
+            raise _broken(field, f"{takes}, not {total}", f"{field}={total}", remedy)
+        return total
 
     def _alignment(self, given: int) -> int:
         itemsize = self.data_type.element_type.itemsize
-        if given and (given < itemsize or given & (given - 1)):
-            raise _broken(
-                "guaranteed_base_offset_alignment",
-                f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}",
-                f"guaranteed_base_offset_alignment={given}",
-            )
-        return given
+        field = "guaranteed_base_offset_alignment"
+        alignment = _integer(field, given)
+        if alignment and (alignment < itemsize or alignment & (alignment - 1)):
+            reason = f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}"
+            raise _broken(field, reason, f"{field}={alignment}")
+        if alignment > LARGEST:
+            raise _broken(field, "an alignment is below 2**32", f"{field}={alignment}")
+        return alignment
 
     @property
     def dimension_count(self) -> int:
@@ -169,6 +169,13 @@ def _broken(field: str, reason: str, given: str, remedy: str | None = None) -> S
     return SpecError(reason, where=f"TensorDesc.{field}", given=given, remedy=remedy)
 
 
+def _integer(field: str, given: object) -> int:
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        raise _broken(field, f"{field} is not an integer", f"{field}={given!r}") from None
+
+
 def _data_type(given: object) -> TensorDataType:
     try:
         return TensorDataType(given)  # type: ignore[arg-type]
@@ -180,10 +187,11 @@ def _data_type(given: object) -> TensorDataType:
         ) from None
 
 
-def _flags(given: int) -> TensorFlags:
-    if given not in (TensorFlags.NONE, TensorFlags.OWNED_BY_DML):
-        raise _broken("flags", f"flags has no value {given!r}", f"flags={given!r}", "use NONE or OWNED_BY_DML")
-    return TensorFlags(given)
+def _flags(given: object) -> TensorFlags:
+    for flags in TensorFlags.NONE, TensorFlags.OWNED_BY_DML:
+        if isinstance(given, int) and given == flags:
+            return flags
+    raise _broken("flags", f"flags has no value {given!r}", f"flags={given!r}", "use NONE or OWNED_BY_DML")
 
 
 def _unsigned(field: str, values: Iterable[int]) -> tuple[int, ...]:
