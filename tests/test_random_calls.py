@@ -1,0 +1,45 @@
+"""A sample of the random calls that sanitizers watch; in a process of its own, which a crash may end."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import random_memory
+
+DRIVER = Path(__file__).with_name("random_calls.py")
+
+
+@pytest.mark.parametrize("first", [0, 2500])
+def test_random_calls_agree_with_the_reference(first):
+    words = [str(DRIVER), "--sessions", "--compared", "0.5", "--first", str(first), "--calls", "2500"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "2500 calls in" in done.stdout
+
+
+def test_a_wrong_answer_is_found_and_names_its_call():
+    program = """
+import extremum, numpy as np, random_calls
+extremum.hardmax = lambda x, *_, **given: np.zeros(x.shape, x.dtype)
+random_calls.main()
+"""
+    words = ["-c", program, "--compared", "1", "--calls", "200"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=DRIVER.parent, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 1
+    assert "of seed 1 failed" in done.stdout
+    assert "WrongError" in done.stderr
+
+
+def test_shared_memory_is_known():
+    row = np.arange(8, dtype=np.int32)
+    windows = np.lib.stride_tricks.sliding_window_view(row, 3)
+    assert random_memory.shared(windows)
+    assert random_memory.shared(np.broadcast_to(row, (2, 8)))
+    assert not random_memory.shared(row[::-2])
+    assert not random_memory.shared(row.reshape(2, 4).T)
+    assert not random_memory.shared(row[:0])
