@@ -20,7 +20,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help toolchain venv install tools demo test lint lint-python lint-rust test-rust test-python test-deep \
-	test-exhaustive bench bench-sessions clean
+	test-exhaustive bench bench-sessions conformance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -143,6 +143,17 @@ bench: install ## measure against every installed peer; BENCH= measures everythi
 bench-sessions: install ## measure converted nodes beside onnxruntime's own; SESSIONS=--publish keeps the figures
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
+
+# In an environment of their own: the runtimes want other versions of what they share than the tests do.
+conformance: toolchain ## ask every runtime what it answers, and write docs/conformance.md anew
+	$(PYTHON) -m venv build/conformance
+	build/conformance/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/conformance/bin/python -m pip install --quiet '.[cli]' --group conformance
+	build/conformance/bin/extremum conformance run --json > build/conformance.json || test $$? -eq 1
+	mv build/conformance.json docs/conformance.json
+	rm -f docs/charts/conformance.png
+	build/conformance/bin/extremum conformance card docs/conformance.json \
+		--picture docs/charts/conformance.png > docs/conformance.md
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

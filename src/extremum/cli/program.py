@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Look for broken promises and for targets that refuse a model or answer differently.",
     "explain": "Say what a rule looks for, why, and what to write instead; without a code, list the rules.",
     "fix": "Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.",
+    "conformance": "Find out which runtime answers what, or write the cases as files.",
     "ops": "List the operators, their versions and element types.",
 }
 

@@ -1,0 +1,187 @@
+"""``extremum conformance``: the suite as files, and the runtimes that are asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from extremum import runtimes
+from extremum.cli.streams import write
+from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
+from extremum.conformance.picture import draw
+from extremum.conformance.record import record, recorded
+from extremum.conformance.topics import TOPICS
+from extremum.errors import ArgumentError, InputError
+from extremum.printable import json_text
+
+__all__ = ["conformance"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _selecting(command: _Command) -> _Command:
+    """Add the options that select cases."""
+    for option in (
+        click.option("--operator", "operators", multiple=True, help="Only this operator; may be repeated."),
+        click.option(
+            "--opset", "versions", type=int, multiple=True, help="Only the version of this opset; may be repeated."
+        ),
+        click.option(
+            "--type", "elements", multiple=True, metavar="TYPE", help="Only this element type; may be repeated."
+        ),
+        click.option(
+            "--topic", "topics", multiple=True, help=f"Only this topic; may be repeated: {', '.join(TOPICS)}."
+        ),
+        click.option("--specified-only", is_flag=True, help="Only cases whose answer a document decides."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the elements."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def conformance() -> None:
+    """Find out which runtime answers what, or write the cases as files.
+
+    The cases ask for ArgMax, ArgMin, Max, Min and Hardmax in every version and on every element type.
+    """
+
+
+@conformance.command("export")
+@click.argument("folder", type=click.Path(path_type=Path))
+@_selecting
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> None:
+    """Write the cases in the layout of ONNX's own backend tests, with a manifest.
+
+    FOLDER must not exist or be empty. FOLDER/result has the cases with an answer, FOLDER/refusal those without.
+    """
+    selection = Selection(**selected)
+    with _progress(["export"], _count(selection, seed)) as advance:
+        written = export(folder, selection, seed=seed, progress=advance["export"])
+    if as_json:
+        report = {
+            "folder": str(folder),
+            "results": written.results,
+            "refusals": written.refusals,
+            "bytes": written.size,
+        }
+        write(json_text(report))
+    else:
+        write(f"wrote {written.results} results and {written.refusals} refusals, {written.size / 1e6:.1f} MB")
+
+
+@conformance.command("run")
+@click.argument("names", metavar="[RUNTIME]...", nargs=-1)
+@_selecting
+@click.option("--limit", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for a case.")
+@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runtimes asked at once.")
+@click.option("--compare", nargs=2, metavar="A B", help="Print the cases in which two runtimes differ.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object, to be recorded.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
+def run_command(
+    names: tuple[str, ...],
+    seed: int,
+    limit: float,
+    jobs: int,
+    compare: tuple[str, str] | None,
+    form: str | None,
+    **selected: Any,
+) -> int:
+    """Ask runtimes every case, each in a process of its own; all that are installed by default.
+
+    Exits with 1 if a runtime gives an answer that a document speaks against, or crashes.
+    """
+    selection = Selection(**selected)
+    asked = list(dict.fromkeys((*names, *(compare or ())))) or [each.name for each in runtimes.installed()]
+    for name in asked:
+        runtimes.find(name)
+    answers = _ask(asked, selection, seed, limit, jobs)
+    report = record(answers, seed)
+    if form == "json":
+        write(json_text(report))
+    elif form == "markdown":
+        write(card.markdown(report).rstrip())
+    elif compare:
+        _print_comparison(report, compare)
+    else:
+        _print_summary(report, answers)
+    return 0 if all(result.conforms for each in answers for result in each.results) else 1
+
+
+@conformance.command("card")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it too, as .png or .svg.")
+def card_command(run: Path, picture: Path | None) -> None:
+    """Print the report card of a run that was recorded with: extremum conformance run --json."""
+    try:
+        report = json.loads(run.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{str(run)!r} is no JSON file", given=str(error)) from None
+    write(card.markdown(report).rstrip())
+    if picture is not None:
+        if picture.exists():
+            raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")
+        draw(recorded(report), picture, card.caption(report))
+
+
+def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
+    total = _count(selection, seed)
+    with _progress(names, total) as advance, ThreadPoolExecutor(jobs) as pool:
+        # Threads only wait here; each runtime works in a process.
+        futures = [
+            pool.submit(run, name, cases(selection, seed), limit=limit, progress=advance[name]) for name in names
+        ]
+        return [future.result() for future in futures]
+
+
+def _count(selection: Selection, seed: int) -> int:
+    total = sum(1 for _ in cases(selection, seed))
+    if not total:
+        raise ArgumentError("no case is selected", remedy="select less narrowly")
+    return total
+
+
+@contextmanager
+def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[Case], None]]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks = {name: progress.add_task(name, total=total) for name in names}
+        yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
+
+
+def _print_comparison(report: dict[str, Any], names: tuple[str, str]) -> None:
+    found = {each.runtime: each for each in recorded(report)}
+    differences = list(card.compared(found[names[0]], found[names[1]]))
+    for case, first, second in differences:
+        write(f"{case}\n  {names[0]}: {first}\n  {names[1]}: {second}")
+    write(f"{len(differences)} cases differ")
+
+
+def _print_summary(report: dict[str, Any], answers: list[Answers]) -> None:
+    headings, rows = card.summary(recorded(report))
+    width = max(len(row[0]) for row in rows)
+    for at, heading in enumerate(headings[1:], start=1):
+        write(heading)
+        for row in rows:
+            if row[at] != "0":
+                write(f"  {row[0]:<{width}}  {row[at]:>5}")
+        for result in _first_of_each_kind(answers[at - 1]):
+            write(f"  {result}")
+
+
+def _first_of_each_kind(answers: Answers) -> Iterator[str]:
+    seen = set()
+    for result in answers.results:
+        kind = result.outcome, result.case.version.name
+        if result.outcome is not Outcome.EXACT and not result.conforms and kind not in seen:
+            seen.add(kind)
+            yield f"{result.outcome.value}: {result.case.name}: {result.detail}"

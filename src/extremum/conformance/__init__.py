@@ -1,0 +1,9 @@
+"""A suite of cases for every runtime of ONNX, with the exact answer of every version: as files, and to be run here."""
+
+from extremum.conformance.case import Case
+from extremum.conformance.export import Exported, export
+from extremum.conformance.outcome import Outcome
+from extremum.conformance.run import Answers, Result, run
+from extremum.conformance.suite import Selection, cases
+
+__all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]

@@ -1,0 +1,102 @@
+"""How an answer compares with the expected one."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.conformance.case import Case
+from extremum.conformance.question import is_elementwise
+
+__all__ = ["Outcome", "compare"]
+
+Array = NDArray[Any]
+
+
+class Outcome(enum.Enum):
+    """The classes of answers, best first."""
+
+    EXACT = "exact"
+    ZERO = "sign of zero"
+    NAN = "NaN"
+    TIE = "tie"
+    TYPE = "type"
+    SHAPE = "shape"
+    WRONG = "wrong"
+    ACCEPTED = "not refused"
+    REFUSED = "refused"
+    TIMED_OUT = "timed out"
+    CRASHED = "crashed"
+
+
+def compare(case: Case, expected: Array | None, answer: Array) -> Outcome:
+    """Return the class of an answer; `expected` is None where the node should have been refused."""
+    if expected is None:
+        return Outcome.ACCEPTED
+    if answer.dtype != expected.dtype:
+        return Outcome.TYPE if _same_values(answer, expected) else _other(case, expected, answer)
+    if answer.shape != expected.shape:
+        same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
+        return Outcome.SHAPE if same else _other(case, expected, answer)
+    return Outcome.EXACT if _same_bits(answer, expected) else _other(case, expected, answer)
+
+
+def _other(case: Case, expected: Array, answer: Array) -> Outcome:
+    """Return in what a different answer differs."""
+    if any(_is_nan(x).any() for x in case.question.inputs):
+        return Outcome.NAN
+    if answer.dtype != expected.dtype or answer.shape != expected.shape:
+        return Outcome.WRONG
+    if is_elementwise(case.version):
+        return Outcome.ZERO if _same_values(answer, expected) else Outcome.WRONG
+    chosen, meant = (_chosen(case, each) for each in (answer, expected))
+    if chosen is None or meant is None or not _same_values(chosen, meant):
+        return Outcome.WRONG
+    return Outcome.TIE if _same_bits(chosen, meant) else Outcome.ZERO
+
+
+def _chosen(case: Case, answer: Array) -> Array | None:
+    """Return the elements that an answer points to, or None where it points to none or to several in a row."""
+    x = case.question.inputs[0]
+    stated = case.question.attributes.get("axis", case.version.attributes[0].default)
+    assert isinstance(stated, int)
+    axis = stated % x.ndim
+    if (answer.dtype == np.int64 and answer.shape != x.shape) or case.version.name.startswith("Arg"):
+        index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
+        if ((index < 0) | (index >= x.shape[axis])).any():
+            return None
+        return np.take_along_axis(x, index, axis)
+    if case.version.coerced:
+        rows = int(np.prod(x.shape[:axis]))
+        x, answer, axis = x.reshape(rows, -1), answer.reshape(rows, -1), 1
+    ones = _same_ones(answer)
+    if ones is None or not (ones.sum(axis) == 1).all():
+        return None
+    return np.take_along_axis(x, np.expand_dims(ones.argmax(axis), axis), axis)
+
+
+def _same_ones(answer: Array) -> Array | None:
+    values = answer.astype(np.float64)
+    return values == 1 if np.isin(values, (0, 1)).all() else None
+
+
+def _same_values(actual: Array, expected: Array) -> bool:
+    if actual.shape != expected.shape:
+        return False
+    if {actual.dtype.kind, expected.dtype.kind} <= set("iub"):
+        return bool((actual == expected).all())
+    x, y = actual.astype(np.float64), expected.astype(np.float64)
+    return bool(((x == y) | (np.isnan(x) & np.isnan(y))).all())
+
+
+def _same_bits(actual: Array, expected: Array) -> bool:
+    unsigned = np.dtype(f"u{expected.dtype.itemsize}")
+    x, y = (np.ascontiguousarray(each).reshape(each.shape).view(unsigned) for each in (actual, expected))
+    return bool(((x == y) | (_is_nan(actual) & _is_nan(expected))).all())
+
+
+def _is_nan(x: Array) -> Array:
+    return np.not_equal(x, x)

@@ -1,0 +1,81 @@
+"""What a topic asks of one operator version on one element type."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.spec import Family, OperatorVersion
+
+__all__ = ["Ask", "Placement", "Question", "is_arg", "is_elementwise", "is_hardmax", "text"]
+
+Array = NDArray[Any]
+
+
+class Placement(enum.Enum):
+    """Where the node stands in its model, and how the shapes of the model's inputs are declared."""
+
+    GRAPH = "graph"
+    SYMBOLIC = "graph with symbolic dimensions"
+    SUBGRAPH = "subgraph of If"
+    FUNCTION = "model-local function"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One node with its inputs, before it has a model and an expected answer.
+
+    Attributes
+    ----------
+    title : str
+        A few words with underscores, unique within the topic, version and element type.
+    inputs : tuple of numpy.ndarray
+        What the node is fed.
+    attributes : mapping of str to object
+        What the node states.
+    says : str
+        What the specification says, in a few words.
+    leaves_open : str
+        What it does not say, so that runtimes may rightly differ; empty where it says everything.
+    refused : bool
+        Whether the node breaks a promise of its version, so that there is no answer.
+    placement : Placement
+        Where the node stands.
+    """
+
+    title: str
+    inputs: tuple[Array, ...]
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    says: str = ""
+    leaves_open: str = ""
+    refused: bool = False
+    placement: Placement = Placement.GRAPH
+
+
+Ask = Callable[[OperatorVersion, np.dtype[Any], np.random.Generator], Iterator[Question]]
+"""What a topic is: the questions it has for a version on an element type, which may be none."""
+
+
+def is_arg(version: OperatorVersion) -> bool:
+    """Return whether the operator gives indices."""
+    return version.family in (Family.ARGMAX, Family.ARGMIN)
+
+
+def is_hardmax(version: OperatorVersion) -> bool:
+    """Return whether the operator marks the largest element."""
+    return version.family is Family.HARDMAX
+
+
+def is_elementwise(version: OperatorVersion) -> bool:
+    """Return whether the operator takes several operands."""
+    return version.family in (Family.MAXIMUM, Family.MINIMUM)
+
+
+def text(value: object) -> str:
+    """Return a number as a part of a title: ``minus_1`` for -1."""
+    return str(value).replace("-", "minus_")

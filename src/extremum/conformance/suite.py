@@ -1,0 +1,119 @@
+"""The suite: every topic's questions to every ONNX version and element type, or a selection of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from extremum import dtypes, spec
+from extremum.conformance.case import Case
+from extremum.conformance.topics import TOPICS
+from extremum.errors import ArgumentError
+from extremum.spec import OperatorVersion
+
+__all__ = ["Selection", "cases"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases are wanted; what is empty selects everything.
+
+    Attributes
+    ----------
+    operators : collection of str
+        Names such as ``ArgMax``.
+    versions : collection of int
+        Versions such as 11: the opset that brought them.
+    elements : collection of str
+        Element types such as ``float32``.
+    topics : collection of str
+        Names of :data:`extremum.conformance.topics.TOPICS`.
+    specified_only : bool
+        Leave out the cases whose answer no document decides.
+
+    Examples
+    --------
+    >>> from extremum.conformance import Selection, cases
+    >>> nan = Selection(operators=["ArgMax"], versions=[13], elements=["float32"], topics=["nan"])
+    >>> next(cases(nan)).name
+    'argmax_13_float32_nan_first_row'
+    """
+
+    operators: Collection[str] = ()
+    versions: Collection[int] = ()
+    elements: Collection[str] = ()
+    topics: Collection[str] = ()
+    specified_only: bool = False
+
+    def __post_init__(self) -> None:
+        rows = list(_rows())
+        for noun, given, known in (
+            ("operator", self.operators, {row.name for row in rows}),
+            ("version", self.versions, {row.since for row in rows}),
+            ("element type", self.elements, {element.name for element in dtypes.ELEMENT_TYPES}),
+            ("topic", self.topics, set(TOPICS)),
+        ):
+            for name in given:
+                if name not in known:
+                    choices = ", ".join(map(str, sorted(known)))
+                    raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
+
+    def takes(self, row: OperatorVersion, element: str, topic: str) -> bool:
+        """Return whether the questions of a topic are wanted."""
+        return (
+            (not self.operators or row.name in self.operators)
+            and (not self.versions or row.since in self.versions)
+            and (not self.elements or element in self.elements)
+            and (not self.topics or topic in self.topics)
+        )
+
+
+def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
+    """Yield the cases of the suite, always in the same order.
+
+    Parameters
+    ----------
+    selection : Selection, optional
+        Which ones; all by default.
+    seed : int
+        Of the ordinary elements. A case has the same elements whatever else is selected.
+
+    Yields
+    ------
+    Case
+        One question to one version on one element type.
+
+    Raises
+    ------
+    ArgumentError
+        If the selection names what the suite does not have.
+
+    Examples
+    --------
+    >>> from extremum.conformance import Selection, cases
+    >>> ties = list(cases(Selection(operators=["Hardmax"], elements=["float16"], topics=["ties"])))
+    >>> len(ties), all(case.specified for case in ties)
+    (10, True)
+    """
+    selection = selection or Selection()
+    for row in _rows():
+        for element in dtypes.ELEMENT_TYPES:
+            for topic, ask in TOPICS.items():
+                if not selection.takes(row, element.name, topic):
+                    continue
+                if element.name not in row.types and topic != "refusals":
+                    continue
+                identity = zlib.crc32(f"{row} {element.name} {topic}".encode())
+                for question in ask(row, element.dtype, np.random.default_rng([seed, identity])):
+                    case = Case(row, element.name, topic, question)
+                    if case.specified or not selection.specified_only:
+                        yield case
+
+
+def _rows() -> Iterator[OperatorVersion]:
+    for (domain, _), versions in spec.OPERATORS.items():
+        if domain == spec.ONNX:
+            yield from versions

@@ -1,0 +1,30 @@
+"""Infinities are larger and smaller than every number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from extremum.conformance.question import Question, is_elementwise
+from extremum.conformance.values import array, is_float, limits
+from extremum.spec import OperatorVersion
+
+__all__ = ["ask"]
+
+
+def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Question]:
+    """Ask for rows with one infinity, with both, and with nothing else."""
+    if not is_float(dtype):
+        return
+    lowest, highest = (float(limit) for limit in limits(dtype))
+    both = array(dtype, [[lowest, np.inf, highest, -np.inf]])
+    if is_elementwise(version):
+        yield Question("both", (both[0], both[0, ::-1].copy()), says="the elementwise extremum of all inputs")
+        return
+    yield Question("both", (both,), {"axis": 1}, says="the place of the extremum")
+    for title, value in (("all_minus", -np.inf), ("all_plus", np.inf)):
+        first = version.attribute("select_last_index") is not None or version.coerced or version.since >= 13
+        leaves_open = "" if first else "which index, where elements are equal"
+        yield Question(title, (array(dtype, [[value] * 4]),), {"axis": 1}, "the first of equals", leaves_open)

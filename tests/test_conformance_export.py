@@ -1,0 +1,109 @@
+"""The suite as files."""
+
+import hashlib
+import json
+import unittest
+import warnings
+
+import onnx
+import pytest
+from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import Runner
+
+from agreement import same_bits
+from extremum.backend import Backend
+from extremum.conformance import Selection, cases, export
+from extremum.errors import ArgumentError
+
+FEW = Selection(
+    versions=[11, 13], elements=["float32", "bfloat16", "int64"], topics=["nan", "ties", "refusals", "empty"]
+)
+
+
+def digest(folder):
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [(str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("export") / "suite", FEW)
+
+
+def test_two_exports_with_one_seed_are_identical(exported, tmp_path):
+    again = export(tmp_path / "suite", FEW)
+    assert digest(again.folder) == digest(exported.folder)
+
+
+def test_another_seed_gives_other_elements(tmp_path):
+    plain = Selection(operators=["Max"], versions=[13], elements=["float32"], topics=["plain"])
+    assert digest(export(tmp_path / "a", plain, seed=1).folder) != digest(export(tmp_path / "b", plain, seed=2).folder)
+
+
+def test_the_whole_suite_is_small(tmp_path):
+    written = export(tmp_path / "suite")
+    assert written.results + written.refusals == sum(1 for _ in cases())
+    assert written.size == sum(path.stat().st_size for path in written.folder.rglob("*") if path.is_file())
+    assert written.size < 20e6
+
+
+def test_the_files_are_the_cases(exported):
+    manifest = {entry["name"]: entry for entry in json.loads((exported.folder / "manifest.json").read_text())["cases"]}
+    suite = list(cases(FEW))
+    assert list(manifest) == [case.name for case in suite]
+    for case in suite:
+        entry, expected = manifest[case.name], case.expected()
+        folder = exported.folder / entry["path"]
+        onnx.load(folder / "model.onnx")
+        data = folder / "test_data_set_0"
+        for at, x in enumerate(case.question.inputs):
+            assert same_bits(onnx.numpy_helper.to_array(onnx.load_tensor(data / f"input_{at}.pb")), x)
+        assert entry["expected"] == ("refusal" if expected is None else "result")
+        assert entry["specified"] is case.specified
+        assert (data / "output_0.pb").exists() is (expected is not None)
+        if expected is not None:
+            assert same_bits(onnx.numpy_helper.to_array(onnx.load_tensor(data / "output_0.pb")), expected)
+
+
+def test_onnx_loads_and_runs_the_cases(exported):
+    """Through onnx's own loader and runner, as every backend's tests do."""
+    loaded = load_model_tests(str(exported.folder), "result")
+    assert len(loaded) == exported.results
+
+    with warnings.catch_warnings():
+        # Its runner generates the data of onnx's own tests first, which overflows here and there.
+        warnings.simplefilter("ignore")
+        runner = Runner(Backend, __name__)
+    for test in loaded:
+        runner._add_model_test(test, "Result")
+    result = unittest.TestResult()
+    names = {f"{test.name}_cpu" for test in loaded}
+    case = runner.test_cases["OnnxBackendResultModelTest"]
+    unittest.TestSuite(map(case, names)).run(result)
+    assert result.testsRun == exported.results
+    assert not result.skipped
+    assert result.wasSuccessful(), (result.failures + result.errors)[0][1]
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / "kept").write_text("mine")
+    with pytest.raises(ArgumentError) as caught:
+        export(tmp_path, FEW)
+    assert caught.value.reason.endswith("is not an empty folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_nothing_is_left_of_an_export_that_fails(tmp_path):
+    def fail(case):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(tmp_path / "suite", FEW, progress=fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_selected(tmp_path):
+    nothing = Selection(operators=["ArgMax"], topics=["broadcasting"])
+    with pytest.raises(ArgumentError, match="no case is selected"):
+        export(tmp_path / "suite", nothing)
+    assert list(tmp_path.iterdir()) == []

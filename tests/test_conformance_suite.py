@@ -1,0 +1,151 @@
+"""What the suite asks, and that extremum answers all of it."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import pytest
+from onnx.backend.test.loader import load_node_model_tests
+
+import extremum as ex
+from agreement import same_bits
+from extremum import backend, dtypes, spec, validate
+from extremum.conformance import Selection, cases
+from extremum.conformance.model import model_of
+from extremum.conformance.question import Question
+from extremum.conformance.topics import TOPICS
+from extremum.errors import ArgumentError, ExtremumError
+from extremum.lower import lower
+from extremum.onnxruntime import InferenceSession
+from extremum.operations import ArgReduce, Extremum
+
+ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
+STEP = 7
+
+
+@pytest.fixture(scope="module")
+def suite():
+    return list(cases())
+
+
+def test_a_few_thousand_cases_with_names_of_their_own(suite):
+    assert 2000 < len(suite) < 10_000
+    assert len({case.name for case in suite}) == len(suite)
+
+
+def test_every_version_type_and_topic_is_asked(suite):
+    asked = {(case.version, case.element) for case in suite}
+    assert asked == {(row, element.name) for row in ROWS for element in dtypes.ELEMENT_TYPES}
+    assert {case.topic for case in suite} == set(TOPICS)
+
+
+def test_every_case_says_why(suite):
+    assert all(case.question.says or case.question.leaves_open for case in suite)
+
+
+def test_nothing_is_specified_of_nan_and_of_the_two_zeros(suite):
+    assert not any(case.specified for case in suite if case.topic in ("nan", "zeros"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_the_backend_answers_every_case(row, suite):
+    for case in suite:
+        if case.version is not row:
+            continue
+        expected = case.expected()
+        model = model_of(case, expected)
+        if expected is None:
+            with pytest.raises(ExtremumError):
+                backend.run_model(model, case.question.inputs)
+        else:
+            assert same_bits(backend.run_model(model, case.question.inputs)[0], expected), case.name
+
+
+def test_the_array_functions_answer_every_case(suite):
+    for case in suite:
+        if case.question.refused:
+            continue
+        operation = lower(
+            case.version, validate.attributes(case.version, case.question.attributes), case.question.inputs[0].ndim
+        )
+        match operation:
+            case ArgReduce(order, axes, keepdims, tie, _):
+                function = getattr(ex, f"arg{order.value}")
+                last = tie.value == "last"
+                actual = function(case.question.inputs[0], axes, keepdims=keepdims, select_last_index=last)
+            case Extremum(order):
+                actual = getattr(ex, f"{order.value}imum")(*case.question.inputs)
+            case _:
+                actual = ex.hardmax(case.question.inputs[0], operation.axes)
+        assert same_bits(actual, case.expected()), case.name
+
+
+def test_a_session_answers_a_sample_of_the_cases(suite):
+    # onnxruntime takes no bfloat16 from Python; `extremum conformance run extremum:onnxruntime` goes round that.
+    for case in suite[::STEP]:
+        expected = case.expected()
+        if "bfloat16" in {case.element, *(x.dtype.name for x in case.question.inputs)}:
+            continue
+        model = model_of(case, expected).SerializeToString()
+        feeds = {f"x{at}": x for at, x in enumerate(case.question.inputs)}
+        if expected is None:
+            with pytest.raises(Exception, match=r"."):
+                InferenceSession(model).run(None, feeds)
+        else:
+            assert same_bits(InferenceSession(model).run(None, feeds)[0], expected), case.name
+
+
+def test_onnx_asks_the_same_and_expects_the_same(suite):
+    """Each of onnx's own node tests of the family, as a case: the same node on the same input."""
+    by_version = {(case.version.name, case.version.since): case for case in suite if not case.question.refused}
+    compared = 0
+    with warnings.catch_warnings():
+        # Generating the data of other operators overflows here and there.
+        warnings.simplefilter("ignore")
+        tests = load_node_model_tests()
+    for test in tests:
+        (node,) = test.model.graph.node if len(test.model.graph.node) == 1 else (None,)
+        if node is None or ("", node.op_type) not in spec.OPERATORS:
+            continue
+        row = spec.find("", node.op_type, test.model.opset_import[0].version)
+        case = by_version[row.name, row.since]
+        attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+        for inputs, outputs in test.data_sets:
+            arrays = [onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x for x in inputs]
+            wanted = [onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x for x in outputs]
+            asked = replace(case, question=Question("of_onnx", tuple(arrays), attributes))
+            np.testing.assert_array_equal(asked.expected(), wanted[0])
+            compared += 1
+    assert compared == 67
+
+
+def test_a_selection_leaves_the_elements_of_its_cases_as_they_are(suite):
+    few = list(cases(Selection(operators=["Max"], versions=[8], elements=["float32"])))
+    whole = {case.name: case for case in suite}
+    assert few
+    for case in few:
+        for x, y in zip(case.question.inputs, whole[case.name].question.inputs, strict=True):
+            assert same_bits(x, y)
+
+
+def test_specified_only(suite):
+    specified = list(cases(Selection(specified_only=True)))
+    assert len(specified) == sum(case.specified for case in suite)
+    assert all(not case.question.leaves_open for case in specified)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"operators": ["TopK"]}, "the suite has no operator 'TopK'"),
+        ({"versions": [7]}, "the suite has no version 7"),
+        ({"elements": ["float8"]}, "the suite has no element type 'float8'"),
+        ({"topics": ["speed"]}, "the suite has no topic 'speed'"),
+    ],
+)
+def test_a_selection_of_what_is_not_there(given, message):
+    with pytest.raises(ArgumentError) as caught:
+        Selection(**given)
+    assert caught.value.reason == message
+    assert caught.value.remedy.startswith("it has ")
