@@ -118,6 +118,8 @@ def exits_beside_daemons():
 
 def interrupted():
     """Says that it computes, until it is interrupted; afterwards everything still works."""
+    # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     x = np.zeros((4000, 4000), np.float32)
     expected = digests()
     try:
