@@ -250,6 +250,8 @@ def test_the_command_prints_the_card_of_a_recorded_run(capsys, tmp_path):
     assert status == 0
     assert page == card.markdown(json.loads(out))
     assert picture.read_bytes().startswith(b"\x89PNG")
+    status, out = command(capsys, "card", str(recording), "--json")
+    assert (status, json.loads(out)) == (0, {"onnxruntime": {"sign of zero": 1, "exact": 3}})
     with pytest.raises(SystemExit) as ended:
         main(["conformance", "card", str(recording), "--picture", str(picture)])
     assert ended.value.code == 2

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 
+import click
 import numpy as np
 import onnx
 import pytest
@@ -106,7 +107,7 @@ def test_every_command_answers_a_mistake_as_json(capsys, command):
     assert status == 2
     assert json.loads(out)["error"]["reason"].startswith("No such option")
     assert len(err.splitlines()) == 1
-    if command not in ("ops", "explain"):
+    if command not in ("ops", "explain", "conformance"):
         status, out, _ = ended(capsys, command, "none.onnx", "--json")
         assert status == 2
         assert json.loads(out)["error"] == {
@@ -120,10 +121,9 @@ def test_every_command_answers_a_mistake_as_json(capsys, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_json(command):
-    options = {
-        name for option in getattr(import_module(f"extremum.cli.{command}"), command).params for name in option.opts
-    }
-    assert "--json" in options
+    named = getattr(import_module(f"extremum.cli.{command}"), command)
+    for each in named.commands.values() if isinstance(named, click.Group) else [named]:
+        assert "--json" in {name for option in each.params for name in option.opts}, each.name
 
 
 def test_where_json_was_asked_for(capsys):

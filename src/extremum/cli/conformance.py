@@ -120,13 +120,18 @@ def run_command(
 @conformance.command("card")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it too, as .png or .svg.")
-def card_command(run: Path, picture: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print how many cases have each outcome, as one JSON object.")
+def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
     """Print the report card of a run that was recorded with: extremum conformance run --json."""
     try:
         report = json.loads(run.read_bytes())
     except ValueError as error:
         raise InputError(f"{str(run)!r} is no JSON file", given=str(error)) from None
-    write(card.markdown(report).rstrip())
+    if as_json:
+        counts = {each.runtime: {outcome.value: n for outcome, n in each.counts().items()} for each in recorded(report)}
+        write(json_text(counts))
+    else:
+        write(card.markdown(report).rstrip())
     if picture is not None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")
