@@ -1,6 +1,8 @@
 """A lowered model in each format: exact where it is for readers, interpreted where it is for programs."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import onnx
@@ -12,8 +14,8 @@ from extremum import reference
 from extremum.cli.program import program
 from extremum.directml.formats import FORMATS
 from extremum.directml.formats.cpp import cpp
-from extremum.directml.formats.dxdispatch import document
 from extremum.directml.formats.text import text
+from extremum.errors import MemoryLimitError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model
 
@@ -26,6 +28,11 @@ CHAIN = """(float[2, 3, 4] x, float[4] b, int8[3] k, double[3] d)
     l = Min(k)
     q = ArgMin(d) }"""
 ARGMAX = "(float16[2, 3] x) => (int64[2, 1] y) { y = ArgMax<axis=1>(x) }"
+
+
+def read(form, lowered):
+    """What a program reads, which takes no number that JSON does not have."""
+    return json.loads("".join(FORMATS[form](lowered)), parse_constant=pytest.fail)
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def test_text_of_a_model_without_such_nodes():
     lowered = dml.lower(model("(float[3] x) => (float[3] y) { y = Abs(x) }"))
     assert text(lowered) == "no node of the model picks the largest or smallest\n"
     assert cpp(lowered) == ""
-    assert document(lowered) == {"resources": {}, "dispatchables": {}, "commands": [], "expected": {}}
+    assert read("dxdispatch", lowered) == {"resources": {}, "dispatchables": {}, "commands": [], "expected": {}}
 
 
 def test_cpp():
@@ -112,7 +119,7 @@ def test_a_name_cannot_leave_its_comment():
 
 
 def test_json(chain):
-    written = json.loads(FORMATS["json"](chain))
+    written = read("json", chain)
     assert written["feature_level"] == "6_4"
     assert [node["version"] for node in written["nodes"]] == ["Max-13", "ArgMax-13", "Hardmax-13", "Min-13"]
     step = written["nodes"][1]["steps"][0]
@@ -229,7 +236,7 @@ def interpreted(written):
 
 
 def test_dxdispatch_gives_what_is_expected(chain):
-    written = json.loads(FORMATS["dxdispatch"](chain))
+    written = read("dxdispatch", chain)
     assert_is_a_model_of_dxdispatch(written)
     assert interpreted(written) == written["expected"]
     assert set(written["expected"]) == {"m", "y", "h", "l"}
@@ -240,7 +247,7 @@ def test_dxdispatch_writes_as_text_what_json_has_no_number_for():
     source = model("(float[3] x) => (float[3] y) { y = Max(x, c) }")
     constant = onnx.numpy_helper.from_array(np.array([np.nan, np.inf, -np.inf], np.float32), "c")
     source.graph.initializer.append(constant)
-    written = json.loads(json.dumps(document(dml.lower(source)), allow_nan=False))
+    written = read("dxdispatch", dml.lower(source))
     assert_is_a_model_of_dxdispatch(written)
     assert written["resources"]["c"]["initialValues"] == ["nan", "inf", "-inf"]
     assert written["expected"]["y"] == ["nan", "inf", 74.0]
@@ -262,7 +269,7 @@ def lower(*words):
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_prints_the_format(path, form):
     result = lower(path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
-    assert result.stdout == FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2}))
+    assert result.stdout == "".join(FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2})))
     assert result.return_value == 1
     assert result.stderr == (
         "DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor; at: graph.node[1]; given: input_tensor: FLOAT64[3], "
@@ -275,3 +282,37 @@ def test_the_command_is_content_with_a_model_that_goes(tmp_path):
     onnx.save(model(ARGMAX), tmp_path / "m.onnx")
     result = lower(str(tmp_path / "m.onnx"))
     assert (result.return_value, result.stderr) == (0, "")
+
+
+PEAK = """
+import resource
+import sys
+from extremum import directml as dml
+from extremum.directml.formats import FORMATS
+
+written = 0
+for piece in FORMATS["dxdispatch"](dml.lower(sys.argv[1], sizes={"n": int(sys.argv[2])})):
+    written += len(piece)
+assert written > 12 * int(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell a process how much memory it took at most")
+def test_dxdispatch_takes_the_memory_of_the_tensors(tmp_path):
+    onnx.save(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), tmp_path / "m.onnx")
+
+    def peak(size):
+        words = [sys.executable, "-c", PEAK, str(tmp_path / "m.onnx"), str(size)]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    # x and y take 4 bytes an element each; their text would take more than 12, in one piece and twice over.
+    size = 1_000_000
+    assert peak(size) - peak(1) < 12 * size
+
+
+def test_dxdispatch_writes_nothing_where_the_tensors_do_not_fit_into_memory():
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**32 - 1})
+    with pytest.raises(MemoryLimitError) as caught:
+        next(FORMATS["dxdispatch"](lowered))
+    assert caught.value.reason == "what the operators read and write would not fit into memory"

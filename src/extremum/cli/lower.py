@@ -41,8 +41,8 @@ def lower(model: Path, feature_level: str, sizes: tuple[str, ...], form: str | N
     level or type that would do; the exit status is 1 then.
     """
     lowered = directml.lower(model, _LEVELS[feature_level], sizes=feeds.parse_sizes(sizes))
-    if text := FORMATS[form or "text"](lowered).rstrip("\n"):
-        write(text)
+    for piece in FORMATS[form or "text"](lowered):
+        write(piece, end="")
     for refusal in lowered.refusals:
         write(refusal.one_line(), err=True)
     return 1 if lowered.refusals else 0

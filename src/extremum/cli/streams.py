@@ -21,11 +21,11 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def write(text: str, *, err: bool = False) -> None:
-    """Write lines to stdout or stderr, where there is one, in the encoding that it has."""
+def write(text: str, *, err: bool = False, end: str = "\n") -> None:
+    """Write lines to stdout or stderr, where there is one, in the encoding that it has; `end` comes after them."""
     stream = sys.stderr if err else sys.stdout
     if stream is not None:
-        print(text, file=stream, flush=True)
+        print(text, file=stream, end=end, flush=True)
 
 
 def flush() -> None:
