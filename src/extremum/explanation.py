@@ -41,51 +41,18 @@ stand for; and a Hardmax written as the places of an index fails where a row tur
 
 
 def listing() -> str:
-    """Return one line per rule.
-
-    Examples
-    --------
-    >>> from extremum import explanation
-    >>> explanation.listing().splitlines()[0]
-    'EX001  error    unknown attribute'
-    """
+    """Return one line per rule."""
     return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.title}" for rule in RULES)
 
 
 def record(rule: Rule) -> dict[str, Any]:
-    """Return the explanation of a rule as JSON can hold it.
-
-    Examples
-    --------
-    >>> from extremum import explanation
-    >>> from extremum.check import find
-    >>> list(explanation.record(find("EX013")))
-    ['code', 'title', 'severity', 'what', 'why', 'example', 'instead']
-    """
+    """Return the explanation of a rule as JSON can hold it."""
     words = {"code": rule.code, "title": rule.title, "severity": rule.severity.value, "what": rule.what}
     return {**words, "why": rule.why, "example": rule.example, "instead": rule.instead}
 
 
 def text(rule: Rule) -> str:
-    """Return the explanation of a rule for a terminal.
-
-    Parameters
-    ----------
-    rule : Rule
-        One of ``check.RULES``.
-
-    Returns
-    -------
-    str
-        What, why, an example, and what to write instead.
-
-    Examples
-    --------
-    >>> from extremum import explanation
-    >>> from extremum.check import find
-    >>> print(explanation.text(find("EX013")).splitlines()[0])
-    EX013 consumed_inputs (info)
-    """
+    """Return the explanation of a rule for a terminal."""
     parts = (f"{rule.code} {rule.title} ({rule.severity.value})", *map(_filled, (rule.what, rule.why)))
     return "\n\n".join((*parts, f"For example:\n\n{_indented(rule.example)}", f"Instead:\n\n{_indented(rule.instead)}"))
 
@@ -99,19 +66,7 @@ def _indented(model: str) -> str:
 
 
 def markdown() -> str:
-    """Return the page about all rules and rewrites.
-
-    Returns
-    -------
-    str
-        ``docs/check.md``.
-
-    Examples
-    --------
-    >>> from extremum import explanation
-    >>> explanation.markdown().count("```onnx") // 2 == len(explanation.RULES)
-    True
-    """
+    """Return the page about all rules and rewrites."""
     return "\n".join((_HEAD, *map(_section, RULES), _REWRITES, _table()))
 
 
