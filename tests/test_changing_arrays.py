@@ -194,3 +194,44 @@ def shapes_of_another_thread(kind):
 @pytest.mark.parametrize("kind", ["x", "out", "rows"])
 def test_shapes_that_another_thread_sets(kind):
     watched.call(shapes_of_another_thread, kind)
+
+
+def elements_of_another_thread(dtype):
+    """Any answer in range is one, and what is written stays within the output."""
+    x = np.random.default_rng(4).integers(0, 9, (1024, 40)).astype(dtype)
+    other = x[::-1].copy()
+    top = np.full_like(x, 100)
+    guarded = np.zeros((1026, 40), dtype)
+    rows = np.zeros(1026, np.int64)
+
+    def change():
+        x[...] = top
+        x[...] = other
+
+    def check(call, bound):
+        found = call()
+        assert (np.asarray(found) >= 0).all()
+        assert (np.asarray(found) < bound).all()
+
+    def into(out, call):
+        call(out[1:-1])
+        assert not out[0].any()
+        assert not out[-1].any()
+
+    calls = [
+        lambda: check(lambda: extremum.argmax(x), x.size),
+        lambda: check(lambda: extremum.argmin(x, select_last_index=True), x.size),
+        lambda: check(lambda: extremum.argmax(x, 0), 1024),
+        lambda: check(lambda: extremum.argmax(x[:, ::-1], 1, select_last_index=True), 40),
+        lambda: check(lambda: extremum.argmin(x.T, 0), 40),
+        lambda: into(rows, lambda out: extremum.argmax(x, 1, out=out)),
+        lambda: into(guarded, lambda out: extremum.hardmax(x, out=out)),
+        lambda: into(guarded, lambda out: extremum.hardmax(x[:, ::-1], out=out)),
+        lambda: into(guarded, lambda out: extremum.maximum(x, other, out=out)),
+    ]
+    beside_a_thread(change, calls, 3)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "int64"])
+def test_elements_that_another_thread_writes(dtype):
+    watched.call(elements_of_another_thread, dtype)
