@@ -12,7 +12,6 @@ from extremum import reference
 from extremum.cli.program import program
 from extremum.directml.formats import FORMATS
 from extremum.directml.formats.cpp import cpp
-from extremum.directml.formats.dxdispatch import dxdispatch
 from extremum.directml.formats.text import text
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model
