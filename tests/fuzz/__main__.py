@@ -32,18 +32,18 @@ class Watch:
 
     def run(self):
         """Work until the time or the cases are used up; the number of the next case."""
-        number, end = self.given.first, time.monotonic() + self.given.seconds
+        number, end = self.given.first, time.time() + self.given.seconds
         last = self.given.first + self.given.cases
-        while number < last and time.monotonic() < end:
-            number = self.child(number, last - number, end - time.monotonic())
+        while number < last and time.time() < end:
+            number = self.child(number, last - number, end)
         return number
 
-    def child(self, first, count, seconds):
+    def child(self, first, count, end):
         """Watch one child to its end; the number that the next begins with."""
         with tempfile.TemporaryDirectory() as folder:
             status, log = Path(folder, "status"), Path(folder, "log")
             words = [str(Path(__file__).parent), "--child", str(status), "--seed", str(self.given.seed)]
-            words += ["--first", str(first), "--cases", str(count), "--seconds", str(seconds)]
+            words += ["--first", str(first), "--cases", str(count), "--until", str(end)]
             words += ["--targets", self.given.targets]
             with log.open("wb") as errors:
                 process = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, stderr=errors)
@@ -118,12 +118,13 @@ def main():
     parser.add_argument("--targets", default="prepare,run,check,convert,fix,lower,array,command")
     parser.add_argument("--keep", default="build/fuzz", help="the folder for inputs that find something")
     parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         from worker import work
 
         names = given.targets.split(",")
-        work(given.seed, given.first, given.cases, given.seconds, names, given.child)
+        work(given.seed, given.first, given.cases, given.until, names, given.child)
         return 0
     watch, begun = Watch(given), time.monotonic()
     watch.run()

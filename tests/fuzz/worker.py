@@ -18,16 +18,16 @@ except ImportError:  # Windows has none
 ADDRESSES = 12 << 30
 
 
-def work(seed, first, count, seconds, names, status):
+def work(seed, first, count, until, names, status):
     """Make the cases; ``status`` is the file that says which one is at work. Findings go to stdout, a line each."""
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     corpus.models(), corpus.tensors(), corpus.arrays()
-    folder, end = targets.Folder(), time.monotonic() + seconds
+    folder = targets.Folder()
     with Path(status).open("w") as state:
         for number in range(first, first + count):
-            if time.monotonic() > end:
+            if time.time() > until:
                 break
             name = names[number % len(names)]
             folder.clear()

@@ -11,6 +11,7 @@ mod key;
 mod memory;
 
 use case::Case;
+use extremum_kernels::isa::InstructionSet;
 use std::time::{Duration, Instant};
 
 /// A small generator of numbers (splitmix64), so that a case is the same everywhere.
@@ -58,5 +59,7 @@ fn random_calls_agree_with_loops_and_touch_nothing_else() {
         }
         number += 1;
     }
-    println!("random: {} cases, seed {seed}, {:.1} s", number - first, begun.elapsed().as_secs_f64());
+    let sets: Vec<_> = InstructionSet::ALL.into_iter().filter(|set| set.is_available()).map(|set| set.name()).collect();
+    let (done, taken) = (number - first, begun.elapsed().as_secs_f64());
+    println!("random: {done} cases, seed {seed}, {}: {taken:.1} s", sets.join(", "));
 }
