@@ -58,8 +58,9 @@ def proxies_are_used():
 def mocks_are_refused():
     for x in (MagicMock(spec=np.ndarray), Liar(), Proxy(Liar())):
         for function in FUNCTIONS:
-            with pytest.raises((ElementTypeError, ValueError, TypeError)):
-                function(x)
+            assert refusal(ElementTypeError, function, x).startswith(
+                ("no array can be made of it", "elements of type object")
+            )
         with pytest.raises(TypeError):
             extremum.maximum(VALUES, out=x)
 

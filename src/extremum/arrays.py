@@ -165,4 +165,16 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         return np.asanyarray(x)
     except ValueError:
         # NumPy's word for rows of different lengths.
+        return _as_objects(x)
+
+
+def _as_objects(x: object) -> NDArray[Any]:
+    try:
         return np.asarray(x, dtype=object)
+    except ValueError as error:
+        # It answers as an array does, and is none: a mock.
+        raise ElementTypeError(
+            f"no array can be made of it: {error}",
+            given=f"{type(x).__module__}.{type(x).__qualname__}",
+            remedy="pass numbers of one element type, in rows of equal length",
+        ) from None
