@@ -20,7 +20,7 @@ from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.inputs import bind
 from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
-from extremum.errors import ArgumentError, ExtremumError, ModelError
+from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
 from extremum.graph.external import read_external
 from extremum.graph.functions import callees_first
@@ -293,7 +293,7 @@ def _reference(model: onnx.ModelProto) -> Executor:
     try:
         executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
     except Exception as error:
-        raise ModelError("the model cannot be loaded", given=str(error).strip().partition("\n")[0]) from error
+        raise ModelError("the model cannot be loaded", given=first_line(error)) from error
     executor.locate("graph")
     for index, function in enumerate(model.functions):
         executor.function(function).locate(f"functions[{index}]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from extremum.errors import ModelError
+from extremum.errors import ModelError, first_line
 from extremum.graph import nodes
 
 __all__ = ["check"]
@@ -48,4 +48,4 @@ def check(model: onnx.ModelProto) -> None:
         # A function may import another version than its model: it is run with its own.
         onnx.checker.check_model(typed, skip_opset_compatibility_check=True)
     except (onnx.checker.ValidationError, ValueError) as error:
-        raise ModelError("the model is not valid", given=str(error).strip().partition("\n")[0].strip()) from None
+        raise ModelError("the model is not valid", given=first_line(error)) from None

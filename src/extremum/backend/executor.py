@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from extremum import dtypes
-from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError
+from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
 from extremum.graph import nodes
 from extremum.lower import lower
 from extremum.memory import require_memory
@@ -189,7 +189,7 @@ def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
                 cause = cause.__cause__
             if isinstance(cause, ExtremumError):
                 raise cause from None
-            given = f"{type(cause).__name__}: {cause}".partition("\n")[0]
+            given = f"{type(cause).__name__}: {first_line(cause)}"
             if isinstance(cause, MemoryError):
                 raise MemoryLimitError(f"{operator.op_type} ran out of memory", where=place, given=given) from None
             raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error

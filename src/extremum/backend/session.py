@@ -18,7 +18,7 @@ import onnx
 
 from extremum import spec
 from extremum.backend.executor import Executor
-from extremum.errors import DependencyError, ExecutionError, ExtremumError
+from extremum.errors import DependencyError, ExecutionError, ExtremumError, first_line
 from extremum.graph import nodes
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def open_session(
         raise
     except Exception as error:
         # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
-        line = str(error).strip().partition("\n")[0]
+        line = first_line(error)
         raise ExecutionError(
             "onnxruntime does not take the model", given=f"onnxruntime {onnxruntime.__version__}: {line}"
         ) from None
@@ -144,7 +144,7 @@ class Session:
             with contextlib.suppress(ExtremumError):
                 self._executor = self._reference()
         if self._executor is None:
-            line = str(error).strip().partition("\n")[0]
+            line = first_line(error)
             raise ExecutionError("onnxruntime could not run the model", given=line) from error
         return self._executor
 

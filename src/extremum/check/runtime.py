@@ -13,7 +13,7 @@ from typing import Any
 import onnx
 
 from extremum import dtypes
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, first_line
 from extremum.spec import Family, OperatorVersion
 
 __all__ = ["Runtime"]
@@ -74,5 +74,5 @@ class Runtime:
             self.session(model.SerializeToString())
         except Exception as error:
             # onnxruntime's exceptions share no class of their own.
-            return str(error).strip().partition("\n")[0]
+            return first_line(error)
         return None

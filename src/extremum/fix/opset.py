@@ -8,7 +8,7 @@ from __future__ import annotations
 import onnx
 import onnx.version_converter
 
-from extremum.errors import ModelError
+from extremum.errors import ModelError, first_line
 from extremum.graph import nodes
 
 __all__ = ["raised"]
@@ -50,5 +50,5 @@ def raised(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         return onnx.version_converter.convert_version(model, opset)
     except Exception as error:
         # The converter raises RuntimeError, ValueError and its own ConvertError.
-        given = str(error).strip().partition("\n")[0]
+        given = first_line(error)
         raise ModelError(f"the model cannot be raised to opset {opset}", given=given) from error

@@ -14,7 +14,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend
-from extremum.errors import ExtremumError, InputError, ModelError
+from extremum.errors import ExtremumError, InputError, ModelError, first_line
 from extremum.fix.bits import same_bits
 from extremum.fix.change import Change
 from extremum.fix.sample import Kind, draw, samples
@@ -63,7 +63,7 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
             raise ModelError(
                 f"{target.name} does not run what would replace {change.operator}",
                 where=change.place,
-                given=str(error).strip().partition("\n")[0],
+                given=first_line(error),
             ) from error
         if not same_bits(answer, expected):
             raise ModelError(
@@ -150,7 +150,7 @@ def _has_foreign_operators(model: onnx.ModelProto) -> bool:
 
 def _refused(verb: str, error: Exception, target: Target) -> ModelError:
     # onnxruntime's exceptions share no class of their own.
-    return ModelError(f"{target.name} does not {verb} the fixed model", given=str(error).strip().partition("\n")[0])
+    return ModelError(f"{target.name} does not {verb} the fixed model", given=first_line(error))
 
 
 def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:

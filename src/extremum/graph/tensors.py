@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum.errors import ModelError
+from extremum.errors import ModelError, first_line
 from extremum.memory import require_memory
 
 __all__ = ["array", "attribute_tensors", "dense", "is_external", "is_small", "sparse_tensors"]
@@ -74,7 +74,7 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
         return onnx.numpy_helper.to_array(tensor)
     except Exception as error:
         # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
-        raise _wrong(tensor.name, str(error).strip().partition("\n")[0]) from None
+        raise _wrong(tensor.name, first_line(error)) from None
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:

@@ -11,6 +11,7 @@ import functools
 import onnx
 
 from extremum import dtypes
+from extremum.errors import first_line
 from extremum.onnxruntime.installed import onnxruntime
 
 __all__ = ["refusal"]
@@ -56,5 +57,5 @@ def refusal(name: str, opset: int, element: str) -> str | None:
     try:
         onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        return str(error).strip().partition("\n")[0]
+        return first_line(error)
     return None
