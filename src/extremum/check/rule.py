@@ -5,6 +5,8 @@ Decides nothing about any node; the rules are in :mod:`extremum.check.rules`, on
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -17,7 +19,7 @@ from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 from extremum.validate import Attributes
 
-__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals"]
+__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,19 @@ class Rule:
     example: str
     instead: str
     look: Look
+
+
+def rule(code: str, title: str, severity: Severity) -> Callable[[Look], Rule]:
+    """Make a question a rule; its docstring says what is looked for, why, an example, and what to write instead."""
+
+    def made(look: Look) -> Rule:
+        # What is looked for, why, "Example::", a model, "Instead::", a model. Python -OO leaves nothing of it.
+        parts = [*(inspect.getdoc(look) or "").split("\n\n"), *[""] * 6]
+        what, why = (" ".join(part.split()) for part in parts[:2])
+        example, instead = (f"{textwrap.dedent(parts[index])}\n" for index in (3, 5))
+        return Rule(code, title, severity, what, why, example, instead, look)
+
+    return made
 
 
 def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:

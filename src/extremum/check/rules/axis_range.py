@@ -6,38 +6,35 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.check.rule import Targets, accepted_values, refusals, rule
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX003", "axis out of range", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """`axis` lies outside the rank of the input.
+
+    The node fails when it runs, or when the model is loaded.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 2> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+    """
     # A default that is out of range has a rule of its own.
     for tensor in site.inputs[:1]:
         if "axis" in site.attributes and tensor.rank is not None and tensor.rank >= row.ranks[0]:
             yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)
-
-
-RULE = Rule(
-    code="EX003",
-    title="axis out of range",
-    severity=Severity.ERROR,
-    what="`axis` lies outside the rank of the input.",
-    why="The node fails when it runs, or when the model is loaded.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 2> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    look=_look,
-)

@@ -6,16 +6,35 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, refusals
+from extremum.check.rule import Targets, refusals, rule
 from extremum.errors import ExtremumError, SpecError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX012", "declared output that cannot be", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """The model declares an element type, rank or size for an output that the operator cannot give.
+
+    Whoever reads the declaration reserves the wrong memory. Some runtimes refuse the model, some correct it.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4] label) {
+           label = ArgMax <axis = 1, keepdims = 0> (scores)
+        }
+    """
     if len(site.node.output) != 1 or any(refusals(site.output)):
         return
     name, inferred = site.node.output[0], site.output()
@@ -32,25 +51,3 @@ def _contradict(declared: TensorType, inferred: TensorType) -> bool:
         isinstance(ours, int) and isinstance(theirs, int) and ours != theirs
         for ours, theirs in zip(inferred.shape, declared.shape, strict=True)
     )
-
-
-RULE = Rule(
-    code="EX012",
-    title="declared output that cannot be",
-    severity=Severity.ERROR,
-    what="The model declares an element type, rank or size for an output that the operator cannot give.",
-    why="Whoever reads the declaration reserves the wrong memory. Some runtimes refuse the model, some correct it.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 10] scores) => (int64[4] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 10] scores) => (int64[4] label) {
-   label = ArgMax <axis = 1, keepdims = 0> (scores)
-}
-""",
-    look=_look,
-)

@@ -6,37 +6,34 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.check.rule import Targets, accepted_values, refusals, rule
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX011", "default axis of Hardmax at rank 1", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """Hardmax before version 13 has an input of rank 1 and no `axis`: the default, 1, is not there.
+
+    onnxruntime refuses the model. onnx's reference evaluator takes the default of version 13, -1.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[10] scores) => (float[10] hot) {
+           hot = Hardmax (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 11]>
+        g (float[10] scores) => (float[10] hot) {
+           hot = Hardmax <axis = 0> (scores)
+        }
+    """
     for tensor in site.inputs[:1]:
         if "axis" not in site.attributes and tensor.rank is not None and tensor.rank >= row.ranks[0]:
             yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)
-
-
-RULE = Rule(
-    code="EX011",
-    title="default axis of Hardmax at rank 1",
-    severity=Severity.ERROR,
-    what="Hardmax before version 13 has an input of rank 1 and no `axis`: the default, 1, is not there.",
-    why="onnxruntime refuses the model. onnx's reference evaluator takes the default of version 13, -1.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 11]>
-g (float[10] scores) => (float[10] hot) {
-   hot = Hardmax (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 11]>
-g (float[10] scores) => (float[10] hot) {
-   hot = Hardmax <axis = 0> (scores)
-}
-""",
-    look=_look,
-)

@@ -6,17 +6,36 @@ from collections.abc import Iterator
 
 from extremum import infer
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.check.rule import Targets, accepted_values, refusals, rule
 from extremum.directml.steps import steps
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX102", "refused by the DirectML feature level", Severity.WARNING)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """DirectML does not take the operators that would stand for the node at the feature level asked about.
+
+    The node falls back to the CPU, with a copy in each direction, or the model is refused.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int64[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+    """
     unknown = any(tensor.element is None for tensor in site.inputs)
     if targets.feature_level is None or unknown or any(refusals(site.output)):
         return
@@ -35,25 +54,3 @@ def _sized(tensor: TensorType) -> TensorType:
     """Return the type with a size for every dimension: which one does not matter to a feature level."""
     shape = (None,) * 4 if tensor.shape is None else tensor.shape
     return TensorType(tensor.element, tuple(size if isinstance(size, int) else 1 for size in shape))
-
-
-RULE = Rule(
-    code="EX102",
-    title="refused by the DirectML feature level",
-    severity=Severity.WARNING,
-    what="DirectML does not take the operators that would stand for the node at the feature level asked about.",
-    why="The node falls back to the CPU, with a copy in each direction, or the model is refused.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (int64[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (int32[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    look=_look,
-)

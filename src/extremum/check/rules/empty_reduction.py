@@ -6,39 +6,36 @@ from collections.abc import Iterator
 
 from extremum import infer
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.check.rule import Targets, accepted_values, refusals, rule
 from extremum.errors import AxisError, ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import Family, OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX009", "nothing to choose from", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """The axis that ArgMax or ArgMin reduces has no element.
+
+    There is no index to give: the node fails when it runs.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 0] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[0, 10] scores) => (int64[0, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+    """
     if row.family in (Family.ARGMAX, Family.ARGMIN) and site.inputs:
         for error in refusals(infer.output, row, accepted_values(site, row), site.inputs):
             # An axis that is not there is another rule's.
             if not isinstance(error, AxisError):
                 yield error
-
-
-RULE = Rule(
-    code="EX009",
-    title="nothing to choose from",
-    severity=Severity.ERROR,
-    what="The axis that ArgMax or ArgMin reduces has no element.",
-    why="There is no index to give: the node fails when it runs.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 0] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[0, 10] scores) => (int64[0, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    look=_look,
-)

@@ -5,43 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets
+from extremum.check.rule import Targets, rule
 from extremum.errors import ExtremumError, SpecError
 from extremum.graph.sites import Site
 from extremum.spec import Family, OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX103", "NaN", Severity.INFO)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """ArgMax, ArgMin or Hardmax looks at floating-point elements.
+
+    No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime finds it in a vector,
+    skips it in a matrix unless it comes first, and may leave a row of Hardmax without a 1.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int32[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+    """
     element = next((tensor.element for tensor in site.inputs), None)
     if row.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX) and element is not None and "float" in element:
         yield SpecError(
             f"runtimes answer {row} differently where its input holds a NaN",
             remedy="make sure that there is none, or run the node with extremum",
         )
-
-
-RULE = Rule(
-    code="EX103",
-    title="NaN",
-    severity=Severity.INFO,
-    what="ArgMax, ArgMin or Hardmax looks at floating-point elements.",
-    why=(
-        "No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime finds it in a "
-        "vector, skips it in a matrix unless it comes first, and may leave a row of Hardmax without a 1."
-    ),
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (int32[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    look=_look,
-)

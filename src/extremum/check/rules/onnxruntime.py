@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets
+from extremum.check.rule import Targets, rule
 from extremum.errors import ExtremumError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX101", "refused by the installed onnxruntime", Severity.WARNING)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """The installed onnxruntime, asked with a model of this one node, does not run it on its element type.
+
+    A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int16[4, 10] scores) => (int64[4, 1] label) {
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (int16[4, 10] scores) => (int64[4, 1] label) {
+           wide = Cast <to = 6> (scores)
+           label = ArgMax <axis = 1> (wide)
+        }
+    """
     element = next((tensor.element for tensor in site.inputs), None)
     if targets.runtime is None or element not in row.types:
         return
@@ -24,26 +44,3 @@ def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extrem
             given=answer,
             remedy="extremum fix rewrites it",
         )
-
-
-RULE = Rule(
-    code="EX101",
-    title="refused by the installed onnxruntime",
-    severity=Severity.WARNING,
-    what="The installed onnxruntime, asked with a model of this one node, does not run it on its element type.",
-    why="A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (int16[4, 10] scores) => (int64[4, 1] label) {
-   label = ArgMax <axis = 1> (scores)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (int16[4, 10] scores) => (int64[4, 1] label) {
-   wide = Cast <to = 6> (scores)
-   label = ArgMax <axis = 1> (wide)
-}
-""",
-    look=_look,
-)

@@ -6,37 +6,34 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, refusals
+from extremum.check.rule import Targets, refusals, rule
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX005", "number of inputs or outputs", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """A node has more or fewer inputs or outputs than its operator takes and gives.
+
+    Runtimes refuse the model. ArgMax has no output for the largest value: that is ReduceMax.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4] a, float[4] b) => (int64[1] index) {
+           index = ArgMax (a, b)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float[4] a, float[4] b) => (int64[1] index) {
+           larger = Max (a, b)
+           index = ArgMax (larger)
+        }
+    """
     yield from refusals(validate.input_count, row, len(site.node.input))
     yield from refusals(validate.output_count, row, len(site.node.output))
-
-
-RULE = Rule(
-    code="EX005",
-    title="number of inputs or outputs",
-    severity=Severity.ERROR,
-    what="A node has more or fewer inputs or outputs than its operator takes and gives.",
-    why="Runtimes refuse the model. ArgMax has no output for the largest value: that is ReduceMax.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4] a, float[4] b) => (int64[1] index) {
-   index = ArgMax (a, b)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 13]>
-g (float[4] a, float[4] b) => (int64[1] index) {
-   larger = Max (a, b)
-   index = ArgMax (larger)
-}
-""",
-    look=_look,
-)

@@ -6,36 +6,33 @@ from collections.abc import Iterator
 
 from extremum import infer
 from extremum.check.finding import Severity
-from extremum.check.rule import Rule, Targets, accepted_values, refusals
+from extremum.check.rule import Targets, accepted_values, refusals, rule
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import Family, OperatorVersion
 
-__all__ = ["RULE"]
+__all__ = ["look"]
 
 
-def _look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule("EX008", "shapes that do not go together", Severity.ERROR)
+def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.
+
+    Before opset 8 there is no broadcasting. onnx's reference evaluator does it, other runtimes refuse.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 7]>
+        g (float[2, 3] a, float[3] b) => (float[2, 3] c) {
+           c = Max (a, b)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 8]>
+        g (float[2, 3] a, float[3] b) => (float[2, 3] c) {
+           c = Max (a, b)
+        }
+    """
     if row.family in (Family.MAXIMUM, Family.MINIMUM):
         yield from refusals(infer.output, row, accepted_values(site, row), site.inputs)
-
-
-RULE = Rule(
-    code="EX008",
-    title="shapes that do not go together",
-    severity=Severity.ERROR,
-    what="The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.",
-    why="Before opset 8 there is no broadcasting. onnx's reference evaluator does it, other runtimes refuse.",
-    example="""\
-<ir_version: 8, opset_import: ["" : 7]>
-g (float[2, 3] a, float[3] b) => (float[2, 3] c) {
-   c = Max (a, b)
-}
-""",
-    instead="""\
-<ir_version: 8, opset_import: ["" : 8]>
-g (float[2, 3] a, float[3] b) => (float[2, 3] c) {
-   c = Max (a, b)
-}
-""",
-    look=_look,
-)
