@@ -1,9 +1,13 @@
 """A lowered model in each format: exact where it is for readers, interpreted where it is for programs."""
 
 import json
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +17,7 @@ from extremum.cli.program import program
 from extremum.directml.formats import FORMATS
 from extremum.directml.formats.cpp import cpp
 from extremum.directml.formats.text import text
+from extremum.errors import MemoryLimitError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model
 
@@ -279,3 +284,40 @@ def test_the_command_is_content_with_a_model_that_goes(tmp_path):
     onnx.save(model(ARGMAX), tmp_path / "m.onnx")
     result = lower(str(tmp_path / "m.onnx"))
     assert (result.return_value, result.stderr) == (0, "")
+
+
+PEAK = """
+import resource
+import sys
+from extremum import directml as dml
+from extremum.directml.formats import FORMATS
+
+written = 0
+for piece in FORMATS["dxdispatch"](dml.lower(sys.argv[1], sizes={"n": int(sys.argv[2])})):
+    written += len(piece)
+assert written > 10 * int(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell a process how much memory it took at most")
+def test_dxdispatch_takes_the_memory_of_the_tensors(tmp_path):
+    onnx.save(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), tmp_path / "m.onnx")
+
+    def peak(size):
+        words = [sys.executable, "-c", PEAK, str(tmp_path / "m.onnx"), str(size)]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    # x and y take 4 bytes an element each; their text more than 10, in one piece and twice over.
+    size = 1_000_000
+    assert peak(size) - peak(1) < 12 * size
+
+
+def test_dxdispatch_writes_nothing_where_the_tensors_do_not_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**20))
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17 + 1})
+    with pytest.raises(MemoryLimitError) as caught:
+        next(FORMATS["dxdispatch"](lowered))
+    assert caught.value.reason == "what the operators read and write would not fit into memory"
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17})
+    assert next(FORMATS["dxdispatch"](lowered)).startswith("{")
