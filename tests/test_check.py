@@ -7,8 +7,9 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum import backend, explanation, spec
+from extremum import backend, spec
 from extremum.check import Report, Runtime, check, runtime
+from extremum.cli import explanation
 from extremum.errors import ArgumentError, ExtremumError, ModelError
 from models import model
 from refusal import refusal

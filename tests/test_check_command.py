@@ -8,9 +8,8 @@ import onnx
 import pytest
 from click.testing import CliRunner
 
-from extremum import explanation
 from extremum.check import RULES, check, find
-from extremum.cli import main
+from extremum.cli import explanation, main
 from extremum.cli.program import program
 
 MODELS = {

@@ -94,7 +94,7 @@ def test_a_node_that_cannot_be_rewritten():
         "Max-1 of float32 can be rewritten from opset 8 on\n"
         "  at    graph.node[0], opset 1\n"
         "  given a: float32[n], b: float32[n], consumed_inputs=[0, 0]\n"
-        "  help  --raise-opset 8, if the whole model may be raised\n"
+        "  help  allow opset 8 with raise_opset, if the whole model may be raised\n"
         f"not modified: 1 node cannot be rewritten for {ORT}\n",
     )
     assert not Path("fixed.onnx").exists()

@@ -60,7 +60,7 @@ def test_the_opset_is_raised_on_request_only(name, element, opset, later):
     assert [(each.reason, each.remedy) for each in refused.refusals] == [
         (
             f"{name}-{6 if opset == 6 else 1} of {element} can be rewritten from opset {later} on",
-            f"--raise-opset {later}, if the whole model may be raised",
+            f"allow opset {later} with raise_opset, if the whole model may be raised",
         )
     ]
     assert fix(given, raise_opset=later - 1).changes == ()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from extremum.check import Report, find, layout
+from extremum.check import Report, find
 from extremum.check import check as look
-from extremum.cli import failure
+from extremum.cli import failure, findings
 from extremum.cli.failure import Failure
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
@@ -81,14 +81,14 @@ def _print(results: dict[str, Report | Failure], form: str, *, infos: bool) -> N
         elif isinstance(result, Report):
             if len(results) > 1:
                 write(f"{printable(model)}:")
-            write(layout.text(result, infos=infos))
+            write(findings.text(result, infos=infos))
 
 
 def _record(model: str, result: Report | Failure) -> dict[str, object]:
-    return layout.record(model, result) if isinstance(result, Report) else {"model": model, "error": result.record()}
+    return findings.record(model, result) if isinstance(result, Report) else {"model": model, "error": result.record()}
 
 
 def _annotations(model: str, result: Report | Failure, *, infos: bool) -> str:
     if isinstance(result, Report):
-        return layout.github(model, result, infos=infos)
-    return layout.annotation("error", model, "could not be checked", str(result.message))
+        return findings.github(model, result, infos=infos)
+    return findings.annotation("error", model, "could not be checked", str(result.message))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from extremum import explanation
 from extremum.check import RULES, find
+from extremum.cli import explanation
 from extremum.cli.streams import write
 from extremum.printable import json_text
 

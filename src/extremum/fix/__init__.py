@@ -156,7 +156,7 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> 
     if opset < rewrite.since:
         raise SpecError(
             f"{before.row} of {element} can be rewritten from opset {rewrite.since} on",
-            remedy=f"--raise-opset {rewrite.since}, if the whole model may be raised",
+            remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
     fragment = Fragment(opset, _prefix(site.node.output[0], known))
     rewrite.build(fragment, site)

@@ -25,7 +25,7 @@ def text(report: Report, *, infos: bool) -> str:
     Examples
     --------
     >>> from extremum.check import Report
-    >>> from extremum.check.layout import text
+    >>> from extremum.cli.findings import text
     >>> text(Report((), 2, ("one thing was not asked",)), infos=False).splitlines()
     ['note: one thing was not asked', '2 nodes checked: no errors, no warnings, no info']
     """
@@ -42,7 +42,7 @@ def record(model: str, report: Report) -> dict[str, Any]:
     Examples
     --------
     >>> from extremum.check import Report
-    >>> from extremum.check.layout import record
+    >>> from extremum.cli.findings import record
     >>> record("model.onnx", Report((), 2, ()))
     {'model': 'model.onnx', 'nodes': 2, 'findings': [], 'notes': []}
     """
@@ -56,7 +56,7 @@ def github(model: str, report: Report, *, infos: bool) -> str:
     Examples
     --------
     >>> from extremum.check import Report
-    >>> from extremum.check.layout import github
+    >>> from extremum.cli.findings import github
     >>> github("model.onnx", Report((), 2, ()), infos=False)
     ''
     """
@@ -73,7 +73,7 @@ def annotation(command: str, model: str, title: str, message: str) -> str:
 
     Examples
     --------
-    >>> from extremum.check.layout import annotation
+    >>> from extremum.cli.findings import annotation
     >>> annotation("error", "a,b.onnx", "EX003 axis out of range", "100% wrong")
     '::error file=a%2Cb.onnx,title=EX003 axis out of range::100%25 wrong'
     """
