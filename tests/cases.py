@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from layouts import LAYOUTS
 from strategies import ELEMENT_TYPES, FLOATS, INDEX_TYPES, TEXTURES, ascending, nans, sample, spread, ties
 
@@ -22,6 +22,17 @@ WIDTHS = tuple(range(1, 71))
 def arg_reductions(axes, *, keepdims=False, index=INT64):
     """The four ArgReduce operations over `axes`: largest first and last, smallest first and last."""
     return [ArgReduce(order, axes, keepdims, tie, index) for order in Order for tie in Tie]
+
+
+def itself(operation, *, identity=False):
+    """The reduction to the element to whose index `operation` reduces."""
+    return Reduce(operation.order, operation.axes, operation.keepdims, operation.tie, identity)
+
+
+def reductions(axes, *, keepdims=False, index=INT64):
+    """Every operation over a set of axes: four for the index, Hardmax, and four for the elements themselves."""
+    indices = arg_reductions(axes, keepdims=keepdims, index=index)
+    return [*indices, OneHot(axes), *map(itself, indices)]
 
 
 def random_shape(rng, max_elements):
@@ -56,15 +67,17 @@ def random_case(rng, dtype, kind, texture, max_elements):
     order, tie = list(Order)[rng.integers(2)], list(Tie)[rng.integers(2)]
     if kind is ArgReduce and all(shape[axis] for axis in axes):
         return ArgReduce(order, axes, bool(rng.integers(2)), tie, INDEX_TYPES[rng.integers(4)]), [operand(shape)]
+    if kind is Reduce:
+        return Reduce(order, axes, bool(rng.integers(2)), tie, identity=True), [operand(shape)]
     if kind is OneHot:
         return OneHot(axes), [operand(shape)]
     return Extremum(order), [operand(shape), *(operand(broadcastable(rng, shape)) for _ in range(rng.integers(0, 6)))]
 
 
 def random_cases(seed, count, dtypes=ELEMENT_TYPES, max_elements=400):
-    """`count` cases of each element type, the same for the same seed: 24 meet every operation with every texture."""
+    """`count` cases of each element type, the same for the same seed: 30 meet every operation with every texture."""
     rng = np.random.default_rng(seed)
-    mixes = itertools.cycle(itertools.product((ArgReduce, OneHot, ArgReduce, Extremum), TEXTURES))
+    mixes = itertools.cycle(itertools.product((ArgReduce, OneHot, ArgReduce, Extremum, Reduce), TEXTURES))
     for dtype in dtypes:
         for kind, texture in itertools.islice(mixes, count):
             yield random_case(rng, dtype, kind, texture, max_elements)
@@ -102,9 +115,9 @@ def edge_cases(dtype, lengths=LENGTHS, seed=0):
     for n in lengths:
         rows = edge_table(rng, dtype, n)
         columns = rows.T.copy()
-        yield from ((operation, [rows]) for operation in [*arg_reductions((1,)), OneHot((1,))])
-        yield from ((operation, [columns]) for operation in [*arg_reductions((0,)), OneHot((0,))])
-        yield from ((operation, [columns]) for operation in [*arg_reductions((0, 1)), OneHot((0, 1))])
+        yield from ((operation, [rows]) for operation in reductions((1,)))
+        yield from ((operation, [columns]) for operation in reductions((0,)))
+        yield from ((operation, [columns]) for operation in reductions((0, 1)))
         for order in Order:
             yield Extremum(order), [rows, rows[::-1].copy()]
             yield Extremum(order), [columns, rows[0, :, None], columns[:1], columns[::-1].copy()]
@@ -115,7 +128,7 @@ def narrow_row_cases(dtype, widths=WIDTHS, seed=0):
     rng = np.random.default_rng(seed)
     for width in widths:
         rows = np.concatenate([edge_table(rng, dtype, width), sample(rng, dtype, (37, width))])
-        yield from ((operation, [rows]) for operation in [*arg_reductions((1,)), OneHot((1,))])
+        yield from ((operation, [rows]) for operation in reductions((1,)))
 
 
 def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
@@ -124,7 +137,7 @@ def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
     columns = edge_table(rng, dtype, reduced).T
     for extent in extents:
         x = columns[:, np.resize(rng.permutation(columns.shape[1]), extent)].copy()
-        yield from ((operation, [x]) for operation in [*arg_reductions((0,)), OneHot((0,))])
+        yield from ((operation, [x]) for operation in reductions((0,)))
         pair = np.stack([x, x[::-1]])
         yield arg_reductions((1,), keepdims=True)[rng.integers(4)], [pair]
         yield OneHot((1,)), [pair]

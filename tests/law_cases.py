@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 import twins
-from cases import arg_reductions, broadcastable
+from cases import broadcastable
 from extremum import reference
-from extremum.operations import Extremum, OneHot, Order, Selection
+from extremum.operations import Extremum
 from layouts import LAYOUTS
-from strategies import INDEX_TYPES, axes_sets, element_types, sample
+from strategies import axes_sets, element_types, sample
 
 # Short sides, and those around the widths of vectors, blocks and narrow indices.
 _SIDES = st.one_of(st.integers(1, 5), st.sampled_from([7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 129, 255, 256, 257, 300]))
@@ -76,12 +76,6 @@ def operands(draw, most=5):
     dtype, shape = draw(element_types()), draw(shapes(least=0))
     others = [broadcastable(rng, shape) for _ in range(draw(st.integers(0, most - 1)))]
     return [_laid_out(draw, rng, dtype, each) for each in (shape, *others)]
-
-
-def reductions(axes, keepdims=False, index=INDEX_TYPES[0]):
-    """Every operation over a set of axes: four for the index, Hardmax, and the largest and smallest themselves."""
-    itself = [Selection(order, axes) for order in Order] if axes else []
-    return [*arg_reductions(axes, keepdims=keepdims, index=index), OneHot(axes), *itself]
 
 
 def oracle(operation, *inputs):

@@ -10,7 +10,7 @@ from extremum import directml as dml
 from extremum import reference
 from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
 from extremum.errors import ElementTypeError, InputError
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Selection, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from strategies import FLOATS, landmarks, nans, sample
 
 ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
@@ -153,7 +153,8 @@ def random_reductions(rng, data_type, index=None):
             arg, itself = ReduceFunction[f"ARG{order.name}"], ReduceFunction[order.name]
             desc = dml.ReduceOperatorDesc(arg, x, random_desc(rng, index, kept), axes)
             yield desc, ArgReduce(order, axes, True, Tie.FIRST, dtype_of(index))
-            yield dml.ReduceOperatorDesc(itself, x, random_desc(rng, data_type, kept), axes), Selection(order, axes)
+            desc = dml.ReduceOperatorDesc(itself, x, random_desc(rng, data_type, kept), axes)
+            yield desc, Reduce(order, axes, True, Tie.FIRST)
 
 
 @pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agreement import assert_identical, assert_same_bits, kernels, native
+from cases import reductions
 from extremum.operations import Extremum, Order
-from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, reductions, shapes
+from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, shapes
 from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
 from strategies import INDEX_TYPES
 
@@ -19,7 +20,7 @@ from strategies import INDEX_TYPES
 def test_every_instruction_set_gives_the_oracles_bits(case, keepdims, index):
     x, axes = case
     memory = Laid(x)
-    for operation in reductions(axes, keepdims, index):
+    for operation in reductions(axes, keepdims=keepdims, index=index):
         assert_same_bits(native(operation, x), oracle(operation, x), f"{operation} of {x!r}, strides {x.strides}")
     assert memory.untouched
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from agreement import assert_same_bits
-from cases import INT64, arg_reductions, random_cases
+from cases import INT64, arg_reductions, itself, random_cases
 from extremum import reference
 from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from layouts import LAYOUTS
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, ascending, nans
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, ascending, landmarks, nans
 
 NAN, INF = np.nan, np.inf
 
@@ -121,6 +121,44 @@ def test_other_empty_arrays_give_empty_results():
     assert_same_bits(reference.run(arg_reductions((1,), keepdims=True)[0], nothing), np.empty((0, 1), np.int64))
     assert_same_bits(reference.run(OneHot((1,)), np.empty((3, 0), np.float16)), np.empty((3, 0), np.float16))
     assert_same_bits(reference.run(Extremum(Order.MIN), nothing, np.zeros(3)), nothing)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(("row", "max_first", "max_last", "min_first", "min_last"), ROWS)
+def test_reduce_gives_the_element_at_the_index(dtype, row, max_first, max_last, min_first, min_last):
+    x = np.array(row, dtype)
+    places = (max_first, max_last, min_first, min_last)
+    for operation, place in zip(map(itself, arg_reductions((0,))), places, strict=True):
+        assert_same_bits(reference.run(operation, x), x[place])
+
+
+@pytest.mark.parametrize(
+    ("axes", "kept", "largest", "smallest"),
+    [
+        ((), (2, 3), [[4, 9, 1], [9, 0, 0]], [[4, 9, 1], [9, 0, 0]]),
+        ((0,), (1, 3), [9, 9, 1], [4, 0, 0]),
+        ((1,), (2, 1), [9, 9], [1, 0]),
+        ((1, 0), (1, 1), 9, 0),
+    ],
+)
+@pytest.mark.parametrize("tie", Tie)
+def test_reduce_over_axes(tie, axes, kept, largest, smallest):
+    for order, answer in ((Order.MAX, largest), (Order.MIN, smallest)):
+        assert_same_bits(reference.run(Reduce(order, axes, False, tie), TABLE), np.array(answer))
+        assert_same_bits(reference.run(Reduce(order, axes, True, tie), TABLE), np.array(answer).reshape(kept))
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+@pytest.mark.parametrize("tie", Tie)
+def test_the_identity_is_what_every_element_beats_or_equals(dtype, tie):
+    for order in Order:
+        nothing = reference.run(Reduce(order, (1,), True, tie, identity=True), np.empty((2, 0), dtype))
+        assert nothing.shape == (2, 1)
+        every = landmarks(dtype)
+        assert_same_bits(reference.run(Extremum(order), every, nothing[0]), every)
+        assert_same_bits(nothing[0, 0], np.array(order.identity(dtype), dtype))
+        with pytest.raises(ArgumentError, match="hold no element"):
+            reference.run(Reduce(order, (1,), True, tie), np.empty((2, 0), dtype))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -6,7 +6,7 @@ take the first NaN for the extremum and ignore the sign of zero, which is the ru
 
 import numpy as np
 
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Selection, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from strategies import BFLOAT16, FLOATS, is_nan
 
 
@@ -19,8 +19,8 @@ def run(operation, *inputs):
             return one_hot(*inputs, axes)
         case Extremum(order):
             return extremum(order, *inputs)
-        case Selection(order, axes):
-            return selection(*inputs, order, axes)
+        case Reduce(order, axes, keepdims, tie, identity):
+            return reduce(*inputs, order, axes, keepdims, tie, identity)
 
 
 def arg_reduce(x, order, axes, keepdims, tie, index):
@@ -37,11 +37,15 @@ def _rows(x, axes):
     return moved.reshape(*(x.shape[axis] for axis in kept), int(np.prod([x.shape[axis] for axis in axes])))
 
 
-def selection(x, order, axes):
+def reduce(x, order, axes, keepdims, tie, identity):
     """The elements themselves, at the places that :func:`arg_reduce` finds."""
-    found = arg_reduce(x, order, axes, False, Tie.FIRST, np.int64)
-    best = np.take_along_axis(_rows(x, axes), found[..., None], -1)[..., 0].astype(x.dtype.newbyteorder("="))
-    return np.expand_dims(best, tuple(axes))
+    dtype, rows = x.dtype.newbyteorder("="), _rows(x, axes)
+    if identity and not rows.shape[-1]:
+        best = np.full(rows.shape[:-1], order.identity(dtype), dtype)
+    else:
+        found = arg_reduce(x, order, axes, False, tie, np.int64)
+        best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(dtype)
+    return np.expand_dims(best, tuple(axes) if keepdims else ())
 
 
 def one_hot(x, axes):

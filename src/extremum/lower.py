@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from extremum import validate
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Selection, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
 
@@ -36,7 +36,10 @@ def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None
             return Extremum(Order.MAX)
         case Family.MINIMUM:
             return Extremum(Order.MIN)
-        case Family.LARGEST:
-            return Selection(Order.MAX, axes)
-        case Family.SMALLEST:
-            return Selection(Order.MIN, axes)
+        case Family.LARGEST | Family.SMALLEST:
+            return Reduce(
+                order=Order.MAX if row.family is Family.LARGEST else Order.MIN,
+                axes=axes,
+                keepdims=values.get("keepdims", 1) == 1,
+                tie=Tie.FIRST,
+            )

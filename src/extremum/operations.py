@@ -1,8 +1,7 @@
 """The core operations, as values that say what is computed and run when called.
 
-Every operator ends up as one of these. Three have kernels of their own, a selection is composed of one of them. Axes
-are non-negative and distinct here; whoever builds an operation has settled what a negative axis or a default means. How
-the elements are compared and traversed is the native module's.
+Every operator ends up as one of these. Axes are non-negative and distinct here; whoever builds an operation has settled
+what a negative axis or a default means. How the elements are compared and traversed is the native module's.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 
-__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Selection", "Tie"]
+__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie"]
 
 
 class Order(enum.Enum):
@@ -24,6 +23,15 @@ class Order(enum.Enum):
 
     MAX = "max"
     MIN = "min"
+
+    def identity(self, dtype: np.dtype[Any]) -> Any:
+        """Return the element of a type that every element beats or equals: an infinity, or the limit of the type."""
+        if dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            return limits.min if self is Order.MAX else limits.max
+        if dtype.kind == "b":
+            return self is Order.MIN
+        return dtype.type(-np.inf if self is Order.MAX else np.inf)
 
 
 class Tie(enum.Enum):
@@ -82,28 +90,44 @@ class Extremum:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """The extremum itself over at least one axis, which stays with size 1: the bits of the first of equals.
+class Reduce:
+    """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals.
 
-    Finding comes first because it alone reads the whole input, in one pass; fetching reads one element per result.
+    No axis leaves every element as it is. Where nothing is to choose from the answer is the identity, if there is one.
     """
 
     order: Order
     axes: tuple[int, ...]
+    keepdims: bool
+    tie: Tie
+    # Whether no element gives what every element beats, rather than an error.
+    identity: bool = False
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return the selected elements; ``out``, if given, receives them and is returned."""
-        axes = sorted(self.axes)
-        index = ArgReduce(self.order, self.axes, keepdims=True, tie=Tie.FIRST, index=np.dtype(np.int64))(x)
-        places: list[NDArray[Any]] = list(np.indices(index.shape, sparse=True))
-        for axis, place in zip(axes, np.unravel_index(index, [x.shape[axis] for axis in axes]), strict=True):
-            places[axis] = place
-        # In native byte order, as every result.
-        selected: NDArray[Any] = x[tuple(places)].astype(x.dtype.newbyteorder("="), copy=False)
+        """Return the elements; ``out``, if given, receives them and is returned."""
+        selected = self._selected(x)
         if out is None:
             return selected
         out[...] = selected
         return out
 
+    def _selected(self, x: NDArray[Any]) -> NDArray[Any]:
+        # In native byte order, as every result.
+        dtype = x.dtype.newbyteorder("=")
+        axes = sorted(self.axes)
+        if not axes:
+            return np.array(x, dtype)
+        if self.identity and any(x.shape[axis] == 0 for axis in axes):
+            kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+            selected = np.full(kept, self.order.identity(dtype), dtype)
+        else:
+            # Finding comes first because it alone reads the whole input, in one pass; fetching reads one element each.
+            index = ArgReduce(self.order, self.axes, keepdims=True, tie=self.tie, index=np.dtype(np.int64))(x)
+            places: list[NDArray[Any]] = list(np.indices(index.shape, sparse=True))
+            for axis, place in zip(axes, np.unravel_index(index, [x.shape[axis] for axis in axes]), strict=True):
+                places[axis] = place
+            selected = x[tuple(places)].astype(dtype, copy=False)
+        return selected if self.keepdims else selected.squeeze(tuple(axes))
 
-Operation = ArgReduce | OneHot | Extremum | Selection
+
+Operation = ArgReduce | OneHot | Extremum | Reduce

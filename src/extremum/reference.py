@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Selection, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
 
-__all__ = ["arg_reduce", "extremum", "one_hot", "run", "selection"]
+__all__ = ["arg_reduce", "extremum", "one_hot", "reduce", "run"]
 
 Array = NDArray[Any]
 Number = int | float
@@ -32,8 +32,8 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
             return one_hot(arrays[0], axes)
         case Extremum(order):
             return extremum(order, *arrays)
-        case Selection(order, axes):
-            return selection(arrays[0], order, axes)
+        case Reduce(order, axes, keepdims, tie, identity):
+            return reduce(arrays[0], order, axes, keepdims, tie, identity)
 
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
@@ -65,13 +65,24 @@ def extremum(order: Order, *operands: Array) -> Array:
     return result
 
 
-def selection(x: Array, order: Order, axes: Sequence[int]) -> Array:
-    """First largest or smallest element over a set of axes, which stay with length 1."""
+def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
+    """First or last of the extreme elements over a set of axes; no axis leaves blocks of one."""
+    if any(x.shape[axis] == 0 for axis in axes) and not identity:
+        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
     kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
     result = np.empty(kept, x.dtype)
     for place, block in zip(np.ndindex(*kept), _blocks(x, axes), strict=True):
-        result[place] = block.flat[_position(block, order, Tie.FIRST)]
-    return result
+        result[place] = block.flat[_position(block, order, tie)] if block.size else _identity(x.dtype, order)
+    return result if keepdims else result.squeeze(tuple(axes))
+
+
+def _identity(dtype: np.dtype[Any], order: Order) -> Any:
+    """Return what every element beats or equals: the other end of the order of its type."""
+    if dtype.name == "bool":
+        return order is Order.MIN
+    if "int" in dtype.name:
+        return np.iinfo(dtype).min if order is Order.MAX else np.iinfo(dtype).max
+    return -np.inf if order is Order.MAX else np.inf
 
 
 def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:

@@ -38,7 +38,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
 
     Returns
     -------
-    ArgReduce, OneHot, Extremum or Selection
+    ArgReduce, OneHot, Extremum or Reduce
         To be called on views of the described tensors.
 
     Raises
