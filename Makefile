@@ -144,6 +144,11 @@ bench-sessions: install ## measure converted nodes beside onnxruntime's own; SES
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
 
+.PHONY: bench-prepare
+bench-prepare: install ## measure how long a large model takes to open, and how much memory, beside onnxruntime
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.preparing
+
 # In an environment of their own: the runtimes want other versions of what they share than the tests do.
 conformance: toolchain ## ask every runtime what it answers, and write docs/conformance.md anew
 	$(PYTHON) -m venv build/conformance

@@ -22,7 +22,7 @@ import extremum
 from benchmarks.inputs import LAYOUTS, span
 from benchmarks.record import FootprintRecord
 
-__all__ = ["WORK", "measure", "probe"]
+__all__ = ["WORK", "high_water", "lower_mark", "measure", "probe"]
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _ROOT = Path(__file__).parents[1]
@@ -54,12 +54,10 @@ def probe(name: str, layout: str, work: Callable[[NDArray[Any]], NDArray[Any]]) 
     """Run some work on 64 MB in this process and return what it took."""
     work(_filled(layout, _WARM))
     x = _filled(layout, _SHAPE)
-    with suppress(OSError):
-        # On Linux, 5 lowers the mark to what is held now: the imports before have held more.
-        _RESET.write_text("5")
-    before = _high_water()
+    lower_mark()
+    before = high_water()
     result = work(x)
-    extra = _high_water() - before - result.nbytes
+    extra = high_water() - before - result.nbytes
     return FootprintRecord(name, span(x), result.nbytes, max(0, extra))
 
 
@@ -69,7 +67,15 @@ def _filled(layout: str, shape: tuple[int, ...]) -> NDArray[Any]:
     return x
 
 
-def _high_water() -> int:
+def lower_mark() -> None:
+    """Have the mark say what is held now, where the system can: the imports before have held more."""
+    with suppress(OSError):
+        # Linux's number for it.
+        _RESET.write_text("5")
+
+
+def high_water() -> int:
+    """Return the most bytes this process has held."""
     if sys.platform == "win32":
         import psutil
 

@@ -22,10 +22,10 @@ from extremum.backend.session import Session, open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
-from extremum.graph.external import read_external
 from extremum.graph.functions import callees_first
 from extremum.graph.limits import require_shallow
-from extremum.graph.load import load, with_dense
+from extremum.graph.load import with_dense
+from extremum.graph.model import Model
 from extremum.graph.types import skeleton
 
 __all__ = [
@@ -66,11 +66,17 @@ class PreparedModel(BackendRep):
     array([1])
     """
 
-    def __init__(self, model: onnx.ModelProto, executor: Executor | Session) -> None:
-        self.model = model
+    def __init__(self, loaded: Model, executor: Executor | Session) -> None:
+        loaded.forget()
+        self.loaded = loaded
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._executor = executor
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
+
+    @property
+    def model(self) -> onnx.ModelProto:
+        """The model, with its weights."""
+        return self.loaded.whole
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:
         """Run the model.
@@ -97,7 +103,7 @@ class PreparedModel(BackendRep):
             If an operator of onnx's reference implementation fails.
         """
         _refuse(options)
-        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, bind(self.model.graph, inputs)))
+        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, bind(self.loaded.proto.graph, inputs)))
         return outputs
 
 
@@ -185,20 +191,20 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
-        loaded = load(model)
-        if engine == "onnxruntime":
-            survey(loaded, others_too=True)
-            return PreparedModel(loaded, open_session(model, None))
+        loaded = Model(model)
         refusal = None
-        if engine is None and serves(loaded):
+        if engine == "onnxruntime" or (engine is None and serves(loaded.proto)):
+            loaded.part()
             survey(loaded, others_too=True)
+            if engine is not None:
+                return PreparedModel(loaded, open_session(loaded, None))
             try:
-                return PreparedModel(loaded, open_session(model, lambda: _reference(with_dense(loaded))))
+                return PreparedModel(loaded, open_session(loaded, lambda: _reference(with_dense(loaded.whole))))
             except ExtremumError as error:
                 # The reference implementation may do better, or says why not.
                 refusal = error.given
         survey(loaded, refusal=refusal)
-        whole = with_dense(loaded)
+        whole = with_dense(loaded.whole)
         check(skeleton(whole))
         return PreparedModel(loaded, _reference(whole))
 
@@ -273,9 +279,9 @@ class Backend(_OnnxBackend):
         model = onnx.ModelProto(
             graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
         )
-        read_external(model, None)
-        survey(model)
-        return PreparedModel(model, _reference(model)).run(inputs)
+        loaded = Model(model)
+        survey(loaded)
+        return PreparedModel(loaded, _reference(model)).run(inputs)
 
     @classmethod
     def _require_device(cls, device: str) -> None:

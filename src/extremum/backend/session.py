@@ -8,10 +8,9 @@ both.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -20,9 +19,7 @@ from extremum import spec
 from extremum.backend.executor import Executor
 from extremum.errors import DependencyError, ExecutionError, ExtremumError, first_line
 from extremum.graph import nodes
-
-if TYPE_CHECKING:
-    from extremum.onnxruntime import InferenceSession
+from extremum.graph.model import Model
 
 __all__ = ["Session", "is_installed", "open_session", "serves"]
 
@@ -65,14 +62,12 @@ def is_installed() -> bool:
     return True
 
 
-def open_session(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str], reference: Callable[[], Executor] | None
-) -> Session:
-    """Return a session for a model.
+def open_session(model: Model, reference: Callable[[], Executor] | None) -> Session:
+    """Return a session for a model that was parted.
 
     Parameters
     ----------
-    model : onnx.ModelProto, bytes, str or path-like
+    model : Model
         The model.
     reference : callable or None
         Makes the evaluator for the runs that the session cannot do; called when it is first needed.
@@ -89,22 +84,27 @@ def open_session(
     DependencyError
         If onnxruntime is missing or too old.
     """
-    from extremum.onnxruntime import InferenceSession
+    from extremum.onnxruntime.convert import rewritten
     from extremum.onnxruntime.installed import onnxruntime
+    from extremum.onnxruntime.library import register
+    from extremum.onnxruntime.session import give_weights
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL
+    converted = rewritten(model.unread, model.sites).model
+    register(options)
+    give_weights(options, model)
     try:
-        source = model.SerializeToString() if isinstance(model, onnx.ModelProto) else model
-        return Session(InferenceSession(source, options, providers=["CPUExecutionProvider"]), reference)
-    except ExtremumError:
-        raise
+        session = onnxruntime.InferenceSession(
+            converted.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
     except Exception as error:
         # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
         line = first_line(error)
         raise ExecutionError(
             "onnxruntime does not take the model", given=f"onnxruntime {onnxruntime.__version__}: {line}"
         ) from None
+    return Session(session, reference)
 
 
 class Session:
@@ -112,13 +112,13 @@ class Session:
 
     Parameters
     ----------
-    session : extremum.onnxruntime.InferenceSession
+    session : onnxruntime.InferenceSession
         The session.
     reference : callable or None
         Makes the evaluator; None: nobody takes over.
     """
 
-    def __init__(self, session: InferenceSession, reference: Callable[[], Executor] | None) -> None:
+    def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
         self._session = session
         self._reference = reference
         self._executor: Executor | None = None

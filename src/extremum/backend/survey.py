@@ -13,7 +13,8 @@ from extremum.backend.executor import Executor
 from extremum.backend.session import is_installed
 from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
 from extremum.graph import nodes
-from extremum.graph.sites import Site, sites
+from extremum.graph.model import Model
+from extremum.graph.sites import Site
 from extremum.graph.types import declared
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
@@ -24,13 +25,13 @@ __all__ = ["survey"]
 _ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 
 
-def survey(model: onnx.ModelProto, *, others_too: bool = False, refusal: str | None = None) -> None:
+def survey(model: Model, *, others_too: bool = False, refusal: str | None = None) -> None:
     """Refuse what cannot run, whatever the inputs.
 
     Parameters
     ----------
-    model : onnx.ModelProto
-        With the value infos of shape inference in it; the weights are not needed.
+    model : Model
+        Its weights are not needed.
     others_too : bool
         Whether somebody else may run the operators of which there is no implementation here.
     refusal : str, optional
@@ -46,24 +47,11 @@ def survey(model: onnx.ModelProto, *, others_too: bool = False, refusal: str | N
         If a tensor of known size would not fit into memory.
     ModelError
         If an operator's domain is not imported.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.backend.survey import survey
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
-    >>> survey(onnx.parser.parse_model(text))
-    Traceback (most recent call last):
-        ...
-    extremum.errors.AxisError: ArgMax-13 has axis=1, but its input has rank 1
-      at    graph.node[0], opset 13
-      given x: float32[3], axis=1
-      help  use a value in [-1, 0]
     """
-    for graph in nodes.graphs(model.graph):
+    for graph in nodes.graphs(model.proto.graph):
         for value in graph.input:
             _require_memory(value.name, declared(value.type))
-    for site in sites(model):
+    for site in model.sites:
         _node(site, others_too, refusal)
 
 

@@ -60,10 +60,10 @@ def run(
         raise ArgumentError("--range is given, but nothing is drawn at random", remedy="add --random")
     drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
     prepared = backend.prepare(model, engine=engine)
-    names = [output.name for output in prepared.model.graph.output]
+    names = [output.name for output in prepared.loaded.proto.graph.output]
     if folder is not None:
         outputs.output_paths(names, folder)
-    arrays = feeds.gather(declared_inputs(prepared.model), paths_of_inputs, sizes_of_symbols, drawing)
+    arrays = feeds.gather(declared_inputs(prepared.loaded.proto), paths_of_inputs, sizes_of_symbols, drawing)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start

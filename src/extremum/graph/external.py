@@ -83,6 +83,7 @@ def read_external(model: onnx.ModelProto, folder: Path | None) -> None:
     ModelError
         If a file is outside the folder, cannot be read, or does not hold what the tensor says.
     """
+    found = dict[str, Path]()
     for tensor in external(model):
         if folder is None:
             raise ModelError(
@@ -90,7 +91,11 @@ def read_external(model: onnx.ModelProto, folder: Path | None) -> None:
                 remedy="give the file of the model",
             )
         try:
-            tensor.raw_data = _content(tensor, folder)
+            # Most models keep all tensors in one file.
+            location = _location(tensor)
+            if location not in found:
+                found[location] = _path(tensor, folder)
+            tensor.raw_data = _content(tensor, found[location])
         except (OSError, ExtremumError) as error:
             raise _unreadable(tensor, error) from None
         del tensor.external_data[:]
@@ -104,13 +109,13 @@ def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
     return ModelError(f"the content of tensor {tensor.name!r} cannot be read", given=given, remedy=_REMEDY)
 
 
-def _content(tensor: onnx.TensorProto, folder: Path) -> bytes:
+def _content(tensor: onnx.TensorProto, path: Path) -> bytes:
     stated = {each.key: each.value for each in tensor.external_data}
     needed = _size(tensor)
     offset, length = (_number(tensor, stated.get(key, "")) for key in ("offset", "length"))
     if length not in (None, needed):
         raise _mismatch(tensor, f"{length} bytes where its type and shape take {needed}")
-    with open_file(_path(tensor, folder)) as file:
+    with open_file(path) as file:
         size = file.seek(0, 2)
         if (offset or 0) + needed > size:
             raise _mismatch(tensor, f"{needed} bytes from {offset or 0} on, of a file of {size}")
@@ -118,9 +123,13 @@ def _content(tensor: onnx.TensorProto, folder: Path) -> bytes:
         return file.read(needed)
 
 
+def _location(tensor: onnx.TensorProto) -> str:
+    return next((each.value for each in tensor.external_data if each.key == "location"), "")
+
+
 def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
     """Return the file of a tensor, which is in the folder whatever links there are."""
-    location = next((each.value for each in tensor.external_data if each.key == "location"), "")
+    location = _location(tensor)
     kinds = (PurePosixPath(location), PureWindowsPath(location))
     if not location or any(each.is_absolute() or each.drive or ".." in each.parts for each in kinds):
         raise _outside(tensor, location)

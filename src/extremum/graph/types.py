@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 import onnx
 
 from extremum.graph.tensors import is_small
+from extremum.graph.weights import copy_fields
 from extremum.tensors import TensorType
 
 __all__ = ["declared", "known", "skeleton"]
@@ -43,15 +44,7 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     ['w']
     """
     copy, source = onnx.ModelProto(), model.graph
-    for field, content in model.ListFields():
-        if field.name == "graph":
-            continue
-        if field.is_repeated:
-            getattr(copy, field.name).extend(content)
-        elif field.message_type:
-            getattr(copy, field.name).CopyFrom(content)
-        else:
-            setattr(copy, field.name, content)
+    copy_fields(model, copy, but="graph")
     graph = copy.graph
     graph.name = source.name
     graph.node.extend(source.node)

@@ -8,7 +8,7 @@ referring to the function's. What a version promises is :mod:`extremum.spec`'s, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -21,7 +21,7 @@ from extremum.graph.sites import Site, sites
 from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
-__all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert"]
+__all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert", "rewritten"]
 
 Selection = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
@@ -127,14 +127,21 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     if nodes not in get_args(Selection):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
-    require(original)
-    rows = _selected(original, nodes)
+    return rewritten(original, sites(original), nodes, is_ours=original is not model)
+
+
+def rewritten(
+    model: onnx.ModelProto, sites: Iterable[Site], nodes: Selection = "all", *, is_ours: bool = False
+) -> Conversion:
+    """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
+    require(model)
+    rows = _selected(sites, nodes)
     if not rows:
-        return Conversion(original, ())
-    converted = original
-    if original is model:
+        return Conversion(model, ())
+    converted = model
+    if not is_ours:
         converted = onnx.ModelProto()
-        converted.CopyFrom(original)
+        converted.CopyFrom(model)
     changes = []
     for importer, path, node in _nodes(converted):
         if path in rows:
@@ -154,10 +161,10 @@ def _nodes(model: onnx.ModelProto) -> Iterator[tuple[onnx.ModelProto | onnx.Func
             yield function, path, node
 
 
-def _selected(model: onnx.ModelProto, selection: Selection) -> dict[str, OperatorVersion]:
+def _selected(sites: Iterable[Site], selection: Selection) -> dict[str, OperatorVersion]:
     """Return the versions of the nodes that are rewritten, by path."""
     rows: dict[str, OperatorVersion] = {}
-    for site in sites(model):
+    for site in sites:
         if site.row is None:
             continue
         try:

@@ -6,18 +6,23 @@ there was not. Everything after that is onnxruntime's.
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
+
 from extremum.errors import ModelError
 from extremum.graph.external import require_inside
 from extremum.graph.files import open_file
+from extremum.graph.model import Model
 from extremum.onnxruntime.convert import Conversion, Selection, convert
 from extremum.onnxruntime.installed import onnxruntime
 from extremum.onnxruntime.library import register
 
-__all__ = ["InferenceSession"]
+__all__ = ["InferenceSession", "give_weights"]
 
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 # A folder that no file system has.
@@ -105,6 +110,24 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         finally:
             # The next model that is opened with these options has a folder of its own.
             sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+
+
+def give_weights(options: Any, model: Model) -> None:
+    """Give options the weights of a model that are not in its message: they serve sessions of this model alone."""
+    if model.folder is not None:
+        options.add_session_config_entry(_WEIGHTS_FOLDER, model.folder)
+    parted = [tensor for tensor in model.proto.graph.initializer if tensor.name in model.weights]
+    if parted:
+        # onnxruntime copies them when it opens the session.
+        options.add_external_initializers([each.name for each in parted], [_value(each, model) for each in parted])
+
+
+def _value(tensor: onnx.TensorProto, model: Model) -> Any:
+    content = model.weights[tensor.name]
+    # By its bytes, as NumPy has no bfloat16.
+    unsigned = f"u{len(content) // math.prod(tensor.dims)}"
+    array = np.frombuffer(content, unsigned).reshape(tuple(tensor.dims))
+    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
 
 
 def _weights_folder(options: Any) -> str:

@@ -1,0 +1,90 @@
+"""A model that was read once, for everybody who has a question about it.
+
+Decides what is kept of it and for how long; how it is read is :mod:`extremum.graph.load`'s, what stands in it
+:mod:`extremum.graph.sites`'s.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import onnx
+
+from extremum.graph.external import external, read_external
+from extremum.graph.load import load
+from extremum.graph.sites import Site, sites
+from extremum.graph.weights import joined, parted
+
+__all__ = ["Model"]
+
+
+class Model:
+    """A model with its weights, and what is known around each of its nodes.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, its serialised form, or the file that holds it; weights stored beside the file are read too.
+
+    Attributes
+    ----------
+    proto : onnx.ModelProto
+        The model; once it was parted without its large weights.
+    unread : onnx.ModelProto
+        The same, save that what is in other files is left there.
+    folder : str or None
+        Where those files are; None if there are none.
+    weights : mapping of str to bytes
+        The large weights, once the model was parted.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model, or its external data cannot be read.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.graph.model import Model
+    >>> model = Model(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
+    >>> model.whole is model.proto
+    True
+    """
+
+    def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> None:
+        self.proto = self.unread = load(model, weights=False)
+        self.weights: Mapping[str, bytes] = {}
+        self.folder: str | None = None
+        # What others hold anyway costs nothing to keep.
+        self._given = model if isinstance(model, onnx.ModelProto) else None
+        if any(True for _ in external(self.proto)):
+            folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
+            self.unread = onnx.ModelProto()
+            self.unread.CopyFrom(self.proto)
+            self.folder = str(folder)
+            read_external(self.proto, folder)
+
+    def part(self) -> None:
+        """Keep large weights beside the model; before anybody asks for its nodes, which would hold on to them."""
+        if self.folder is None:
+            self.proto, self.weights = parted(self.proto)
+            self.unread = self.proto
+
+    @cached_property
+    def sites(self) -> tuple[Site, ...]:
+        """The nodes, each with what is known around it."""
+        return tuple(sites(self.proto))
+
+    def forget(self) -> None:
+        """Let go of what is known around the nodes, once nobody asks any more."""
+        self.__dict__.pop("sites", None)
+
+    @cached_property
+    def whole(self) -> onnx.ModelProto:
+        """The model with its weights in it; the one that was given, if one was."""
+        return self._given or (joined(self.proto, self.weights) if self.weights else self.proto)

@@ -1,0 +1,200 @@
+"""A model is read once and its weights are held once: what a session is handed, and that nothing is lost on the way."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import numpy_helper
+
+from extremum import backend, dtypes
+from extremum.errors import ExecutionError
+from extremum.graph import external, files, load, shown
+from extremum.graph.model import Model
+from models import model
+
+N = 2000
+W = np.linspace(-1, 1, N).astype(np.float32)
+X = np.zeros(N, np.float32)
+BODY = f"(float[{N}] x) => (float[{N}] y, int64[1] i) {{ z = Add(x, w) y = Max(z, x) i = ArgMax(y) }}"
+
+
+def weighed(body=BODY, functions="", **weights):
+    proto = model(body, functions=functions)
+    for name, array in (weights or {"w": W}).items():
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    return proto
+
+
+def beside(proto, folder):
+    onnx.save(proto, folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    return folder / "m.onnx"
+
+
+def inside(proto, folder):
+    onnx.save(proto, folder / "m.onnx")
+    return folder / "m.onnx"
+
+
+GIVEN = {
+    "a file": inside,
+    "a file and another": lambda proto, folder: beside(onnx.ModelProto.FromString(proto.SerializeToString()), folder),
+    "bytes": lambda proto, folder: proto.SerializeToString(),
+    "a ModelProto": lambda proto, folder: proto,
+}
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """What onnxruntime is handed."""
+    seen = []
+    stock = onnxruntime.InferenceSession
+
+    class Session(stock):
+        def __init__(self, source, *options, **more):
+            seen.append(source)
+            super().__init__(source, *options, **more)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+    return seen
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_session_is_handed_no_weights_in_the_message(given, tmp_path, handed):
+    proto = weighed()
+    prepared = backend.prepare(GIVEN[given](proto, tmp_path))
+    assert len(handed) == 1
+    assert len(handed[0]) < W.nbytes / 4
+    outputs = prepared.run([X])
+    assert outputs.y.tolist() == np.maximum(W, X).tolist()
+    assert outputs.i.tolist() == [N - 1]
+    assert prepared.engine == "onnxruntime"
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_the_model_has_its_weights_afterwards(given, tmp_path):
+    proto = weighed()
+    prepared = backend.prepare(GIVEN[given](proto, tmp_path))
+    assert prepared.model.SerializeToString(deterministic=True) == proto.SerializeToString(deterministic=True)
+    assert prepared.model is prepared.model
+
+
+def test_a_given_model_stays_as_it_is():
+    proto = weighed()
+    before = proto.SerializeToString(deterministic=True)
+    assert backend.prepare(proto).model is proto
+    assert proto.SerializeToString(deterministic=True) == before
+
+
+@pytest.mark.parametrize("engine", backend.ENGINES)
+def test_it_is_read_and_walked_once(engine, tmp_path, monkeypatch):
+    counts = dict.fromkeys(("opened", "parsed", "shown"), 0)
+
+    def counting(what, inner):
+        def counted(*given):
+            counts[what] += 1
+            return inner(*given)
+
+        return counted
+
+    opened = counting("opened", files.open_file)
+    monkeypatch.setattr(files, "open_file", opened)
+    monkeypatch.setattr(external, "open_file", opened)
+    monkeypatch.setattr(load, "_parse", counting("parsed", load._parse))
+    monkeypatch.setattr(shown.Shown, "inferred", counting("shown", shown.Shown.inferred))
+    backend.prepare(inside(weighed(), tmp_path), engine=engine)
+    assert counts == {"opened": 1, "parsed": 1, "shown": 1}
+
+
+@pytest.mark.parametrize("element", [each.name for each in dtypes.ELEMENT_TYPES])
+def test_weights_of_every_element_type(element):
+    values = (np.arange(N * 4) % 2).astype(dtypes.from_name(element).dtype).reshape(4, N)
+    proto = weighed(f"(int64[1] j) => (float[1, {N}] y) {{ g = Gather(w, j) y = Cast <to=1> (g) }}", w=values)
+    prepared = backend.prepare(proto, engine="onnxruntime")
+    assert np.array_equal(prepared.run([np.array([2])]).y, values[2:3].astype(np.float32))
+
+
+def with_a_copy(proto):
+    proto.graph.initializer.append(proto.graph.initializer[0])
+    return proto
+
+
+def cut_short(proto):
+    proto.graph.initializer[0].raw_data = proto.graph.initializer[0].raw_data[:-4]
+    return proto
+
+
+def as_numbers(proto):
+    del proto.graph.initializer[:]
+    proto.graph.initializer.append(onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [N], W))
+    return proto
+
+
+def as_input(proto):
+    proto.graph.input.append(onnx.helper.make_tensor_value_info("w", onnx.TensorProto.FLOAT, [N]))
+    return proto
+
+
+FORGETS = '<domain: "own", opset_import: ["" : 13]> Forget (x, w) => (y) { y = Neg(x) }'
+BRANCH = f"g () => (float[{N}] y) {{ y = Add(x, w) }}"
+# A model, and what it gives for zeros.
+UNUSUAL = {
+    "read by nobody": (weighed(f"(float[{N}] x) => (float[{N}] y) {{ z = Neg(x) y = Max(z) }}"), X),
+    "given to a function that does not read it": (
+        weighed(f"(float[{N}] x) => (float[{N}] y) {{ z = own.Forget(x, w) y = Max(z) }}", FORGETS),
+        X,
+    ),
+    "read in a subgraph alone": (
+        weighed(
+            f"(bool c, float[{N}] x) => (float[{N}] y) "
+            f"{{ y = If (c) <then_branch = {BRANCH}, else_branch = {BRANCH}> }}"
+        ),
+        W,
+    ),
+    "an output itself": (weighed(f"(float[{N}] x) => (float[{N}] w) {{ y = Abs(x) }}"), W),
+    "an input too": (as_input(weighed(f"(float[{N}] x) => (float[{N}] y) {{ y = Add(x, w) }}")), W),
+    "twice": (with_a_copy(weighed(f"(float[{N}] x) => (float[{N}] y) {{ y = Add(x, w) }}")), W),
+    "numbers, not bytes": (as_numbers(weighed(f"(float[{N}] x) => (float[{N}] y) {{ y = Add(x, w) }}")), W),
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_weights_in_unusual_places(case):
+    proto, expected = UNUSUAL[case]
+    prepared = backend.prepare(proto)
+    assert prepared.engine == "onnxruntime"
+    feeds = {"x": X, "c": np.array(True)}
+    names = {each.name for each in proto.graph.input}
+    assert prepared.run({name: each for name, each in feeds.items() if name in names})[0].tolist() == expected.tolist()
+
+
+def test_an_input_with_a_large_default_can_be_given():
+    proto, _ = UNUSUAL["an input too"]
+    assert backend.prepare(proto).run({"x": X, "w": X}).y.tolist() == X.tolist()
+
+
+def test_weights_that_are_too_few_are_refused_as_onnxruntime_refuses_them():
+    with pytest.raises(ExecutionError, match="onnxruntime does not take the model"):
+        backend.prepare(cut_short(weighed()), engine="onnxruntime")
+
+
+def test_who_takes_over_has_the_weights(tmp_path):
+    # onnxruntime has no Neg on bfloat16, onnx's reference implementation has.
+    bfloat16 = dtypes.from_name("bfloat16").dtype
+    proto = weighed(f"(bfloat16[{N}] x) => (bfloat16[{N}] y) {{ z = Neg(w) y = Max(z, x) }}", w=W.astype(bfloat16))
+    prepared = backend.prepare(inside(proto, tmp_path))
+    assert prepared.engine == "reference"
+    expected = np.maximum(-W.astype(bfloat16), X.astype(bfloat16))
+    assert np.array_equal(prepared.run([X.astype(bfloat16)]).y, expected)
+
+
+def test_parting_copies_all_the_rest():
+    proto = weighed()
+    proto.graph.doc_string, proto.doc_string = "graph", "model"
+    proto.metadata_props.add(key="a", value="b")
+    proto.graph.quantization_annotation.add(tensor_name="w")
+    proto.graph.initializer[0].doc_string = "weight"
+    loaded = Model(proto.SerializeToString())
+    loaded.part()
+    assert loaded.weights == {"w": W.tobytes()}
+    assert loaded.proto.ByteSize() < W.nbytes / 4
+    assert loaded.whole.SerializeToString(deterministic=True) == proto.SerializeToString(deterministic=True)
