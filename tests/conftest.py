@@ -1,11 +1,13 @@
 """Settings every test shares: reproducible hypothesis runs, the number of threads put back afterwards."""
 
+import sys
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 import agreement
 import extremum
-from extremum import _native
+from extremum import _native, runtimes
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
@@ -41,6 +43,17 @@ def pytest_terminal_summary(terminalreporter):
     total = Compared.total + agreement.compared
     if total:
         terminalreporter.write_line(f"{total:,} results compared with what they must be")
+
+
+@pytest.fixture
+def without_onnxruntime(monkeypatch):
+    """As if onnxruntime were not installed."""
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    for name in ("extremum.onnxruntime.installed", "extremum.runtimes.onnxruntime"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    runtimes._open.cache_clear()
+    yield
+    runtimes._open.cache_clear()
 
 
 @pytest.fixture

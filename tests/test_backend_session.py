@@ -1,7 +1,5 @@
 """The backend with onnxruntime and without: who runs a model, and the same answers and refusals from either."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -13,12 +11,6 @@ from models import model
 
 MIXED = "(float[n, 3] x) => (int64[1, 3] y) { z = Neg(x) y = ArgMax(z) }"
 X = np.array([[1, 5, 9], [7, 7, 2]], np.float32)
-
-
-@pytest.fixture
-def without_onnxruntime(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.delitem(sys.modules, "extremum.onnxruntime.installed", raising=False)
 
 
 def engine(prepared):

@@ -8,9 +8,11 @@ import onnx
 import pytest
 
 from extremum import backend, spec
-from extremum.check import Report, Runtime, check, runtime
+from extremum.check import Report, check
 from extremum.cli import explanation
 from extremum.errors import ArgumentError, ExtremumError, ModelError
+from extremum.runtimes.onnxruntime import OnnxRuntime
+from extremum.runtimes.question import refusal as runtime_refusal
 from models import model
 from refusal import refusal
 
@@ -122,11 +124,7 @@ def test_refuses_what_is_no_model():
     assert refusal(ModelError, check, b"no model") == "the bytes hold no ONNX model"
 
 
-def test_says_that_onnxruntime_is_missing(monkeypatch):
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(runtime, "import_module", absent)
+def test_says_that_onnxruntime_is_missing(without_onnxruntime):
     report = check(model("(int16[3] x) => (y) { y = ArgMax (x) }"))
     assert report.counted() == ()
     assert report.notes == (
@@ -143,13 +141,13 @@ def test_says_that_a_type_is_unknown():
 def test_onnxruntime_is_asked_once_for_each_kind_of_node():
     asked = []
 
-    class Counting(Runtime):
-        def session(self, model):
+    class Counting(OnnxRuntime):
+        def load(self, model):
             asked.append(model)
-            return super().session(model)
+            return super().load(model)
 
-    counting, row = Counting(), spec.find(spec.ONNX, "Max", 13)
-    answers = [counting.refusal(row, 13, element) for element in ("int16", "float32", "int16", "float32")]
+    counting, row = Counting("onnxruntime"), spec.find(spec.ONNX, "Max", 13)
+    answers = [runtime_refusal(counting, row, 13, element) for element in ("int16", "float32", "int16", "float32")]
     assert [answer is None for answer in answers] == [False, True, False, True]
     assert len(asked) == 2
 

@@ -152,7 +152,7 @@ def test_runtimes_by_name(hostile):
     [
         ("nobody", "there is no runtime 'nobody'"),
         ("hostile:other", "there is no runtime 'hostile:other' here"),
-        ("absent", "the runtime 'absent' is not installed"),
+        ("absent", "absent is not installed"),
     ],
 )
 def test_a_runtime_that_is_not_there(hostile, name, reason):

@@ -7,7 +7,6 @@ import pytest
 
 from extremum import backend
 from extremum import fix as fixing
-from extremum.check import runtime
 from extremum.errors import ArgumentError, ModelError
 from extremum.fix import fix
 from extremum.fix import verify as verification
@@ -138,8 +137,7 @@ def test_a_library_of_someone_else_is_not_needed():
 
 def test_says_what_was_not_compared():
     assert fix(one_node("ArgMax", "int16", 13)).notes == ()
-    (note,) = fix(model("(bfloat16[3] x) => (int64[1] y) { y = ArgMax (x) }")).notes
-    assert note == f"compared as a whole here and loaded in {ORT}, which takes no bfloat16 from Python"
+    assert fix(model("(bfloat16[3] x) => (int64[1] y) { y = ArgMax (x) }")).notes == ()
     (note,) = fix(model("(int16[3] x, string[3] s) => (y, t) { y = ArgMax (x) t = Identity (s) }")).notes
     assert note == (
         "compared node by node, not as a whole: input 's' cannot be drawn: the model does not state its type and rank"
@@ -163,11 +161,7 @@ def test_can_leave_out_the_model_as_a_whole(monkeypatch):
     assert fixed.notes == ("compared node by node, not as a whole, as was asked",)
 
 
-def test_needs_onnxruntime(monkeypatch):
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(runtime, "import_module", absent)
+def test_needs_onnxruntime(without_onnxruntime):
     original = model("(int16[3] x) => (int64[1] y) { y = ArgMax (x) }")
     assert refusal(ArgumentError, fix, original) == "onnxruntime is not installed"
     assert fix(original, "directml-4_1").changes == ()

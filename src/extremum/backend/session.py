@@ -23,8 +23,6 @@ from extremum.graph.model import Model
 
 __all__ = ["Session", "is_installed", "open_session", "serves"]
 
-_FATAL = 4
-
 
 def serves(model: onnx.ModelProto) -> bool:
     """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them.
@@ -88,16 +86,15 @@ def open_session(model: Model, reference: Callable[[], Executor] | None) -> Sess
     from extremum.onnxruntime.installed import onnxruntime
     from extremum.onnxruntime.library import register
     from extremum.onnxruntime.session import give_weights
+    from extremum.runtimes.onnxruntime import open_session as opened
+    from extremum.runtimes.onnxruntime import silent
 
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL
+    options = silent()
     converted = rewritten(model.unread, model.sites).model
     register(options)
     give_weights(options, model)
     try:
-        session = onnxruntime.InferenceSession(
-            converted.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        session = opened(converted.SerializeToString(), options)
     except Exception as error:
         # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
         line = first_line(error)

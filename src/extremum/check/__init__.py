@@ -12,15 +12,16 @@ from collections.abc import Collection
 
 import onnx
 
+from extremum import runtimes
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, find
-from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
+from extremum.runtimes import Runtime
 from extremum.spec import OPERATORS
 
 __all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
@@ -76,7 +77,7 @@ def check(
     rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
     notes = []
     try:
-        runtime = Runtime()
+        runtime: Runtime | None = runtimes.find("onnxruntime")
     except ArgumentError as error:
         runtime = None
         notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")

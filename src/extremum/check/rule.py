@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
+from extremum.runtimes import Runtime
 from extremum.spec import OperatorVersion
 from extremum.validate import Attributes
 

@@ -14,14 +14,14 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import backend, dtypes, infer, validate
+from extremum import backend, dtypes, infer, runtimes, validate
 from extremum.check.rule import Targets
-from extremum.check.runtime import Runtime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.operator import create_operator
 from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
+from extremum.runtimes import Runtime, shown
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
@@ -62,36 +62,22 @@ class OnnxRuntime:
     code = "EX101"
 
     def __init__(self) -> None:
-        self.runtime = Runtime()
-        self.name = self.runtime.name
+        self.runtime = runtimes.find("onnxruntime")
+        self.name = shown(self.runtime)
         self.asked = Targets(runtime=self.runtime)
 
     def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
-        """Run nodes that give one output, of an element type.
-
-        onnxruntime takes no bfloat16 from NumPy: it comes in and goes out as float32, which is exact.
-        """
+        """Run nodes that give one output, of an element type."""
+        declared = [
+            onnx.helper.make_tensor_value_info(name, dtypes.from_numpy(x.dtype).onnx_number, x.shape)
+            for name, x in inputs.items()
+        ]
+        result = onnx.helper.make_tensor_value_info(output, dtypes.from_name(element).onnx_number, None)
+        graph = onnx.helper.make_graph(body, "nodes", declared, [result])
         imports = [onnx.helper.make_opsetid("", opset)]
-        before, declared, feeds = [], [], dict[str, NDArray[Any]]()
-        for name, array in inputs.items():
-            if array.dtype.name == "bfloat16":
-                feeds[f"{name}/wide"] = array.astype(np.float32)
-                before.append(onnx.helper.make_node("Cast", [f"{name}/wide"], [name], to=onnx.TensorProto.BFLOAT16))
-            else:
-                feeds[name] = array
-        for name, array in feeds.items():
-            number = dtypes.from_numpy(array.dtype).onnx_number
-            declared.append(onnx.helper.make_tensor_value_info(name, number, array.shape))
-        after, result = [], output
-        if element == "bfloat16":
-            result = f"{output}/wide"
-            after.append(onnx.helper.make_node("Cast", [output], [result], to=onnx.TensorProto.FLOAT))
-        graph = onnx.helper.make_graph(
-            [*before, *body, *after], "nodes", declared, [onnx.helper.make_empty_tensor_value_info(result)]
-        )
         model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
-        answer: NDArray[Any] = self.runtime.session(model.SerializeToString()).run(None, feeds)[0]
-        return answer.astype(dtypes.from_name(element).dtype, copy=False)
+        answer: NDArray[Any] = self.runtime.load(model)(inputs)[0]
+        return answer
 
 
 class DirectML:

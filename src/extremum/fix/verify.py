@@ -22,6 +22,7 @@ from extremum.fix.target import Target
 from extremum.graph.inputs import declared_inputs
 from extremum.graph.sites import Site, sites
 from extremum.memory import require_memory
+from extremum.runtimes import Run
 
 __all__ = ["verify_model", "verify_node"]
 
@@ -103,7 +104,7 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
         If the answers differ, or the target does not load the fixed model.
     """
     try:
-        session = _session(fixed, target)
+        run = _loaded(fixed, target)
     except ModelError as error:
         if not _has_foreign_operators(original):
             raise
@@ -118,12 +119,10 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
     for inputs, wanted in zip(batch, expected, strict=True):
         if not same_bits(after.run(inputs), wanted):
             raise ModelError("the fixed model gives other answers")
-    if session is None:
+    if run is None:
         return ()
-    if any(_is_bfloat16(value) for value in (*original.graph.input, *original.graph.output)):
-        return (f"compared as a whole here and loaded in {target.name}, which takes no bfloat16 from Python",)
     try:
-        answers = [session.run(None, inputs) for inputs in batch]
+        answers = [run(inputs) for inputs in batch]
     except Exception as error:
         raise _refused("run", error, target) from error
     if all(map(same_bits, answers, expected)):
@@ -133,11 +132,11 @@ def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Targ
     return (f"the same answers here; others in {target.name}, whose other operators may round differently",)
 
 
-def _session(model: onnx.ModelProto, target: Target) -> Any:
+def _loaded(model: onnx.ModelProto, target: Target) -> Run | None:
     if target.runtime is None:
         return None
     try:
-        return target.runtime.session(model.SerializeToString())
+        return target.runtime.load(model)
     except Exception as error:
         raise _refused("load", error, target) from error
 
@@ -165,7 +164,3 @@ def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
         require_memory(sizes, each.dtype, f"input {each.name!r}")
         arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
     return arrays
-
-
-def _is_bfloat16(value: onnx.ValueInfoProto) -> bool:
-    return bool(value.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16)

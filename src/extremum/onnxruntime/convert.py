@@ -10,15 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal, get_args
 
 import onnx
 
+from extremum import runtimes
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
 from extremum.graph.sites import Site, sites
 from extremum.onnxruntime.operators import DOMAIN, require
+from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
 __all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert", "rewritten"]
@@ -192,10 +195,10 @@ def _check(site: Site, row: OperatorVersion) -> None:
 
 
 def _runs(site: Site, row: OperatorVersion) -> bool:
-    from extremum.onnxruntime.support import refusal
-
+    # Whether it is there and new enough.
+    import_module("extremum.onnxruntime.installed")
     element = next((tensor.element for tensor in site.inputs if tensor.element is not None), None)
-    return element is not None and refusal(row.name, site.opsets[row.domain], element) is None
+    return element is not None and refusal(runtimes.find("onnxruntime"), row, site.opsets[row.domain], element) is None
 
 
 def _rewrite(row: OperatorVersion, node: onnx.NodeProto) -> None:

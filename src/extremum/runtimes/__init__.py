@@ -7,6 +7,7 @@ that returns its :class:`Runtime` objects, and raises ImportError where what it 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,20 +15,20 @@ from importlib.metadata import entry_points
 from extremum.errors import ArgumentError, DependencyError, first_line
 from extremum.runtimes.runtime import Feeds, Run, Runtime
 
-__all__ = ["Feeds", "Run", "Runtime", "find", "installed", "known"]
+__all__ = ["Feeds", "Run", "Runtime", "find", "installed", "known", "shown"]
 
 GROUP = "extremum.runtimes"
 
-# The name of the runtime, and the module that adapts it.
+# The name of the runtime, the module that adapts it, and what has to be installed.
 _OWN = {
-    "extremum": "extremum.conformance.ourselves",
-    "onnxruntime": "extremum.runtimes.onnxruntime",
-    "onnx.reference": "extremum.runtimes.reference",
-    "openvino": "extremum.runtimes.openvino",
-    "tract": "extremum.runtimes.tract",
-    "tinygrad": "extremum.runtimes.tinygrad",
-    "jaxonnxruntime": "extremum.runtimes.jaxonnxruntime",
-    "onnx2torch": "extremum.runtimes.onnx2torch",
+    "extremum": ("extremum.conformance.ourselves", "'extremum[onnx]'"),
+    "onnxruntime": ("extremum.runtimes.onnxruntime", "'extremum[onnxruntime]'"),
+    "onnx.reference": ("extremum.runtimes.reference", "'extremum[onnx]'"),
+    "openvino": ("extremum.runtimes.openvino", "openvino"),
+    "tract": ("extremum.runtimes.tract", "tract"),
+    "tinygrad": ("extremum.runtimes.tinygrad", "tinygrad"),
+    "jaxonnxruntime": ("extremum.runtimes.jaxonnxruntime", "jaxonnxruntime absl-py"),
+    "onnx2torch": ("extremum.runtimes.onnx2torch", "onnx2torch"),
 }
 
 
@@ -74,17 +75,23 @@ def find(name: str) -> Runtime:
     try:
         found = {each.name: each for each in _open(group)}
     except (ImportError, DependencyError) as error:
-        raise ArgumentError(
-            f"the runtime {name!r} is not installed", given=first_line(error), remedy=f"pip install {group}"
-        ) from None
+        remedy = f"pip install {_OWN[group][1]}" if group in _OWN else None
+        given = None if getattr(error, "name", None) == group else first_line(error)
+        raise ArgumentError(f"{group} is not installed", given=given, remedy=remedy) from None
     if name not in found:
         raise ArgumentError(f"there is no runtime {name!r} here", remedy=f"there are {', '.join(found)}")
     return found[name]
 
 
+def shown(runtime: Runtime) -> str:
+    """Return name and version, as a message says them."""
+    return f"{runtime.name} {runtime.version}"
+
+
+@functools.cache
 def _open(name: str) -> list[Runtime]:
     if name in _OWN:
-        adapter: Callable[[], list[Runtime]] = import_module(_OWN[name]).runtimes
+        adapter: Callable[[], list[Runtime]] = import_module(_OWN[name][0]).runtimes
     else:
         (entry,) = entry_points(group=GROUP, name=name)
         adapter = entry.load()

@@ -22,23 +22,28 @@ _BFLOAT16, _FLOAT = onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
 
 def through_float32(model: onnx.ModelProto, load: Load) -> Run:
     """Return what runs a model whose bfloat16 inputs and outputs ``load`` sees as float32."""
-    wide_inputs = [each.name for each in model.graph.input if _is_bfloat16(each)]
+    weights = {each.name for each in model.graph.initializer}
+    wide_inputs = [each.name for each in model.graph.input if _is_bfloat16(each) and each.name not in weights]
     wide_outputs = {at for at, each in enumerate(model.graph.output) if _is_bfloat16(each)}
     if not wide_inputs and not wide_outputs:
         return load(model)
     wide = onnx.ModelProto()
     wide.CopyFrom(model)
     graph = wide.graph
+    # What no name of the model, wherever it stands, ends in.
+    mark, content = "/float32", model.SerializeToString()
+    while mark.encode() in content:
+        mark += "/"
     before, after = [], []
     for value in graph.input:
         if value.name in wide_inputs:
-            before.append(helper.make_node("Cast", [f"{value.name}/float32"], [value.name], to=_BFLOAT16))
-            value.name = f"{value.name}/float32"
+            before.append(helper.make_node("Cast", [value.name + mark], [value.name], to=_BFLOAT16))
+            value.name = value.name + mark
             value.type.tensor_type.elem_type = _FLOAT
     for at in wide_outputs:
         value = graph.output[at]
-        after.append(helper.make_node("Cast", [value.name], [f"{value.name}/float32"], to=_FLOAT))
-        value.name = f"{value.name}/float32"
+        after.append(helper.make_node("Cast", [value.name], [value.name + mark], to=_FLOAT))
+        value.name = value.name + mark
         value.type.tensor_type.elem_type = _FLOAT
     nodes = [*before, *graph.node, *after]
     del graph.node[:]
@@ -48,7 +53,7 @@ def through_float32(model: onnx.ModelProto, load: Load) -> Run:
 
     def run_wide(feeds: Feeds) -> Sequence[Any]:
         given = {
-            f"{name}/float32" if name in wide_inputs else name: x.astype(np.float32) if name in wide_inputs else x
+            name + mark if name in wide_inputs else name: x.astype(np.float32) if name in wide_inputs else x
             for name, x in feeds.items()
         }
         return [np.asarray(x).astype(bfloat16) if at in wide_outputs else x for at, x in enumerate(inner(given))]

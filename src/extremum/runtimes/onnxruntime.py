@@ -1,4 +1,4 @@
-"""onnxruntime: each execution provider that is there."""
+"""onnxruntime: each execution provider that is there, and the one way in which this package opens its sessions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ import onnxruntime as ort
 from extremum.runtimes.bfloat16 import through_float32
 from extremum.runtimes.runtime import Feeds, Run, Runtime
 
-__all__ = ["OnnxRuntime", "runtimes"]
+__all__ = ["CPU", "OnnxRuntime", "open_session", "runtimes", "silent"]
 
-# Fatal only: a refusal is an answer here, not a line on the terminal.
-_SILENT = 4
+CPU = "CPUExecutionProvider"
+"""The execution provider that every build has."""
+
+_FATAL = 4
 
 # It runs models elsewhere, not here.
 _REMOTE = "AzureExecutionProvider"
+
+
+def silent() -> Any:
+    """Return options of a session that prints nothing: a refusal is an answer here, not a line on the terminal."""
+    options = ort.SessionOptions()
+    options.log_severity_level = _FATAL
+    return options
+
+
+def open_session(model: bytes, options: Any, provider: str = CPU, session: Any = ort.InferenceSession) -> Any:
+    """Return a session of a class for a model's bytes; whatever is raised is a refusal."""
+    return session(model, options, providers=[provider])
 
 
 class OnnxRuntime:
@@ -34,7 +48,7 @@ class OnnxRuntime:
 
     version: str = ort.__version__
 
-    def __init__(self, name: str, provider: str, session: Any = ort.InferenceSession) -> None:
+    def __init__(self, name: str, provider: str = CPU, session: Any = ort.InferenceSession) -> None:
         self.name = name
         self._provider = provider
         self._session = session
@@ -44,9 +58,7 @@ class OnnxRuntime:
         return through_float32(model, self._open)
 
     def _open(self, model: onnx.ModelProto) -> Run:
-        options = ort.SessionOptions()
-        options.log_severity_level = _SILENT
-        session = self._session(model.SerializeToString(), options, providers=[self._provider])
+        session = open_session(model.SerializeToString(), silent(), self._provider, self._session)
 
         def run(feeds: Feeds) -> list[Any]:
             results: list[Any] = session.run(None, dict(feeds))
@@ -61,5 +73,5 @@ def runtimes() -> list[Runtime]:
     for provider in ort.get_available_providers():
         short = provider.removesuffix("ExecutionProvider").lower()
         if provider != _REMOTE:
-            found.append(OnnxRuntime("onnxruntime" if short == "cpu" else f"onnxruntime:{short}", provider))
+            found.append(OnnxRuntime("onnxruntime" if provider == CPU else f"onnxruntime:{short}", provider))
     return found

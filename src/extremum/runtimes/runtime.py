@@ -40,3 +40,7 @@ class Runtime(Protocol):
     def load(self, model: onnx.ModelProto) -> Run:
         """Return what runs a model."""
         ...
+
+    def __hash__(self) -> int:
+        """Every object has one: what a runtime has said is kept."""
+        ...

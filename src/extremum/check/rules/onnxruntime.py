@@ -8,6 +8,8 @@ from extremum.check.finding import Severity
 from extremum.check.rule import Targets, rule
 from extremum.errors import ExtremumError, UnknownOperatorError
 from extremum.graph.sites import Site
+from extremum.runtimes import shown
+from extremum.runtimes.question import refusal
 from extremum.spec import OperatorVersion
 
 __all__ = ["look"]
@@ -37,10 +39,10 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     element = next((tensor.element for tensor in site.inputs), None)
     if targets.runtime is None or element not in row.types:
         return
-    answer = targets.runtime.refusal(row, site.opsets[""], element)
+    answer = refusal(targets.runtime, row, site.opsets[""], element)
     if answer is not None:
         yield UnknownOperatorError(
-            f"{targets.runtime.name} does not run {row} on {element} at opset {site.opsets['']}",
+            f"{shown(targets.runtime)} does not run {row} on {element} at opset {site.opsets['']}",
             given=answer,
             remedy="extremum fix rewrites it",
         )

@@ -1,0 +1,50 @@
+"""Whether a runtime takes an operator: asked with a model of one node, not looked up.
+
+Releases and builds differ, so no table could tell.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import onnx
+
+from extremum import dtypes
+from extremum.errors import first_line
+from extremum.runtimes.runtime import Runtime
+from extremum.spec import Family, OperatorVersion
+
+__all__ = ["refusal"]
+
+_ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
+
+
+@functools.cache
+def refusal(runtime: Runtime, row: OperatorVersion, opset: int, element: str) -> str | None:
+    """Return what a runtime says when it does not load a node of rank 2, or None if it does.
+
+    Examples
+    --------
+    >>> from extremum import runtimes, spec
+    >>> from extremum.runtimes.question import refusal
+    >>> refusal(runtimes.find("onnxruntime"), spec.find(spec.ONNX, "ArgMax", 13), 13, "float32") is None
+    True
+    """
+    number = dtypes.from_name(element).onnx_number
+    names = ["a", "b"] if row.family in _ELEMENTWISE else ["a"]
+    # Rank 2: before opset 13 the default axis of Hardmax is 1.
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(row.name, names, ["y"])],
+        "question",
+        [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names],
+        [onnx.helper.make_empty_tensor_value_info("y")],
+    )
+    imports = [onnx.helper.make_opsetid("", opset)]
+    # Any opset goes with it; onnx itself pairs published opsets only.
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
+    try:
+        runtime.load(model)
+    except Exception as error:
+        # The exceptions of runtimes share no class of their own.
+        return first_line(error)
+    return None
