@@ -33,6 +33,21 @@ def test_the_examples_of_the_docstrings_run(name):
         run_doctest(test)
 
 
+ANSWERS = [
+    pytest.param(block, id=block.partition("\n")[0])
+    for page in sorted((ROOT / "tests" / "answers").glob("*.txt"))
+    for block in re.split(r"\n(?=extremum\.\S+\n\n>>>)", page.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("block", ANSWERS)
+def test_what_is_not_public_answers_as_written_down(block):
+    name = block.partition("\n")[0]
+    test = doctest.DocTestParser().get_doctest(block, {}, name, None, None)
+    assert test.examples
+    run_doctest(test)
+
+
 @pytest.mark.parametrize("name", sorted(set(extremum.__all__) - {"__version__"}))
 def test_a_public_function_has_an_example_and_it_runs(name):
     docstring = getattr(extremum, name).__doc__

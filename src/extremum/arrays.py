@@ -23,33 +23,9 @@ _LEAST_LIMIT = 65504.0
 
 
 def as_array(x: object) -> NDArray[Any]:
-    """Return ``x`` as a NumPy array, sharing its memory where a protocol allows it.
-
-    DLPack is asked first (PyTorch, JAX, CuPy on the host), then ``__array__``, the buffer protocol and sequences.
-
-    Parameters
-    ----------
-    x : object
-        Anything array-like that holds numbers.
-
-    Returns
-    -------
-    numpy.ndarray
-        A view of the same memory, or a new array for a sequence; never a subclass.
-
-    Raises
-    ------
-    ArgumentError
-        If elements are missing: masked, null or NA.
-    ElementTypeError
-        If the elements are objects, text or bytes, so that no order is defined.
-
-    Examples
-    --------
-    >>> from extremum.arrays import as_array
-    >>> as_array([[1, 2], [3, 4]]).shape
-    (2, 2)
-    """
+    """Return ``x`` as a NumPy array, sharing its memory where a protocol allows it."""
+    # DLPack is asked first (PyTorch, JAX, CuPy on the host), then ``__array__``, the buffer protocol and
+    # sequences.
     array = _plain(cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x))
     if array.dtype.kind in "OSU":
         raise ElementTypeError(
@@ -74,35 +50,9 @@ def as_output(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a Python number as an array without dimensions, in the element type of the arrays beside it.
-
-    A number takes that type where it is of its kind or a simpler one: an int beside float arrays, not a float beside
-    int arrays, which is left as NumPy reads it.
-
-    Parameters
-    ----------
-    number : bool, int or float
-        The number.
-    dtype : numpy.dtype
-        The element type beside it.
-
-    Returns
-    -------
-    numpy.ndarray
-        An array without dimensions.
-
-    Raises
-    ------
-    ArgumentError
-        If an integer lies outside the range of an integer type.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.arrays import as_element
-    >>> as_element(0, np.dtype(np.float32)).dtype
-    dtype('float32')
-    """
+    """Return a Python number as an array without dimensions, in the element type of the arrays beside it."""
+    # A number takes that type where it is of its kind or a simpler one: an int beside float arrays, not a float
+    # beside int arrays, which is left as NumPy reads it.
     kind = dtype.kind if dtype.kind in "fiub" or dtype.name != "bfloat16" else "f"
     takes = kind in "fiub" if isinstance(number, bool) else kind == "f" or (isinstance(number, int) and kind in "iu")
     if takes and not _is_in_range(number, dtype, kind):

@@ -184,12 +184,5 @@ class DependencyError(ExtremumError, ImportError):
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of what an exception says: what follows is for its own library's readers.
-
-    Examples
-    --------
-    >>> from extremum.errors import first_line
-    >>> first_line(RuntimeError("no such axis\nin file inference.cc"))
-    'no such axis'
-    """
+    r"""Return the first line of what an exception says: what follows is for its own library's readers."""
     return str(error).strip().partition("\n")[0].rstrip()

@@ -91,10 +91,10 @@ class Extremum:
 
 @dataclass(frozen=True, slots=True)
 class Reduce:
-    """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals.
+    """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals."""
 
-    No axis leaves every element as it is. Where nothing is to choose from the answer is the identity, if there is one.
-    """
+    # No axis leaves every element as it is. Where nothing is to choose from the answer is the identity, if there
+    # is one.
 
     order: Order
     axes: tuple[int, ...]

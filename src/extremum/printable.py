@@ -16,29 +16,7 @@ _LONGEST = 1000
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:
-    r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long.
-
-    Parameters
-    ----------
-    text : str
-        Anything. A text that was returned from here is returned as it is.
-    longest : int
-        The number of characters to keep.
-
-    Returns
-    -------
-    str
-        Without line breaks and characters that are not shown as themselves; lone surrogates included. A backslash stays
-        one backslash.
-
-    Examples
-    --------
-    >>> from extremum.printable import printable
-    >>> print(printable("scores\x1b[2J\n::error::gotcha"))
-    scores\x1b[2J\n::error::gotcha
-    >>> printable("x" * 100, longest=10)
-    'xxxx...xxx'
-    """
+    r"""Return a text on one line: escaped as ``repr`` does it, cut in the middle where it is too long."""
     escaped = "".join(map(_escaped, _cut(text, longest)))
     # GitHub and Azure take commands from "##[" and "##vso[" anywhere in a line, GitHub also from "::" at its beginning.
     escaped = escaped.replace("##", "#\\x23")
@@ -48,17 +26,7 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 
 def json_text(document: object) -> str:
-    r"""Return a value as JSON, with its escapes where :func:`printable` has them.
-
-    Examples
-    --------
-    >>> from extremum.printable import json_text
-    >>> print(json_text(["scores\x1b[2J\n", "##[error]gotcha"]))
-    [
-      "scores\u001b[2J\n",
-      "#\u0023[error]gotcha"
-    ]
-    """
+    r"""Return a value as JSON, with its escapes where :func:`printable` has them."""
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
 
 

@@ -11,28 +11,7 @@ __all__ = ["check"]
 
 
 def check(model: onnx.ModelProto) -> None:
-    """Refuse a model that onnx's checker refuses, save for an input or output without a stated type or rank.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Small enough to be serialised; left as it is.
-
-    Raises
-    ------
-    ModelError
-        If it is not well formed.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.backend.check import check
-    >>> check(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (y) { y = Neg(z) }'))
-    Traceback (most recent call last):
-        ...
-    extremum.errors.ModelError: the model is not valid
-      given Nodes in a graph must be topologically sorted, however input 'z' of node:
-    """
+    """Refuse a model that onnx's checker refuses, save for an input or output without a stated type or rank."""
     typed = onnx.ModelProto()
     typed.CopyFrom(model)
     for value in (*typed.graph.input, *typed.graph.output):

@@ -100,15 +100,7 @@ def reference_ops() -> list[type[OpRun]]:
 
 
 class Executor(ReferenceEvaluator):
-    """The reference evaluator with this package's operators in its graph, subgraphs and functions.
-
-    Parameters
-    ----------
-    proto : onnx.GraphProto or onnx.FunctionProto
-        What is run.
-    **options
-        As the evaluator takes them; ``new_ops`` is not among them.
-    """
+    """The reference evaluator with this package's operators in its graph, subgraphs and functions."""
 
     def __init__(self, proto: onnx.GraphProto | onnx.FunctionProto, **options: Any) -> None:
         super().__init__(proto, **{**options, "new_ops": reference_ops()})
@@ -145,13 +137,7 @@ class Executor(ReferenceEvaluator):
         return super()._load_impl(node, input_types)
 
     def locate(self, prefix: str) -> None:
-        """Tell every node its place, so that its errors can say it.
-
-        Parameters
-        ----------
-        prefix : str
-            The path of what is run, such as ``graph``.
-        """
+        """Tell every node its place, so that its errors can say it."""
         for index, operator in enumerate(self.rt_nodes_):
             place = nodes.place(prefix, index, operator.onnx_node)
             if isinstance(operator, _Operator):

@@ -22,38 +22,7 @@ __all__ = ["bind"]
 
 
 def bind(graph: onnx.GraphProto, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs by name, checked.
-
-    Parameters
-    ----------
-    graph : onnx.GraphProto
-        The graph of the model.
-    inputs : sequence or mapping
-        One value per input in the model's order, those with an initializer left out or not; or values by name.
-
-    Returns
-    -------
-    dict of str to object
-        Arrays for tensors; other values as they are.
-
-    Raises
-    ------
-    InputError
-        If an input is missing or unknown, or its element type or shape contradicts the declaration.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import onnx
-    >>> from extremum.backend.inputs import bind
-    >>> graph = onnx.parser.parse_graph("g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }")
-    >>> bind(graph, [np.zeros((2, 4), np.float32)])
-    Traceback (most recent call last):
-        ...
-    extremum.errors.InputError: input 'x' has 4 elements along axis 1, where the model declares 3
-      given x: float32[2, 4]
-      help  the model declares float32[n, 3]
-    """
+    """Return the inputs by name, checked."""
     defaults = {tensor.name for tensor in graph.initializer} | {
         tensor.values.name for tensor in graph.sparse_initializer
     }

@@ -25,25 +25,7 @@ __all__ = ["Session", "is_installed", "open_session", "serves"]
 
 
 def serves(model: onnx.ModelProto) -> bool:
-    """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is.
-
-    Returns
-    -------
-    bool
-        Whether :func:`open_session` is worth trying.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.backend.session import serves
-    >>> serves(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = Max(x) }'))
-    False
-    """
+    """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them."""
     own = {*spec.OPERATORS, *((nodes.canonical(each.domain), each.name) for each in model.functions)}
     bodies = (model.graph.node, *(each.node for each in model.functions))
     if all((nodes.canonical(node.domain), node.op_type) in own for body in bodies for node in nodes.walk(body)):
@@ -61,27 +43,7 @@ def is_installed() -> bool:
 
 
 def open_session(model: Model, reference: Callable[[], Executor] | None) -> Session:
-    """Return a session for a model that was parted.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    reference : callable or None
-        Makes the evaluator for the runs that the session cannot do; called when it is first needed.
-
-    Returns
-    -------
-    Session
-        To be run like an evaluator.
-
-    Raises
-    ------
-    ExecutionError
-        If onnxruntime does not take the model; it holds what onnxruntime says.
-    DependencyError
-        If onnxruntime is missing or too old.
-    """
+    """Return a session for a model that was parted."""
     from extremum.onnxruntime.convert import rewritten
     from extremum.onnxruntime.installed import onnxruntime
     from extremum.onnxruntime.library import register
@@ -105,15 +67,7 @@ def open_session(model: Model, reference: Callable[[], Executor] | None) -> Sess
 
 
 class Session:
-    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails.
-
-    Parameters
-    ----------
-    session : onnxruntime.InferenceSession
-        The session.
-    reference : callable or None
-        Makes the evaluator; None: nobody takes over.
-    """
+    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails."""
 
     def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
         self._session = session

@@ -26,28 +26,7 @@ _ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 
 
 def survey(model: Model, *, others_too: bool = False, refusal: str | None = None) -> None:
-    """Refuse what cannot run, whatever the inputs.
-
-    Parameters
-    ----------
-    model : Model
-        Its weights are not needed.
-    others_too : bool
-        Whether somebody else may run the operators of which there is no implementation here.
-    refusal : str, optional
-        What somebody else has said to the model, where one was asked.
-
-    Raises
-    ------
-    UnknownOperatorError
-        If there is no implementation of an operator, unless somebody else may have one.
-    SpecError, AxisError, ElementTypeError
-        If a node breaks the promise of its version.
-    MemoryLimitError
-        If a tensor of known size would not fit into memory.
-    ModelError
-        If an operator's domain is not imported.
-    """
+    """Refuse what cannot run, whatever the inputs."""
     for graph in nodes.graphs(model.proto.graph):
         for value in graph.input:
             _require_memory(value.name, declared(value.type))

@@ -21,27 +21,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What follows the word ``extremum``; by default what this process was started with. Nothing asks for the help.
-
-    Raises
-    ------
-    SystemExit
-        Always.
-
-    Examples
-    --------
-    >>> from extremum.cli import main
-    >>> try:
-    ...     main(["run", "no-such-model.onnx"])
-    ... except SystemExit as end:
-    ...     end.code
-    2
-    """
+    """Run the command line and exit with its status."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     streams.prepare()
     if not sys.warnoptions:

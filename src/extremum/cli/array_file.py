@@ -30,41 +30,7 @@ _LARGEST_RATIO = 100
 
 
 def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Read one array from a file.
-
-    Parameters
-    ----------
-    source : str
-        ``file.npy``, ``file.npz:entry`` (a sole entry needs no name) or ``file.pb`` (a TensorProto).
-    dtype : numpy.dtype, optional
-        The element type expected. NumPy stores the types of ml_dtypes, bfloat16 among them, as raw bytes of their
-        width; such bytes are read as `dtype` if it is one of these.
-
-    Returns
-    -------
-    numpy.ndarray
-        The array as stored; nothing is converted.
-
-    Raises
-    ------
-    InputError
-        If the file holds no such array, less of it than it promises, or one that is packed beyond reason.
-    MemoryLimitError
-        If the array would not fit into memory.
-    OSError
-        If the file cannot be read; a FileError if it is no regular file.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> import numpy as np
-    >>> from extremum.cli.array_file import read_array
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "x.npy")
-    ...     np.save(path, np.arange(3))
-    ...     read_array(str(path))
-    array([0, 1, 2])
-    """
+    """Read one array from a file."""
     name, archive, entry = source.partition(".npz:")
     path = Path(name + ".npz" if archive else source)
     readers = {".npy": _read_npy, ".npz": lambda at: _read_npz(at, entry), ".pb": _read_pb}

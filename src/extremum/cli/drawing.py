@@ -27,29 +27,7 @@ _NUMBER = re.compile(r"[+-]?(\d{1,40}|(\d{1,40}\.\d{0,40}|\.?\d{1,40})(e[+-]?\d{
 
 
 def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Split ``name=low:high`` texts into a mapping.
-
-    Parameters
-    ----------
-    assignments : iterable of str
-        Each ``name=low:high``, both numbers; the name ends at the last equals sign.
-
-    Returns
-    -------
-    dict of str to (str, str)
-        The texts of the least and the largest number by the name of the input.
-
-    Raises
-    ------
-    InputError
-        If a text has another form, or a name comes twice.
-
-    Examples
-    --------
-    >>> from extremum.cli.drawing import parse_ranges
-    >>> parse_ranges(["tokens=0:100", "x=-0.5:0.5"])
-    {'tokens': ('0', '100'), 'x': ('-0.5', '0.5')}
-    """
+    """Split ``name=low:high`` texts into a mapping."""
     result: dict[str, tuple[str, str]] = {}
     for text in assignments:
         name, _, numbers = text.rpartition("=")
@@ -64,53 +42,16 @@ def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How inputs are drawn.
+    """How inputs are drawn."""
 
-    Attributes
-    ----------
-    seed : int
-        The same seed gives the same arrays, whatever other inputs come from files.
-    ranges : mapping of str to (str, str)
-        For each input that is not drawn as usual, what :func:`parse_ranges` returned: integers of the range, both ends
-        included, or floats that are spread evenly over it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.cli.drawing import Drawing
-    >>> from extremum.graph.inputs import DeclaredInput
-    >>> tokens = DeclaredInput("tokens", np.dtype("int64"), ("n",), optional=False)
-    >>> Drawing(0, {"tokens": ("5", "7")}).draw(tokens, {"n": 6}, 0)
-    array([7, 6, 6, 5, 5, 5])
-    """
-
+    # The same seed gives the same arrays, whatever other inputs come from files.
     seed: int
+    # For each input that is not drawn as usual, what :func:`parse_ranges` returned: integers of the range, both
+    # ends included, or floats that are spread evenly over it.
     ranges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def draw(self, declared: DeclaredInput, sizes: Mapping[str, int], position: int) -> NDArray[Any]:
-        """Return an array for an input.
-
-        Parameters
-        ----------
-        declared : DeclaredInput
-            The input.
-        sizes : mapping of str to int
-            Sizes of the symbolic dimensions.
-        position : int
-            Where the input is in the model's list.
-
-        Returns
-        -------
-        numpy.ndarray
-            Of the type and shape of the input.
-
-        Raises
-        ------
-        InputError
-            If the input has an open shape or no numeric type, or its type does not hold the range.
-        MemoryLimitError
-            If it would not fit into memory.
-        """
+        """Return an array for an input."""
         name, dtype = declared.name, declared.dtype
         # Strings are an object dtype, and only numbers can be drawn.
         if dtype is None or declared.shape is None or dtype.kind == "O":

@@ -23,17 +23,11 @@ _REPORT = "this is a mistake of extremum; please report it with what EXTREMUM_TR
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a command could not run.
+    """Why a command could not run."""
 
-    Attributes
-    ----------
-    kind : str
-        The class of the exception; ``InternalError`` if nobody expected it.
-    message : ExtremumError
-        What is said of it.
-    """
-
+    # The class of the exception; ``InternalError`` if nobody expected it.
     kind: str
+    # What is said of it.
     message: ExtremumError
 
     @classmethod
@@ -60,15 +54,7 @@ class Failure:
 
 
 def show(error: BaseException, *, about: str = "") -> Failure:
-    """Print the line of an exception on stderr and return what is said of it.
-
-    Parameters
-    ----------
-    error : BaseException
-        While it is handled.
-    about : str
-        The file that is spoken of, if the command was given several.
-    """
+    """Print the line of an exception on stderr and return what is said of it."""
     failure = Failure.of(error)
     line = failure.message.one_line()
     about = printable(about)

@@ -23,29 +23,7 @@ _LARGEST_SIZE = (1 << 63) - 1
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
-    """Split ``name=file`` texts into a mapping.
-
-    Parameters
-    ----------
-    assignments : iterable of str
-        Each ``name=file``; the name ends at the first equals sign.
-
-    Returns
-    -------
-    dict of str to str
-        File by input name.
-
-    Raises
-    ------
-    InputError
-        If a text has another form, or a name comes twice.
-
-    Examples
-    --------
-    >>> from extremum.cli.feeds import parse_assignments
-    >>> parse_assignments(["x=scores.npy", "y=all.npz:labels"])
-    {'x': 'scores.npy', 'y': 'all.npz:labels'}
-    """
+    """Split ``name=file`` texts into a mapping."""
     result: dict[str, str] = {}
     for text in assignments:
         name, _, value = text.partition("=")
@@ -58,29 +36,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 
 
 def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
-    """Split ``dimension=size`` texts into a mapping.
-
-    Parameters
-    ----------
-    assignments : iterable of str
-        Each ``dimension=size``, the size a non-negative integer.
-
-    Returns
-    -------
-    dict of str to int
-        Size by the name of the dimension.
-
-    Raises
-    ------
-    InputError
-        If a text has another form, or a dimension gets two sizes.
-
-    Examples
-    --------
-    >>> from extremum.cli.feeds import parse_sizes
-    >>> parse_sizes(["batch=8"])
-    {'batch': 8}
-    """
+    """Split ``dimension=size`` texts into a mapping."""
     result: dict[str, int] = {}
     for text in assignments:
         # The last equals sign: an exporter may put one into the name of a dimension, a size has none.
@@ -106,41 +62,7 @@ def gather(
     sizes: Mapping[str, int],
     drawing: Drawing | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Read the inputs that come from files and draw the others at random.
-
-    Parameters
-    ----------
-    declared : iterable of DeclaredInput
-        What the model takes.
-    files : mapping of str to str
-        For each input read from a file, where it is: see :func:`extremum.cli.array_file.read_array`.
-    sizes : mapping of str to int
-        Sizes of symbolic dimensions. The arrays from files settle the other ones.
-    drawing : Drawing, optional
-        How the other inputs are drawn. Without it an input without a file stays missing.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray
-        Array by input name.
-
-    Raises
-    ------
-    InputError
-        If a name is no input or dimension of the model, two sizes of a dimension disagree, or an input cannot be drawn.
-    MemoryLimitError
-        If a random input would not fit into memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.cli.drawing import Drawing
-    >>> from extremum.cli.feeds import gather
-    >>> from extremum.graph.inputs import DeclaredInput
-    >>> scores = DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False)
-    >>> gather([scores], files={}, sizes={"batch": 2}, drawing=Drawing(seed=0))["scores"].shape
-    (2, 10)
-    """
+    """Read the inputs that come from files and draw the others at random."""
     inputs = {each.name: each for each in declared}
     _refuse_unknown("input", files, inputs)
     _refuse_unknown("symbolic dimension", sizes, sorted(set().union(*(each.symbols() for each in inputs.values()))))

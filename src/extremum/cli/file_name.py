@@ -23,24 +23,7 @@ _DEVICES = frozenset(
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the name of a .npy file for each name.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Any texts.
-
-    Returns
-    -------
-    dict of str to str
-        Percent-encoded where a character does not belong into the name of a file; cut, with a digest, where too long.
-
-    Examples
-    --------
-    >>> from extremum.cli.file_name import file_names
-    >>> file_names(["labels", "block/scores:0", "Y", "y"])
-    {'labels': 'labels.npy', 'block/scores:0': 'block%2Fscores%3A0.npy', 'Y': '%59.npy', 'y': 'y.npy'}
-    """
+    """Return the name of a .npy file for each name."""
     encoded = {name: _encoded(name) for name in names}
     count = Counter(each.lower() for each in encoded.values())
     return {name: _cut(_spelt(each) if count[each.lower()] > 1 else each) + ".npy" for name, each in encoded.items()}

@@ -20,15 +20,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def text(report: Report, *, infos: bool) -> str:
-    """Return the findings, those of severity info if they are wanted, and a line that counts all.
-
-    Examples
-    --------
-    >>> from extremum.check import Report
-    >>> from extremum.cli.findings import text
-    >>> text(Report((), 2, ("one thing was not asked",)), infos=False).splitlines()
-    ['note: one thing was not asked', '2 nodes checked: no errors, no warnings, no info']
-    """
+    """Return the findings, those of severity info if they are wanted, and a line that counts all."""
     shown = report.counted(strict=infos)
     hidden = len(report.findings) - len(shown)
     notes = (f"note: {printable(note)}" for note in report.notes)
@@ -37,29 +29,13 @@ def text(report: Report, *, infos: bool) -> str:
 
 
 def record(model: str, report: Report) -> dict[str, Any]:
-    """Return the model, all findings, the number of nodes and the notes, as JSON can hold them.
-
-    Examples
-    --------
-    >>> from extremum.check import Report
-    >>> from extremum.cli.findings import record
-    >>> record("model.onnx", Report((), 2, ()))
-    {'model': 'model.onnx', 'nodes': 2, 'findings': [], 'notes': []}
-    """
+    """Return the model, all findings, the number of nodes and the notes, as JSON can hold them."""
     findings = [each.record() for each in report.findings]
     return {"model": model, "nodes": report.nodes, "findings": findings, "notes": list(report.notes)}
 
 
 def github(model: str, report: Report, *, infos: bool) -> str:
-    """Return a workflow command of GitHub for each finding, those of severity info if they are wanted, one per line.
-
-    Examples
-    --------
-    >>> from extremum.check import Report
-    >>> from extremum.cli.findings import github
-    >>> github("model.onnx", Report((), 2, ()), infos=False)
-    ''
-    """
+    """Return a workflow command of GitHub for each finding, those of severity info if they are wanted, one per line."""
     return "\n".join(_finding(model, each) for each in report.counted(strict=infos))
 
 
@@ -69,14 +45,7 @@ def _finding(model: str, finding: Finding) -> str:
 
 
 def annotation(command: str, model: str, title: str, message: str) -> str:
-    """Return a workflow command of GitHub about a file, in which no name can begin another one.
-
-    Examples
-    --------
-    >>> from extremum.cli.findings import annotation
-    >>> annotation("error", "a,b.onnx", "EX003 axis out of range", "100% wrong")
-    '::error file=a%2Cb.onnx,title=EX003 axis out of range::100%25 wrong'
-    """
+    """Return a workflow command of GitHub about a file, in which no name can begin another one."""
     return f"::{command} file={_property(model)},title={_property(title)}::{_data(message)}"
 
 

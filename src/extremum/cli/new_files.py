@@ -34,19 +34,7 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def require_free(path: Path, remedy: str = "name another file, or move that one away") -> None:
-    """Refuse a path at which there is something already, be it a link to nothing, or no folder to hold it.
-
-    Raises
-    ------
-    ArgumentError
-        If it exists, or its folder does not.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from extremum.cli.new_files import require_free
-    >>> require_free(Path("no-such-model.onnx"))
-    """
+    """Refuse a path at which there is something already, be it a link to nothing, or no folder to hold it."""
     if os.path.lexists(path):
         raise ArgumentError(f"'{path}' exists already", remedy=remedy)
     if not path.absolute().parent.is_dir():
@@ -54,32 +42,7 @@ def require_free(path: Path, remedy: str = "name another file, or move that one 
 
 
 def write_new(folder: Path, files: Mapping[str, Callable[[BinaryIO], object]]) -> None:
-    """Write files into a folder, which is made if it is not there.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder; the one around it is there.
-    files : mapping of str to callable
-        By the name of each file what writes its content.
-
-    Raises
-    ------
-    ArgumentError
-        If there is something already. None of the files is there then.
-    OSError
-        If they cannot be written. None of them is there then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from extremum.cli.new_files import write_new
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     write_new(Path(parent, "new"), {"a.txt": lambda file: file.write(b"answer")})
-    ...     Path(parent, "new", "a.txt").read_text()
-    'answer'
-    """
+    """Write files into a folder, which is made if it is not there."""
     place = folder if folder.is_dir() else folder.absolute().parent
     with _scratch(place) as scratch:
         for name, write in files.items():
@@ -190,14 +153,7 @@ def _placed(scratch: Path, folder: Path) -> list[Path]:
 
 
 def settle(folder: Path) -> None:
-    """Finish or remove what processes that were killed have left in a folder and beside it.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from extremum.cli.new_files import settle
-    >>> settle(Path("no-such-folder"))
-    """
+    """Finish or remove what processes that were killed have left in a folder and beside it."""
     for place in (folder.absolute().parent, folder):
         with contextlib.suppress(OSError):
             for path in [each for each in place.iterdir() if _NAME.fullmatch(each.name)]:

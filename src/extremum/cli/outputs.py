@@ -24,32 +24,7 @@ __all__ = ["output_paths", "write_outputs"]
 
 
 def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return the file for each output, none of which exists yet.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of outputs.
-    folder : pathlib.Path
-        Where they go; it need not exist, the folder around it must.
-
-    Returns
-    -------
-    dict of str to pathlib.Path
-        File by output name.
-
-    Raises
-    ------
-    ArgumentError
-        If one of the files exists, or the folder cannot be made there.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from extremum.cli.outputs import output_paths
-    >>> output_paths(["labels", "block/scores:0"], Path("answers"))["block/scores:0"].name
-    'block%2Fscores%3A0.npy'
-    """
+    """Return the file for each output, none of which exists yet."""
     paths = {name: folder / file for name, file in file_names(names).items()}
     settle(folder)
     if folder.is_dir():
@@ -63,38 +38,7 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
 
 
 def write_outputs(outputs: Mapping[str, NDArray[np.generic]], folder: Path) -> dict[str, Path]:
-    """Write every output, or none.
-
-    Parameters
-    ----------
-    outputs : mapping of str to numpy.ndarray
-        Array by output name.
-    folder : pathlib.Path
-        Where they go, see :func:`output_paths`; made if it is not there.
-
-    Returns
-    -------
-    dict of str to pathlib.Path
-        File by output name.
-
-    Raises
-    ------
-    ArgumentError
-        If one of the files exists, or an output is no array of numbers.
-    OSError
-        If the files cannot be written. Nothing of them is left then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from extremum.cli.outputs import write_outputs
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     path = write_outputs({"labels": np.array([7, 1])}, Path(parent, "answers"))["labels"]
-    ...     np.load(path)
-    array([7, 1])
-    """
+    """Write every output, or none."""
     for name, array in outputs.items():
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
             raise ArgumentError(f"output {name!r} is no array of numbers and has no .npy form")

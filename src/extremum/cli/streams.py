@@ -29,13 +29,7 @@ def write(text: str, *, err: bool = False, end: str = "\n") -> None:
 
 
 def flush() -> None:
-    """Write out what is still to be written to stdout, where there is one.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written. Nothing is left to be written then.
-    """
+    """Write out what is still to be written to stdout, where there is one."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

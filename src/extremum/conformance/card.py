@@ -79,18 +79,7 @@ def compared(first: Recorded, second: Recorded) -> Iterator[tuple[str, str, str]
 
 
 def markdown(run: Mapping[str, Any]) -> str:
-    """Return a recorded run as a page of Markdown.
-
-    Parameters
-    ----------
-    run : mapping
-        What :func:`extremum.conformance.record.record` returned.
-
-    Returns
-    -------
-    str
-        Tables, and a reproducer for each kind of difference of each runtime and operator.
-    """
+    """Return a recorded run as a page of Markdown."""
     runtimes = recorded(run)
     parts = [
         _HEAD.rstrip(),

@@ -28,32 +28,21 @@ class Placement(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One node with its inputs, before it has a model and an expected answer.
+    """One node with its inputs, before it has a model and an expected answer."""
 
-    Attributes
-    ----------
-    title : str
-        A few words with underscores, unique within the topic, version and element type.
-    inputs : tuple of numpy.ndarray
-        What the node is fed.
-    attributes : mapping of str to object
-        What the node states.
-    says : str
-        What the specification says, in a few words.
-    leaves_open : str
-        What it does not say, so that runtimes may rightly differ; empty where it says everything.
-    refused : bool
-        Whether the node breaks a promise of its version, so that there is no answer.
-    placement : Placement
-        Where the node stands.
-    """
-
+    # A few words with underscores, unique within the topic, version and element type.
     title: str
+    # What the node is fed.
     inputs: tuple[Array, ...]
+    # What the node states.
     attributes: Mapping[str, object] = field(default_factory=dict)
+    # What the specification says, in a few words.
     says: str = ""
+    # What it does not say, so that runtimes may rightly differ; empty where it says everything.
     leaves_open: str = ""
+    # Whether the node breaks a promise of its version, so that there is no answer.
     refused: bool = False
+    # Where the node stands.
     placement: Placement = Placement.GRAPH
 
 

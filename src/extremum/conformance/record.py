@@ -25,24 +25,15 @@ Group = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What one runtime made of a recorded run.
-
-    Attributes
-    ----------
-    runtime, version : str
-        Which runtime.
-    asked : mapping of Group to int
-        How many cases.
-    differences : mapping of str to (Outcome, str)
-        Outcome and detail of each case that is not exact, by the name of the case.
-    groups : mapping of str to Group
-        Operator, version and element type of each of these cases.
-    """
+    """What one runtime made of a recorded run."""
 
     runtime: str
     version: str
+    # How many cases.
     asked: Mapping[Group, int]
+    # Outcome and detail of each case that is not exact, by the name of the case.
     differences: Mapping[str, tuple[Outcome, str]]
+    # Operator, version and element type of each of these cases.
     groups: Mapping[str, Group]
 
     def counts(
@@ -94,13 +85,7 @@ def _runtime(answers: Answers) -> dict[str, Any]:
 
 
 def recorded(run: Mapping[str, Any]) -> list[Recorded]:
-    """Return what :func:`record` has written.
-
-    Raises
-    ------
-    InputError
-        If it is no recorded run.
-    """
+    """Return what :func:`record` has written."""
     try:
         return [
             Recorded(

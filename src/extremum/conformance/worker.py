@@ -32,15 +32,7 @@ _MESSAGE = 300
 
 
 class Worker:
-    """A runtime in a process of its own, started again where it died.
-
-    Parameters
-    ----------
-    runtime : str
-        Name of the runtime, as :func:`extremum.runtimes.find` takes it.
-    limit : float
-        Seconds that a case may take.
-    """
+    """A runtime in a process of its own, started again where it died."""
 
     def __init__(self, runtime: str, limit: float) -> None:
         self.runtime = runtime

@@ -27,37 +27,7 @@ __all__ = ["accept", "accept_element", "feature_level_required", "lowest_level"]
 
 
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
-    """Return the core operation that a description means at a feature level.
-
-    Parameters
-    ----------
-    desc : OperatorDesc
-        One of the structures.
-    feature_level : FeatureLevel
-        What the device offers.
-
-    Returns
-    -------
-    ArgReduce, OneHot, Extremum or Reduce
-        To be called on views of the described tensors.
-
-    Raises
-    ------
-    SpecError
-        If the feature level lacks the operator or the dimension count, or the tensors do not go together.
-    ElementTypeError
-        If the feature level lacks the element type, or the tensors differ in theirs.
-    AxisError
-        If an axis lies outside the tensor or is listed twice.
-
-    Examples
-    --------
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.acceptance import accept
-    >>> matrix = dml.TensorDesc(dml.TensorDataType.INT8, sizes=(2, 3))
-    >>> accept(dml.ElementWiseMinOperatorDesc(matrix, matrix, matrix), dml.FeatureLevel.FL_3_0)
-    Extremum(order=<Order.MIN: 'min'>)
-    """
+    """Return the core operation that a description means at a feature level."""
     if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
         raise ArgumentTypeError(
             f"{type(desc).__name__} is no operator description", remedy="make one of them, such as ArgMaxOperatorDesc"

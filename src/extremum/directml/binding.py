@@ -21,25 +21,7 @@ Buffer = Any
 
 
 class Binding:
-    """The place of one tensor in a dispatch.
-
-    Parameters
-    ----------
-    field : str
-        What the tensor is called in its structure.
-    desc : TensorDesc
-        How it lies in its buffer.
-    written : bool
-        Whether the operator writes it.
-
-    Examples
-    --------
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.binding import Binding
-    >>> columns = dml.TensorDesc(dml.TensorDataType.UINT8, sizes=(2, 2), strides=(1, 3))
-    >>> Binding("input_tensor", columns, written=False).view(b"abcdefgh").tobytes()
-    b'adbe'
-    """
+    """The place of one tensor in a dispatch."""
 
     __slots__ = ("_desc", "_dtype", "_extent", "_field", "_shape", "_size_in_bytes", "_strides", "_written")
 
@@ -54,26 +36,7 @@ class Binding:
         self._size_in_bytes = desc.total_tensor_size_in_bytes
 
     def view(self, buffer: Buffer) -> NDArray[Any]:
-        """Return the tensor that lies in a buffer.
-
-        Parameters
-        ----------
-        buffer : numpy.ndarray or bytes-like
-            An array of the described element type, either with the described shape and strides or contiguous and
-            with enough elements; or at least as many bytes as the description says.
-
-        Returns
-        -------
-        numpy.ndarray
-            A view of the same memory.
-
-        Raises
-        ------
-        ElementTypeError
-            If the array is of another element type, or the object gives no bytes away.
-        InputError
-            If the memory is too short, not contiguous, or read-only where it is written.
-        """
+        """Return the tensor that lies in a buffer."""
         # Not isinstance: an object may name the class of an array as its own and be none.
         if issubclass(type(buffer), np.ndarray):
             view = self._array(buffer)

@@ -142,14 +142,7 @@ class FeatureLevel(IntEnum):
 
 
 def feature_level_of(given: object) -> FeatureLevel:
-    """Return the feature level of a number such as 0x4100, or refuse what is none.
-
-    Examples
-    --------
-    >>> from extremum.directml.enumerations import feature_level_of
-    >>> feature_level_of(0x4100)
-    <FeatureLevel.FL_4_1: 16640>
-    """
+    """Return the feature level of a number such as 0x4100, or refuse what is none."""
     try:
         return FeatureLevel(given)  # type: ignore[arg-type]
     except ValueError:

@@ -34,57 +34,20 @@ __all__ = ["Model", "Node"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the family that keeps the promise of its version.
-
-    Attributes
-    ----------
-    place : str
-        Where it is.
-    row : OperatorVersion
-        The version in force.
-    values : mapping of str to (int, tuple of int or None)
-        The values of all attributes.
-    inputs : tuple of (str, TensorType)
-        Name and type of each input.
-    output : (str, TensorType)
-        Name and type of the output.
-    """
+    """A node of the family that keeps the promise of its version."""
 
     place: str
     row: OperatorVersion
+    # The values of all attributes.
     values: Attributes
+    # Name and type of each input.
     inputs: tuple[tuple[str, TensorType], ...]
+    # Name and type of the output.
     output: tuple[str, TensorType]
 
 
 class Model:
-    """A model with a size for each symbolic dimension that was given one.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto, bytes, str or path-like
-        Left as it is.
-    sizes : mapping of str to int
-        Size by symbol; a dimension of an input that has no name is called ``input.axis``.
-
-    Raises
-    ------
-    ModelError
-        If it is no ONNX model.
-    ArgumentError
-        If the model has no dimension of that name, or a size is none.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.directml.model import Model
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (int64[1] y) { z = Abs(x) y = ArgMax(z) }'
-    >>> model = Model(onnx.parser.parse_model(text), {"n": 8})
-    >>> [(node.place, str(node.inputs[0][1])) for node in model.nodes()]
-    [('graph.node[1]', 'float32[8]')]
-    """
+    """A model with a size for each symbolic dimension that was given one."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
         loaded = load(model)

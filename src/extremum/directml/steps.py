@@ -52,42 +52,7 @@ def steps(
     output: tuple[str, TensorType],
     feature_level: FeatureLevel,
 ) -> tuple[Step, ...]:
-    """Return the operators that compute one node of the family.
-
-    Parameters
-    ----------
-    row : OperatorVersion
-        The version of the ONNX operator in force.
-    values : mapping of str to (int, tuple of int or None)
-        What :func:`extremum.validate.attributes` returned.
-    inputs : sequence of (str, TensorType)
-        Name and type of each input.
-    output : (str, TensorType)
-        Name and type of the output.
-    feature_level : FeatureLevel
-        What the operators have to get by with.
-
-    Returns
-    -------
-    tuple of Step
-        In the order of their dispatch.
-
-    Raises
-    ------
-    ExtremumError
-        If a size is unknown, DirectML has no such tensor, or the feature level does not take an operator.
-
-    Examples
-    --------
-    >>> from extremum import directml as dml, spec
-    >>> from extremum.directml.steps import steps
-    >>> from extremum.tensors import TensorType
-    >>> row = spec.find(spec.ONNX, "Hardmax", 11)
-    >>> x = TensorType("float32", (2, 3, 4))
-    >>> (step,) = steps(row, {"axis": 1}, [("x", x)], ("y", x), dml.FeatureLevel.FL_5_1)
-    >>> step.desc.axes
-    (1, 2)
-    """
+    """Return the operators that compute one node of the family."""
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
             _require_element(row.family, name, tensor, feature_level)

@@ -23,14 +23,7 @@ LARGEST = 2**32 - 1
 
 
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides, in elements, of a tensor without gaps whose last dimension is the innermost.
-
-    Examples
-    --------
-    >>> from extremum.directml.tensor import packed_strides
-    >>> packed_strides((2, 3, 4))
-    (12, 4, 1)
-    """
+    """Return the strides, in elements, of a tensor without gaps whose last dimension is the innermost."""
     return tuple(accumulate(reversed(sizes[1:]), operator.mul, initial=1))[::-1]
 
 

@@ -102,10 +102,9 @@ def fix(
 def _changes(
     family: Sequence[Site], now: Sequence[Site], refused: Collection[str], known: frozenset[str], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...]]:
-    """Return the changes of the refused nodes, and why others cannot be changed.
-
-    ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their order.
-    """
+    """Return the changes of the refused nodes, and why others cannot be changed."""
+    # ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their
+    # order.
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     elements: dict[str, set[str | None]] = {}
@@ -175,13 +174,5 @@ def _prefix(output: str, known: frozenset[str]) -> str:
 
 
 def has_external_data(model: onnx.ModelProto) -> bool:
-    """Return whether weights are kept beside the model rather than in it.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.fix import has_external_data
-    >>> has_external_data(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
-    False
-    """
+    """Return whether weights are kept beside the model rather than in it."""
     return any(True for _ in external(model))

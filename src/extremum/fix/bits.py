@@ -11,25 +11,7 @@ __all__ = ["same_bits"]
 
 
 def same_bits(first: Any, second: Any) -> bool:
-    """Return whether two values agree in type, shape and every bit; any NaN agrees with any other.
-
-    Parameters
-    ----------
-    first, second : numpy.ndarray, list, tuple or mapping
-        What models give; lists and mappings hold such values.
-
-    Returns
-    -------
-    bool
-        Zeros of different sign do not agree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.fix.bits import same_bits
-    >>> same_bits(np.array([0.0, np.nan]), np.array([0.0, -np.nan])), same_bits(np.array([0.0]), np.array([-0.0]))
-    (True, False)
-    """
+    """Return whether two values agree in type, shape and every bit; any NaN agrees with any other."""
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(same_bits, first, second))
     if isinstance(first, Mapping) and isinstance(second, Mapping):

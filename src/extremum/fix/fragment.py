@@ -22,27 +22,7 @@ _AXES_ARE_AN_INPUT = 18
 
 
 class Fragment:
-    """A list of nodes that grows.
-
-    Parameters
-    ----------
-    opset : int
-        The version of ONNX's domain in which they are written.
-    prefix : str
-        What the names of new values begin with; no value of the model may be called so.
-
-    Attributes
-    ----------
-    nodes : list of onnx.NodeProto
-        The nodes so far, in an order in which they can run.
-
-    Examples
-    --------
-    >>> from extremum.fix.fragment import Fragment
-    >>> fragment = Fragment(13, "index/")
-    >>> fragment.cast("x", "int32"), fragment.nodes[0].op_type
-    ('index/0', 'Cast')
-    """
+    """A list of nodes that grows."""
 
     def __init__(self, opset: int, prefix: str) -> None:
         self.opset = opset

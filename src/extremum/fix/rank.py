@@ -22,34 +22,7 @@ def carried(fragment: Fragment, x: str, element: str) -> str:
 
 
 def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, largest: bool) -> str:
-    """Append the ranks of a tensor and return their name.
-
-    Parameters
-    ----------
-    fragment : Fragment
-        Where the nodes go.
-    x : str
-        A tensor of a carrier's type.
-    axes : sequence of int
-        Along which the extremum is looked for.
-    largest : bool
-        Whether that is the largest or the smallest.
-
-    Returns
-    -------
-    str
-        Name of a float32 tensor of the same shape.
-
-    Examples
-    --------
-    >>> from extremum.fix.fragment import Fragment
-    >>> from extremum.fix.rank import ranks
-    >>> fragment = Fragment(13, "index/")
-    >>> ranks(fragment, "x", [1], largest=True)
-    'index/6'
-    >>> [node.op_type for node in fragment.nodes]
-    ['ReduceMax', 'Less', 'Not', 'Cast', 'IsNaN', 'Cast', 'Add']
-    """
+    """Append the ranks of a tensor and return their name."""
     extremum = fragment.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
     beaten = fragment.add("Less" if largest else "Greater", x, extremum)
     unbeaten = fragment.cast(fragment.add("Not", beaten), "float32")

@@ -17,27 +17,17 @@ __all__ = ["Rewrite"]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One way to say the same with other operators.
+    """One way to say the same with other operators."""
 
-    Attributes
-    ----------
-    title : str
-        What it does, in a few words.
-    answers : tuple of str
-        The codes of the rules whose findings it answers.
-    families : frozenset of Family
-        What the node may compute.
-    elements : frozenset of str
-        The element types it is for.
-    since : int
-        The first opset that has the operators it needs.
-    build : callable
-        Appends the nodes to a fragment; the last one gives the result. An error says why it cannot.
-    """
-
+    # What it does, in a few words.
     title: str
+    # The codes of the rules whose findings it answers.
     answers: tuple[str, ...]
+    # What the node may compute.
     families: frozenset[Family]
+    # The element types it is for.
     elements: frozenset[str]
+    # The first opset that has the operators it needs.
     since: int
+    # Appends the nodes to a fragment; the last one gives the result. An error says why it cannot.
     build: Callable[[Fragment, Site], None]

@@ -39,18 +39,7 @@ class Kind(enum.Enum):
 
 
 def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
-    """Yield inputs for a node, by name.
-
-    Parameters
-    ----------
-    site : Site
-        A node that keeps the promise of its version.
-
-    Yields
-    ------
-    mapping of str to numpy.ndarray
-        The same every time.
-    """
+    """Yield inputs for a node, by name."""
     elementwise = site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
     tensors = dict(zip(site.node.input, site.inputs, strict=True))
@@ -71,36 +60,7 @@ def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int
 
 
 def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
-    """Return an array of one kind of values.
-
-    Parameters
-    ----------
-    random : numpy.random.Generator
-        Where the values come from.
-    element : str
-        The element type.
-    sizes : tuple of int
-        The shape.
-    kind : Kind
-        What the values are.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the element type.
-
-    Raises
-    ------
-    ElementTypeError
-        If it is none of :mod:`extremum.dtypes`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.fix.sample import Kind, draw
-    >>> draw(np.random.default_rng(0), "int16", (4,), Kind.HIGH).tolist()
-    [32767, 32767, 32767, 32766]
-    """
+    """Return an array of one kind of values."""
     dtype = dtypes.from_name(element).dtype
     if kind is Kind.RANDOM:
         return _random(random, dtype, sizes)

@@ -16,16 +16,7 @@ __all__ = ["names", "splice"]
 
 
 def names(model: onnx.ModelProto) -> frozenset[str]:
-    """Return the names of all values that nodes read or write, and of the nodes, wherever they stand.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.fix.splice import names
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax(x) }'
-    >>> sorted(names(onnx.parser.parse_model(text)))
-    ['x', 'y']
-    """
+    """Return the names of all values that nodes read or write, and of the nodes, wherever they stand."""
     found = {value.name for value in model.graph.input}
     for body in (model.graph.node, *(function.node for function in model.functions)):
         for node in nodes.walk(body):
@@ -34,30 +25,7 @@ def names(model: onnx.ModelProto) -> frozenset[str]:
 
 
 def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
-    """Return a copy of a model with other nodes in the place of some.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is.
-    replacements : mapping of str to sequence of onnx.NodeProto
-        The new nodes by the path of the old one, as in ``graph.node[2].then_branch.node[0]``.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The copy.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.fix.splice import splice
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (float[3] y) { y = Max(x) }'
-    >>> model = onnx.parser.parse_model(text)
-    >>> spliced = splice(model, {"graph.node[0]": [onnx.helper.make_node("Identity", ["x"], ["y"])]})
-    >>> [node.op_type for node in spliced.graph.node]
-    ['Identity']
-    """
+    """Return a copy of a model with other nodes in the place of some."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     _splice(copy.graph, "graph", replacements)

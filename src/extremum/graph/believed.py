@@ -15,18 +15,7 @@ _MADE_UP = "unk__"
 
 
 def believed(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.believed import believed
-    >>> tensor = onnx.helper.make_tensor_type_proto
-    >>> believed(tensor(1, (2, None)), tensor(1, (2, 3))).tensor_type.shape.dim[1].dim_value
-    3
-    >>> believed(tensor(1, (2, 3)), tensor(1, (7,))) is None
-    True
-    """
+    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return stated
     if not (inferred.HasField("tensor_type") and stated.HasField("tensor_type")):
@@ -59,12 +48,5 @@ def _is_open(dimension: onnx.TensorShapeProto.Dimension) -> bool:
 
 
 def is_made_up(name: str) -> bool:
-    """Return whether a dimension has its name from onnx's inference and not from its model.
-
-    Examples
-    --------
-    >>> from extremum.graph.believed import is_made_up
-    >>> is_made_up("unk__0"), is_made_up("batch")
-    (True, False)
-    """
+    """Return whether a dimension has its name from onnx's inference and not from its model."""
     return name.startswith(_MADE_UP)

@@ -25,15 +25,7 @@ _REMEDY = "keep the data files in the folder of the model"
 
 
 def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors whose content is in other files, wherever they stand.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.external import external
-    >>> list(external(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}')))
-    []
-    """
+    """Yield the tensors whose content is in other files, wherever they stand."""
     for graph in nodes.graphs(model.graph):
         yield from filter(is_external, graph.initializer)
         yield from filter(is_external, sparse_tensors(graph.sparse_initializer))
@@ -47,20 +39,7 @@ def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bool:
-    """Refuse a model with content outside a folder, and return whether there is any in other files.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is.
-    folder : str or path-like
-        Of the model.
-
-    Raises
-    ------
-    ModelError
-        If a tensor names a file elsewhere.
-    """
+    """Refuse a model with content outside a folder, and return whether there is any in other files."""
     found = False
     for tensor in external(model):
         _path(tensor, Path(folder))
@@ -69,20 +48,7 @@ def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bo
 
 
 def read_external(model: onnx.ModelProto, folder: Path | None) -> None:
-    """Read the content of all tensors that have it in other files.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Is modified.
-    folder : pathlib.Path or None
-        Of the model; None if it came without one.
-
-    Raises
-    ------
-    ModelError
-        If a file is outside the folder, cannot be read, or does not hold what the tensor says.
-    """
+    """Read the content of all tensors that have it in other files."""
     found = dict[str, Path]()
     for tensor in external(model):
         if folder is None:

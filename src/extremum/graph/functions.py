@@ -17,50 +17,14 @@ Key = tuple[str, str, str]
 
 
 def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
-    """Return by what name a function is called, or which a node calls.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.functions import key
-    >>> key(onnx.helper.make_node("Arg", ["x"], ["y"], domain="own"))
-    ('own', 'Arg', '')
-    """
+    """Return by what name a function is called, or which a node calls."""
     name = called.op_type if isinstance(called, onnx.NodeProto) else called.name
     return nodes.canonical(called.domain), name, called.overload
 
 
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:
-    """Return the functions so that each comes after those it calls.
-
-    ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
-
-    Parameters
-    ----------
-    functions : iterable of onnx.FunctionProto
-        In any order.
-
-    Returns
-    -------
-    list of onnx.FunctionProto
-        The same functions.
-
-    Raises
-    ------
-    ModelError
-        If they call each other in a circle.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.functions import callees_first
-    >>> imports = [onnx.helper.make_opsetid("own", 1)]
-    >>> call = onnx.helper.make_node("Inner", ["x"], ["y"], domain="own")
-    >>> outer = onnx.helper.make_function("own", "Outer", ["x"], ["y"], [call], imports)
-    >>> inner = onnx.helper.make_function("own", "Inner", ["x"], ["x"], [], imports)
-    >>> [each.name for each in callees_first([outer, inner])]
-    ['Inner', 'Outer']
-    """
+    """Return the functions so that each comes after those it calls."""
+    # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
     named = {key(each): each for each in functions}
     calls = {key: _calls(each) & named.keys() for key, each in named.items()}
     try:

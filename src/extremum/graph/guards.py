@@ -42,14 +42,6 @@ _VERSIONS = {("LSTM", 1)}
 
 
 def guarded(node: onnx.NodeProto, since: int) -> bool:
-    """Return whether a node of ONNX's own domain, of the version of ``since``, has to be kept from onnx's inference.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.guards import guarded
-    >>> guarded(onnx.helper.make_node("GatherND", ["x", "i"], ["y"], batch_dims=-2), 13)
-    True
-    """
+    """Return whether a node of ONNX's own domain, of the version of ``since``, has to be kept from onnx's inference."""
     guard = _GUARDS.get(node.op_type)
     return (node.op_type, since) in _VERSIONS or (guard is not None and guard(node))

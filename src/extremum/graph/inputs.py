@@ -16,30 +16,15 @@ __all__ = ["DeclaredInput", "declared_inputs", "name_dimensions"]
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInput:
-    """One input as the model declares it.
-
-    Attributes
-    ----------
-    name : str
-        The name of the input.
-    dtype : numpy.dtype or None
-        Its element type; None where that is none, and for what is no tensor (a sequence, a map, an optional).
-    shape : tuple of int or str, or None
-        The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is open.
-    optional : bool
-        Whether the model has a default for it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from extremum.graph.inputs import DeclaredInput
-    >>> DeclaredInput("scores", np.dtype("float32"), ("batch", 10), optional=False).symbols()
-    {'batch'}
-    """
+    """One input as the model declares it."""
 
     name: str
+    # Its element type; None where that is none, and for what is no tensor (a sequence, a map, an optional).
     dtype: np.dtype[Any] | None
+    # The sizes; a symbolic dimension is its name, an unnamed one is called ``input.axis``. None if the rank is
+    # open.
     shape: tuple[int | str, ...] | None
+    # Whether the model has a default for it.
     optional: bool
 
     def symbols(self) -> set[str]:
@@ -48,26 +33,7 @@ class DeclaredInput:
 
 
 def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
-    """Return the inputs a model declares, in its order.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        The model.
-
-    Returns
-    -------
-    tuple of DeclaredInput
-        Inputs that have an initializer are marked optional.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.inputs import declared_inputs
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
-    >>> [(each.name, each.shape) for each in declared_inputs(onnx.parser.parse_model(text))]
-    [('x', ('n', 3))]
-    """
+    """Return the inputs a model declares, in its order."""
     defaults = {tensor.name for tensor in model.graph.initializer}
     defaults.update(tensor.values.name for tensor in model.graph.sparse_initializer)
     return tuple(_declared(value, value.name in defaults) for value in model.graph.input)
@@ -93,17 +59,7 @@ def _unnamed(value: onnx.ValueInfoProto, axis: int) -> str:
 
 
 def name_dimensions(graph: onnx.GraphProto) -> None:
-    """Write their names into the dimensions of a graph's inputs that have neither a size nor a name.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.inputs import name_dimensions
-    >>> graph = onnx.parser.parse_graph("g (float[?, 3] X) => (float[?, 3] y) { y = Abs(X) }")
-    >>> name_dimensions(graph)
-    >>> graph.input[0].type.tensor_type.shape.dim[0].dim_param
-    'X.0'
-    """
+    """Write their names into the dimensions of a graph's inputs that have neither a size nor a name."""
     for value in graph.input:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             if not dimension.HasField("dim_value") and not dimension.dim_param:

@@ -23,27 +23,12 @@ _LISTS = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
 
 
 def tensor_kind(number: int) -> str | None:
-    """Return the kind of a tensor with the element type of a number, or None if there is no such element type.
-
-    Examples
-    --------
-    >>> from extremum.graph.kinds import tensor_kind
-    >>> tensor_kind(1), tensor_kind(99)
-    ('tensor(float)', None)
-    """
+    """Return the kind of a tensor with the element type of a number, or None if there is no such element type."""
     return f"tensor({_NAMES[number]})" if number in _NAMES else None
 
 
 def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
-    """Return the kind of a declared type, or None if the declaration does not say it.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.kinds import kind
-    >>> kind(onnx.helper.make_sequence_type_proto(onnx.helper.make_tensor_type_proto(7, None)))
-    'seq(tensor(int64))'
-    """
+    """Return the kind of a declared type, or None if the declaration does not say it."""
     field = value.WhichOneof("value")
     if field is None or depth > _DEEPEST:
         return None
@@ -60,14 +45,7 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
 
 
 def type_proto(text: str) -> onnx.TypeProto:
-    """Return the declaration of a kind.
-
-    Examples
-    --------
-    >>> from extremum.graph.kinds import kind, type_proto
-    >>> kind(type_proto("seq(map(string, tensor(float)))"))
-    'seq(map(string, tensor(float)))'
-    """
+    """Return the declaration of a kind."""
     result = onnx.TypeProto()
     outer, _, rest = text.partition("(")
     held = rest[:-1]
@@ -88,15 +66,7 @@ def type_proto(text: str) -> onnx.TypeProto:
 
 
 def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return a declaration without what cannot be meant, or None if not even its kind can be.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.kinds import sound
-    >>> sound(onnx.helper.make_tensor_type_proto(1, (-3,))).tensor_type.shape.dim[0].HasField("dim_value")
-    False
-    """
+    """Return a declaration without what cannot be meant, or None if not even its kind can be."""
     text = kind(value)
     if text is None:
         return None

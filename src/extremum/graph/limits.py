@@ -28,24 +28,7 @@ _DEEPEST_TYPE = 8
 
 
 def require_bounded(model: onnx.ModelProto) -> None:
-    """Refuse a model whose functions call each other in a circle or that is too large or too deep.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is.
-
-    Raises
-    ------
-    ModelError
-        If there is no end to it, or too late a one.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.limits import require_bounded
-    >>> require_bounded(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
-    """
+    """Refuse a model whose functions call each other in a circle or that is too large or too deep."""
     sizes: dict[Key, tuple[int, int]] = {}
     # The depth first: whoever else walks a graph goes in as deep as it is.
     for body in (*(each.node for each in model.functions), model.graph.node):
@@ -59,19 +42,7 @@ def require_bounded(model: onnx.ModelProto) -> None:
 
 
 def require_shallow(body: Iterable[onnx.NodeProto]) -> None:
-    """Refuse nodes that hold graphs or types which protobuf could not read.
-
-    Raises
-    ------
-    ModelError
-        If they are too deep.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.limits import require_shallow
-    >>> require_shallow([onnx.helper.make_node("Neg", ["x"], ["y"])])
-    """
+    """Refuse nodes that hold graphs or types which protobuf could not read."""
     stack = [(body, 0)]
     while stack:
         nodes, depth = stack.pop()

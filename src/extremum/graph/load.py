@@ -23,36 +23,7 @@ __all__ = ["load", "with_dense"]
 
 
 def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bool = True) -> onnx.ModelProto:
-    """Return a model with its weights.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto, bytes, str or path-like
-        A model, its serialised form, or the file that holds it; weights stored beside the file are read too.
-    weights : bool
-        Whether they are; without them the model names the files that hold them.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The model that was given, or the one that was read.
-
-    Raises
-    ------
-    ModelError
-        If the bytes are no ONNX model, or its external data cannot be read.
-    OSError
-        If the file cannot be read; a FileError if it is no regular file, or larger than a model can be.
-
-    Examples
-    --------
-    >>> from extremum.graph.load import load
-    >>> load(b"not a model")
-    Traceback (most recent call last):
-        ...
-    extremum.errors.ModelError: the bytes hold no ONNX model
-      help  give a file written by onnx.save, complete and unchanged
-    """
+    """Return a model with its weights."""
     folder = None
     if isinstance(model, onnx.ModelProto):
         proto = _with_graph(model, "the ModelProto")
@@ -68,23 +39,7 @@ def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bo
 
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model without sparse initializers: dense ones stand for them; the model itself if it has none.
-
-    Raises
-    ------
-    ModelError
-        If one does not hold what it says.
-    MemoryLimitError
-        If one would not fit into memory.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.load import with_dense
-    >>> model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}')
-    >>> with_dense(model) is model
-    True
-    """
+    """Return a model without sparse initializers: dense ones stand for them; the model itself if it has none."""
     if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
         return model
     copy = onnx.ModelProto()

@@ -22,43 +22,13 @@ __all__ = ["Model"]
 
 
 class Model:
-    """A model with its weights, and what is known around each of its nodes.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto, bytes, str or path-like
-        The model, its serialised form, or the file that holds it; weights stored beside the file are read too.
-
-    Attributes
-    ----------
-    proto : onnx.ModelProto
-        The model; once it was parted without its large weights.
-    unread : onnx.ModelProto
-        The same, save that what is in other files is left there.
-    folder : str or None
-        Where those files are; None if there are none.
-    weights : mapping of str to bytes
-        The large weights, once the model was parted.
-
-    Raises
-    ------
-    ModelError
-        If it is no ONNX model, or its external data cannot be read.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.model import Model
-    >>> model = Model(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
-    >>> model.whole is model.proto
-    True
-    """
+    """A model with its weights, and what is known around each of its nodes."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> None:
+        # Once it is parted, ``proto`` is without the large weights; in ``unread`` what is in other files is left there.
         self.proto = self.unread = load(model, weights=False)
         self.weights: Mapping[str, bytes] = {}
+        # Where those files are.
         self.folder: str | None = None
         # What others hold anyway costs nothing to keep.
         self._given = model if isinstance(model, onnx.ModelProto) else None

@@ -45,59 +45,35 @@ class Names(dict[str, str]):
 
 @dataclass(slots=True)
 class Entry:
-    """A node of the model, and where it went.
-
-    Attributes
-    ----------
-    node : onnx.NodeProto
-        As it is in the model.
-    position : int or None
-        In the shown graph; None if it is left out.
-    graphs : list of (str, Body)
-        The graphs it holds, by attribute.
-    call : Body or None
-        The nodes of the function it calls.
-    """
+    """A node of the model, and where it went."""
 
     node: onnx.NodeProto
+    # In the shown graph; None if it is left out.
     position: int | None = None
+    # The graphs it holds, by attribute.
     graphs: list[tuple[str, Body]] = field(default_factory=list)
+    # The nodes of the function it calls.
     call: Body | None = None
 
 
 @dataclass(slots=True)
 class Body:
-    """A graph, or the nodes of a function at one call.
+    """A graph, or the nodes of a function at one call."""
 
-    Attributes
-    ----------
-    path : str
-        Where it is in the model, such as ``graph.node[2].then_branch``.
-    opsets : mapping of str to int
-        The version of each domain that is imported there.
-    graph : onnx.GraphProto
-        Where its nodes are shown, as it was before inference.
-    names : Names or None
-        What its values are called there; None: as in the model.
-    attributes : mapping of str to onnx.AttributeProto
-        What the call gives the function.
-    function : onnx.FunctionProto or None
-        The function.
-    outputs : dict of str to onnx.ValueInfoProto
-        Those of the shown graph, by name.
-    stated : dict of str to onnx.TypeProto
-        What the model declares of values that nodes give, by the names of the model.
-    entries : list of Entry
-        Its nodes.
-    """
-
+    # Where it is in the model, such as ``graph.node[2].then_branch``.
     path: str
+    # The version of each domain that is imported there.
     opsets: Mapping[str, int]
+    # Where its nodes are shown, as it was before inference.
     graph: onnx.GraphProto
+    # What its values are called there; None: as in the model.
     names: Names | None = None
+    # What the call gives the function.
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
     function: onnx.FunctionProto | None = None
+    # Those of the shown graph, by name.
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
+    # What the model declares of values that nodes give, by the names of the model.
     stated: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
@@ -131,31 +107,7 @@ class Body:
 
 
 class Shown:
-    """A model as inference is shown it.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is; within the bounds of :mod:`extremum.graph.limits`.
-
-    Attributes
-    ----------
-    model : onnx.ModelProto
-        What inference is shown; no nodes at all if none of them is of this package's operators.
-    graph : Body
-        The graph of the model.
-    uncalled : list of Body
-        The functions that nobody calls, as if they were called with nothing known.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.shown import Shown
-    >>> body = "g (x) => (y) { r = RegexFullMatch(x) a = Cast<to=1>(r) y = Max(a)}"
-    >>> shown = Shown(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 20]> {body}')).model.graph
-    >>> [node.op_type for node in shown.node], [each.name for each in shown.value_info]
-    (['Cast', 'Max'], ['r', 'a'])
-    """
+    """A model as inference is shown it."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}

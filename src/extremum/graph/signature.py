@@ -47,13 +47,7 @@ class _Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The promise of one version of an operator.
-
-    Attributes
-    ----------
-    since : int
-        The version.
-    """
+    """The promise of one version of an operator."""
 
     since: int
     shown: bool
@@ -120,26 +114,7 @@ def _said(node: onnx.NodeProto) -> str | None:
 
 @functools.cache
 def signature(domain: str, name: str, opset: int) -> Signature | None:
-    """Return the promise of an operator in the version in force, or None if onnx knows no such operator.
-
-    Parameters
-    ----------
-    domain, name : str
-        The operator.
-    opset : int
-        The version of its domain that is imported.
-
-    Returns
-    -------
-    Signature or None
-        The promise.
-
-    Examples
-    --------
-    >>> from extremum.graph.signature import signature
-    >>> signature("", "ArgMax", 12).since, signature("", "Unheard", 12)
-    (12, None)
-    """
+    """Return the promise of an operator in the version in force, or None if onnx knows no such operator."""
     if not 0 < opset <= _NEWEST:
         return None
     try:

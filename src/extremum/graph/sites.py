@@ -27,38 +27,18 @@ __all__ = ["Site", "inlined", "sites"]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A node where it stands.
-
-    Attributes
-    ----------
-    node : onnx.NodeProto
-        The node.
-    path : str
-        Where it is, without its name: ``graph.node[2].then_branch.node[0]``.
-    opsets : mapping of str to int
-        The version of each domain that is imported there.
-    types : mapping of str to TensorType
-        What is known of the tensors there, the node's outputs among them.
-    stated : mapping of str to TensorType
-        What the model declares of tensors that nodes give.
-    is_call : bool
-        Whether it calls a function of the model.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.sites import sites
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }'
-    >>> (site,) = sites(onnx.parser.parse_model(text))
-    >>> str(site.row), site.place, site.attributes, str(site.inputs[0])
-    ('ArgMax-13', 'graph.node[0]', {'axis': 1}, 'float32[3]')
-    """
+    """A node where it stands."""
 
     node: onnx.NodeProto
+    # Where it is, without its name: ``graph.node[2].then_branch.node[0]``.
     path: str
+    # The version of each domain that is imported there.
     opsets: Mapping[str, int]
+    # What is known of the tensors there, the node's outputs among them.
     types: Mapping[str, TensorType]
+    # What the model declares of tensors that nodes give.
     stated: Mapping[str, TensorType]
+    # Whether it calls a function of the model.
     is_call: bool = False
 
     @property
@@ -86,11 +66,9 @@ class Site:
 
     @property
     def inputs(self) -> list[TensorType]:
-        """What is known of each input.
-
-        Where the values of some attributes come with the call of the function, what does not depend on them can be
-        checked, shapes cannot: they are unknown then.
-        """
+        """What is known of each input."""
+        # Where the values of some attributes come with the call of the function, what does not depend on them
+        # can be checked, shapes cannot: they are unknown then.
         known = [self.types.get(name, TensorType()) for name in self.node.input]
         if len(self.attributes) < len(self.node.attribute):
             return [TensorType(tensor.element) for tensor in known]
@@ -102,32 +80,14 @@ class Site:
         return nodes.given(self.attributes, self.node.input, self.inputs)
 
     def output(self) -> TensorType:
-        """Return what follows of the output of a node of this package's.
-
-        Raises
-        ------
-        SpecError, AxisError, ElementTypeError
-            If the node breaks the promise of its version.
-        """
+        """Return what follows of the output of a node of this package's."""
         assert self.row is not None
         return nodes.resolve(self.row, self.attributes, list(self.node.input), self.inputs)[1]
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
-    """Yield the nodes of the graph, of its subgraphs and of the model-local functions.
-
-    The types in a function are those of its calls; its nodes come once for each different set of them.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        As it was loaded; left as it is.
-
-    Yields
-    ------
-    Site
-        In the model's order, subgraphs before the node that holds them.
-    """
+    """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
+    # The types in a function are those of its calls; its nodes come once for each different set of them.
     shown = Shown(model)
     graph = shown.inferred()
     walk = _Walk()
@@ -142,21 +102,9 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
 
 
 def inlined(model: onnx.ModelProto) -> Iterator[Site]:
-    """Yield the nodes in the order in which they run, those of a function at each of its calls.
-
-    What a call gives a function stands in its nodes: their attributes have values, and their inputs and outputs have
-    names that no other call has.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        As it was loaded; left as it is.
-
-    Yields
-    ------
-    Site
-        Subgraphs before the node that holds them; no calls.
-    """
+    """Yield the nodes in the order in which they run, those of a function at each of its calls."""
+    # What a call gives a function stands in its nodes: their attributes have values, and their inputs and outputs
+    # have names that no other call has.
     shown = Shown(model)
     graph = shown.inferred()
     types = known(graph)

@@ -20,28 +20,12 @@ _LARGEST = 256
 
 
 def is_external(tensor: onnx.TensorProto) -> bool:
-    """Return whether a tensor says that its content is in another file.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import is_external
-    >>> is_external(onnx.TensorProto(data_location=onnx.TensorProto.EXTERNAL))
-    True
-    """
+    """Return whether a tensor says that its content is in another file."""
     return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
 
 
 def is_small(tensor: onnx.TensorProto) -> bool:
-    """Return whether a tensor is small and holds as many elements as its shape says.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import is_small
-    >>> is_small(onnx.helper.make_tensor("t", 7, [2], [3, 4])), is_small(onnx.TensorProto(data_type=7, dims=[2]))
-    (True, False)
-    """
+    """Return whether a tensor is small and holds as many elements as its shape says."""
     if is_external(tensor) or any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > _LARGEST:
         return False
     try:
@@ -52,20 +36,7 @@ def is_small(tensor: onnx.TensorProto) -> bool:
 
 
 def array(tensor: onnx.TensorProto) -> NDArray[Any]:
-    """Return a tensor as an array.
-
-    Raises
-    ------
-    ModelError
-        If it does not hold what its type and shape say.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import array
-    >>> array(onnx.helper.make_tensor("t", 7, [2], [3, 4]))
-    array([3, 4])
-    """
+    """Return a tensor as an array."""
     if is_external(tensor):
         raise _wrong(tensor.name, "content in another file, which was not read")
     if any(size < 0 for size in tensor.dims):
@@ -78,16 +49,7 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors that an attribute holds, those of sparse ones included.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import attribute_tensors
-    >>> tensor = onnx.helper.make_tensor("t", 7, [1], [3])
-    >>> [each.name for each in attribute_tensors(onnx.helper.make_attribute("value", tensor))]
-    ['t']
-    """
+    """Yield the tensors that an attribute holds, those of sparse ones included."""
     if attribute.HasField("t"):
         yield attribute.t
     yield from attribute.tensors
@@ -97,38 +59,14 @@ def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorPro
 
 
 def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors of which sparse ones are made.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import sparse_tensors
-    >>> len(list(sparse_tensors([onnx.SparseTensorProto()])))
-    2
-    """
+    """Yield the tensors of which sparse ones are made."""
     for sparse in tensors:
         yield sparse.values
         yield sparse.indices
 
 
 def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
-    """Return a sparse tensor with all its elements.
-
-    Raises
-    ------
-    ModelError
-        If it does not hold what it says.
-    MemoryLimitError
-        If it would not fit into memory.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.tensors import array, dense
-    >>> values, indices = onnx.helper.make_tensor("v", 1, [1], [5]), onnx.helper.make_tensor("i", 7, [1], [2])
-    >>> array(dense(onnx.helper.make_sparse_tensor(values, indices, [3])))
-    array([0., 0., 5.], dtype=float32)
-    """
+    """Return a sparse tensor with all its elements."""
     name = sparse.values.name
     values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
     if any(size < 0 for size in sizes):

@@ -19,30 +19,9 @@ _ELEMENTS = frozenset(onnx.TensorProto.DataType.values())
 
 
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model in which large initializers, and those that are not loaded, are inputs of their type.
-
-    Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no weights.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        Left as it is.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The copy.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import onnx
-    >>> from extremum.graph.types import skeleton
-    >>> weight = onnx.numpy_helper.from_array(np.zeros(1000), "w")
-    >>> graph = onnx.helper.make_graph([], "g", [], [], [weight])
-    >>> [each.name for each in skeleton(onnx.helper.make_model(graph)).graph.input]
-    ['w']
-    """
+    """Return a copy of a model in which large initializers, and those that are not loaded, are inputs of their type."""
+    # Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no
+    # weights.
     copy, source = onnx.ModelProto(), model.graph
     copy_fields(model, copy, but="graph")
     graph = copy.graph
@@ -62,29 +41,13 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
-    """Return what a graph says of its tensors, by name.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.types import known
-    >>> str(known(onnx.parser.parse_graph("g (float[n, 3] x) => (float[n, 3] y) { y = Hardmax(x) }"))["y"])
-    'float32[n, 3]'
-    """
+    """Return what a graph says of its tensors, by name."""
     constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
     return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
 
 
 def declared(value: onnx.TypeProto) -> TensorType:
-    """Return what a declaration says of a tensor; nothing for what is no tensor.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum.graph.types import declared
-    >>> str(declared(onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ("n", 3))))
-    'float32[n, 3]'
-    """
+    """Return what a declaration says of a tensor; nothing for what is no tensor."""
     if not value.HasField("tensor_type"):
         return TensorType()
     tensor = value.tensor_type

@@ -48,18 +48,7 @@ def library_path() -> Path:
 
 
 def register(options: Any) -> None:
-    """Add the operators to the options of a session; adding them again changes nothing.
-
-    Parameters
-    ----------
-    options : onnxruntime.SessionOptions
-        Is modified.
-
-    Raises
-    ------
-    DependencyError
-        If the library is not there or onnxruntime cannot load it.
-    """
+    """Add the operators to the options of a session; adding them again changes nothing."""
     path = library_path()
     try:
         options.register_custom_ops_library(str(path))

@@ -15,27 +15,7 @@ __all__ = ["cpp"]
 
 
 def cpp(model: LoweredModel) -> str:
-    """Return the initialisers of each operator, the last of which is a DML_OPERATOR_DESC.
-
-    Parameters
-    ----------
-    model : LoweredModel
-        What :func:`extremum.directml.lower` returned.
-
-    Returns
-    -------
-    str
-        C++11 that needs directml.h; the names in it start with ``op0_``, ``op1_`` and so on.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.formats.cpp import cpp
-    >>> source = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (int64[1] y) { y = ArgMax(x) }'
-    >>> print(cpp(dml.lower(onnx.parser.parse_model(source))).splitlines()[-1])
-    const DML_OPERATOR_DESC op0_operator = {DML_OPERATOR_ARGMAX, &op0_desc};
-    """
+    """Return the initialisers of each operator, the last of which is a DML_OPERATOR_DESC."""
     steps = ((node, step) for node in model.nodes for step in node.steps)
     blocks = []
     for number, (node, step) in enumerate(steps):

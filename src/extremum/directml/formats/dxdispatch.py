@@ -30,38 +30,7 @@ _PIECE = 4096
 
 
 def dxdispatch(model: LoweredModel) -> Iterator[str]:
-    """Yield the text of DxDispatch's model of the operators, in pieces.
-
-    Parameters
-    ----------
-    model : LoweredModel
-        What :func:`extremum.directml.lower` returned.
-
-    Yields
-    ------
-    str
-        Together JSON, the last one with a line break.
-
-    Raises
-    ------
-    MemoryLimitError
-        If the tensors do not fit into memory; before the first piece.
-
-    Notes
-    -----
-    Source: the guide and the schema of DxDispatch.
-
-    Examples
-    --------
-    >>> import json
-    >>> import onnx
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.formats.dxdispatch import dxdispatch
-    >>> source = '<ir_version: 8, opset_import: ["" : 13]> g (float[4] x) => (int64[1] y) { y = ArgMax(x) }'
-    >>> run = json.loads("".join(dxdispatch(dml.lower(onnx.parser.parse_model(source)))))
-    >>> run["resources"]["x"]["initialValues"], run["expected"]
-    ([0.0, 37.0, 74.0, 10.0], {'y': [2]})
-    """
+    """Yield the text of DxDispatch's model of the operators, in pieces."""
     _require_memory(model)
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'

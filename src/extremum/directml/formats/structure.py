@@ -28,26 +28,7 @@ def operator_type(desc: OperatorDesc) -> str:
 
 
 def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each member of a structure, in the order of directml.h.
-
-    Parameters
-    ----------
-    desc : OperatorDesc or TensorDesc
-        The description.
-
-    Yields
-    ------
-    (str, object)
-        A number, an enumeration's member, a tuple of numbers, a TensorDesc, or None for absent strides.
-
-    Examples
-    --------
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.formats.structure import members
-    >>> cube = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(2, 2, 2))
-    >>> [name for name, _ in members(dml.ActivationHardmax1OperatorDesc(cube, cube, axes=(0, 2)))]
-    ['InputTensor', 'OutputTensor', 'AxisCount', 'Axes']
-    """
+    """Yield name and value of each member of a structure, in the order of directml.h."""
     if isinstance(desc, TensorDesc):
         yield "DataType", desc.data_type
         yield "Flags", desc.flags
@@ -75,15 +56,7 @@ def bindings(step: Step) -> dict[str, str]:
 
 
 def record(desc: OperatorDesc | TensorDesc) -> dict[str, Any]:
-    """Return the members as JSON can hold them: enumerators by name, absent strides left out.
-
-    Examples
-    --------
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.formats.structure import record
-    >>> record(dml.TensorDesc(dml.TensorDataType.INT8, sizes=(5,)))["TotalTensorSizeInBytes"]
-    8
-    """
+    """Return the members as JSON can hold them: enumerators by name, absent strides left out."""
     return {name: _value(value) for name, value in members(desc) if value is not None}
 
 

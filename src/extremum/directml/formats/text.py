@@ -14,32 +14,7 @@ __all__ = ["text"]
 
 
 def text(model: LoweredModel) -> str:
-    """Return one block for each node: its operators and their members.
-
-    Parameters
-    ----------
-    model : LoweredModel
-        What :func:`extremum.directml.lower` returned.
-
-    Returns
-    -------
-    str
-        Lines, the last one with a line break.
-
-    Examples
-    --------
-    >>> import onnx
-    >>> from extremum import directml as dml
-    >>> from extremum.directml.formats.text import text
-    >>> source = '<ir_version: 8, opset_import: ["" : 12]> g (float[2, 3] x) => (float[2, 3] y) { y = Hardmax(x) }'
-    >>> print(text(dml.lower(onnx.parser.parse_model(source))), end="")
-    graph.node[0]: Hardmax-11
-      DML_ACTIVATION_HARDMAX1, feature level 5_1
-        InputTensor   x  FLOAT32[2, 3]
-        OutputTensor  y  FLOAT32[2, 3]
-        AxisCount     1
-        Axes          {1}
-    """
+    """Return one block for each node: its operators and their members."""
     return "".join(f"{line}\n" for line in _lines(model))
 
 

@@ -29,15 +29,7 @@ REWRITES: tuple[Rewrite, ...] = (
 
 
 def find(family: Family, element: str | None, code: str) -> Rewrite | None:
-    """Return the rewrite for an operator and an element type that answers a rule, or None if there is none.
-
-    Examples
-    --------
-    >>> from extremum.fix.rewrites import find
-    >>> from extremum.spec import Family
-    >>> find(Family.ARGMAX, "uint64", "EX101").title
-    'on int64 in the same order'
-    """
+    """Return the rewrite for an operator and an element type that answers a rule, or None if there is none."""
     return next(
         (each for each in REWRITES if family in each.families and element in each.elements and code in each.answers),
         None,
