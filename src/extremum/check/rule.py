@@ -90,15 +90,7 @@ def rule(code: str, title: str, severity: Severity) -> Callable[[Look], Rule]:
 
 
 def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
-    """Yield the error that a question of :mod:`extremum.validate` or :mod:`extremum.infer` is answered with, if any.
-
-    Examples
-    --------
-    >>> from extremum import spec, validate
-    >>> from extremum.check.rule import refusals
-    >>> [error.reason for error in refusals(validate.input_count, spec.find(spec.ONNX, "ArgMax", 13), 2)]
-    ['ArgMax-13 takes 1 input, not 2']
-    """
+    """Yield the error that a question of :mod:`extremum.validate` or :mod:`extremum.infer` is answered with, if any."""
     try:
         question(*arguments)
     except ExtremumError as error:

@@ -31,20 +31,13 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Target(Protocol):
-    """A runtime.
+    """A runtime."""
 
-    Attributes
-    ----------
-    name : str
-        As a message says it.
-    code : str
-        The rule that finds what it refuses.
-    asked : Targets
-        What that rule asks.
-    """
-
+    # As a message says it.
     name: str
+    # The rule that finds what it refuses.
     code: str
+    # What that rule asks.
     asked: Targets
 
     @property
@@ -81,13 +74,7 @@ class OnnxRuntime:
 
 
 class DirectML:
-    """DirectML at a feature level.
-
-    Parameters
-    ----------
-    feature_level : FeatureLevel
-        What its operators have to get by with.
-    """
+    """DirectML at a feature level."""
 
     code = "EX102"
     runtime = None
@@ -125,19 +112,7 @@ class DirectML:
 
 
 def parse(text: str) -> Target:
-    """Return the target called ``onnxruntime`` or ``directml-4_1``.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such target, or onnxruntime is not installed.
-
-    Examples
-    --------
-    >>> from extremum.fix.target import parse
-    >>> parse("directml-4_1").name
-    'DirectML 4_1'
-    """
+    """Return the target called ``onnxruntime`` or ``directml-4_1``."""
     if text == "onnxruntime":
         return OnnxRuntime()
     levels = {f"directml-{level}": level for level in FeatureLevel}

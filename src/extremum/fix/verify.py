@@ -33,24 +33,7 @@ _PLAIN = (Kind.RANDOM, Kind.TIES)
 
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
-    """Run a node here and what replaces it in the target, and compare.
-
-    Parameters
-    ----------
-    site : Site
-        The node.
-    change : Change
-        What replaces it.
-    opset : int
-        The version in which that is written.
-    target : Target
-        Where it runs.
-
-    Raises
-    ------
-    ModelError
-        If the answers differ, or the target does not run the replacement.
-    """
+    """Run a node here and what replaces it in the target, and compare."""
     node, *body = (_concrete(each) for each in (change.before, *change.after))
     element = str(site.output().element)
     for inputs in samples(site):
@@ -84,25 +67,7 @@ def _concrete(node: onnx.NodeProto) -> onnx.NodeProto:
 
 
 def verify_model(original: onnx.ModelProto, fixed: onnx.ModelProto, target: Target) -> tuple[str, ...]:
-    """Load the fixed model where it is to run, and compare both on samples.
-
-    Parameters
-    ----------
-    original, fixed : onnx.ModelProto
-        Both models, with their weights.
-    target : Target
-        Where the fixed one is to run.
-
-    Returns
-    -------
-    tuple of str
-        What could not be compared, and why.
-
-    Raises
-    ------
-    ModelError
-        If the answers differ, or the target does not load the fixed model.
-    """
+    """Load the fixed model where it is to run, and compare both on samples."""
     try:
         run = _loaded(fixed, target)
     except ModelError as error:

@@ -34,17 +34,7 @@ def open_session(model: bytes, options: Any, provider: str = CPU, session: Any =
 
 
 class OnnxRuntime:
-    """One execution provider of the installed onnxruntime.
-
-    Parameters
-    ----------
-    name : str
-        The name of the runtime.
-    provider : str
-        The execution provider, as onnxruntime spells it.
-    session : type
-        The class of its sessions.
-    """
+    """One execution provider of the installed onnxruntime."""
 
     version: str = ort.__version__
 
