@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from extremum import reference, spec, validate
+from extremum import lower, reference, spec, validate
 from extremum.errors import ExtremumError
-from extremum.lower import lower
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 
 MUTANTS = {}
@@ -29,7 +28,7 @@ def operation_of(case, **changed):
     given = {**case.question.attributes, **changed}
     given = {name: value for name, value in given.items() if value is not None}
     attributes = validate.attributes(case.version, given)
-    return lower(case.version, attributes, case.question.inputs[0].ndim)
+    return lower.operation(case.version, attributes, case.question.inputs[0].ndim)
 
 
 def answer(case, operation=None, inputs=None):

@@ -10,13 +10,12 @@ from onnx.backend.test.loader import load_node_model_tests
 
 import extremum as ex
 from agreement import same_bits
-from extremum import backend, dtypes, spec, validate
+from extremum import backend, dtypes, lower, spec, validate
 from extremum.conformance import Selection, cases
 from extremum.conformance.model import model_of
 from extremum.conformance.question import Question
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, ExtremumError
-from extremum.lower import lower
 from extremum.onnxruntime import InferenceSession
 from extremum.operations import ArgReduce, Extremum
 
@@ -66,7 +65,7 @@ def test_the_array_functions_answer_every_case(suite):
     for case in suite:
         if case.question.refused:
             continue
-        operation = lower(
+        operation = lower.operation(
             case.version, validate.attributes(case.version, case.question.attributes), case.question.inputs[0].ndim
         )
         match operation:

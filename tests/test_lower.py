@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from extremum import spec, validate
-from extremum.lower import lower
+from extremum import lower, spec, validate
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 
 INT64 = np.dtype("int64")
@@ -12,7 +11,7 @@ INT64 = np.dtype("int64")
 
 def lowered(name, opset, rank, domain=spec.ONNX, index=None, **attributes):
     row = spec.find(domain, name, opset)
-    return lower(row, validate.attributes(row, attributes), rank, index)
+    return lower.operation(row, validate.attributes(row, attributes), rank, index)
 
 
 @pytest.mark.parametrize("opset", [1, 11, 12, 13])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from extremum import backend, dtypes, spec, validate
-from extremum.lower import lower
+from extremum import backend, dtypes, lower, spec, validate
 
 TWO_BY_TWO = [[2, 1], [3, 10]]
 TIED = [[2, 2], [3, 10]]
@@ -131,7 +130,9 @@ GRID = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 
 def dml_argmax(level, x, axes, direction):
     row = spec.find(spec.DIRECTML, "DML_ARGMAX", level)
-    return lower(row, validate.attributes(row, {"axes": axes, "axis_direction": direction}), x.ndim, "uint32")(x)
+    return lower.operation(
+        row, validate.attributes(row, {"axes": axes, "axis_direction": direction}), x.ndim, "uint32"
+    )(x)
 
 
 @pytest.mark.parametrize("level", [0x3000, 0x4100])

@@ -13,10 +13,10 @@ from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, R
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
 
-__all__ = ["lower"]
+__all__ = ["operation"]
 
 
-def lower(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
+def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
     """Return the core operation that a version means; `index` is for one that leaves the type of indices open."""
     axes = validate.axes(row, values, rank)
     match row.family:

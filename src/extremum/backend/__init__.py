@@ -15,7 +15,7 @@ import onnx
 from onnx.backend.base import Backend as _OnnxBackend
 from onnx.backend.base import BackendRep, namedtupledict
 
-from extremum.backend.check import check
+from extremum.backend.checker import require_valid
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.inputs import bind
 from extremum.backend.session import Session, open_session, serves
@@ -205,7 +205,7 @@ class Backend(_OnnxBackend):
                 refusal = error.given
         survey(loaded, refusal=refusal)
         whole = with_dense(loaded.whole)
-        check(skeleton(whole))
+        require_valid(skeleton(whole))
         return PreparedModel(loaded, _reference(whole))
 
     @classmethod

@@ -15,10 +15,9 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
-from extremum import dtypes
+from extremum import dtypes, lower
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
 from extremum.graph import nodes
-from extremum.lower import lower
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
 
@@ -48,7 +47,7 @@ class _Operator(OpRun):
             assert output.element is not None
             assert output.sizes is not None
             require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {row}")
-            return (lower(row, values, inputs[0].ndim)(*inputs),)
+            return (lower.operation(row, values, inputs[0].ndim)(*inputs),)
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {opsets['']}") from None

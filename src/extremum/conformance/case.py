@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from extremum import reference, validate
+from extremum import lower, reference, validate
 from extremum.conformance.question import Array, Question
-from extremum.lower import lower
 from extremum.spec import OperatorVersion
 
 __all__ = ["Case"]
@@ -49,5 +48,5 @@ class Case:
         if self.question.refused:
             return None
         attributes = validate.attributes(self.version, self.question.attributes)
-        operation = lower(self.version, attributes, self.question.inputs[0].ndim)
+        operation = lower.operation(self.version, attributes, self.question.inputs[0].ndim)
         return reference.run(operation, *self.question.inputs)

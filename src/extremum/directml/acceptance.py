@@ -13,12 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from extremum import dtypes, infer, spec, validate
+from extremum import dtypes, infer, lower, spec, validate
 from extremum.directml.descriptions import ActivationHardmaxOperatorDesc, OperatorDesc
 from extremum.directml.enumerations import FeatureLevel, TensorDataType, TensorFlags
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, SpecError
-from extremum.lower import lower
 from extremum.operations import Operation
 from extremum.spec import OperatorVersion, Parameter
 from extremum.tensors import TensorType
@@ -108,7 +107,7 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
         _effective_rank(desc)
     if expected.element is None:
         _index(desc, validate.axes(row, values, desc.output.dimension_count))
-    return lower(row, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
+    return lower.operation(row, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
 
 
 def _type(tensor: TensorDesc) -> TensorType:

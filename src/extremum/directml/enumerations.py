@@ -5,7 +5,8 @@ Decides nothing: which operator takes which value at which feature level is said
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+import re
+from enum import Enum, IntEnum, IntFlag
 
 from extremum import dtypes
 from extremum.dtypes import ElementType
@@ -14,7 +15,17 @@ from extremum.errors import ArgumentError
 __all__ = ["AxisDirection", "FeatureLevel", "ReduceFunction", "TensorDataType", "TensorFlags", "feature_level_of"]
 
 
-class TensorDataType(IntEnum):
+class _Enumeration(Enum):
+    """An enumeration of directml.h, which names its enumerators after itself."""
+
+    @property
+    def c_name(self) -> str:
+        """The enumerator of directml.h."""
+        words = re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).upper().removesuffix("S")
+        return f"DML_{words}_{self.name.removeprefix('FL_')}"
+
+
+class TensorDataType(_Enumeration, IntEnum):
     """DML_TENSOR_DATA_TYPE, without the 4-bit integers and UNKNOWN.
 
     Examples
@@ -37,17 +48,12 @@ class TensorDataType(IntEnum):
     INT64 = 11
 
     @property
-    def c_name(self) -> str:
-        """The enumerator of directml.h."""
-        return f"DML_TENSOR_DATA_TYPE_{self.name}"
-
-    @property
     def element_type(self) -> ElementType:
         """The row of :mod:`extremum.dtypes`."""
         return dtypes.from_directml(self.name)
 
 
-class TensorFlags(IntFlag):
+class TensorFlags(_Enumeration, IntFlag):
     """DML_TENSOR_FLAGS.
 
     Examples
@@ -60,13 +66,8 @@ class TensorFlags(IntFlag):
     NONE = 0
     OWNED_BY_DML = 1
 
-    @property
-    def c_name(self) -> str:
-        """The enumerator of directml.h."""
-        return f"DML_TENSOR_FLAG_{self.name}"
 
-
-class AxisDirection(IntEnum):
+class AxisDirection(_Enumeration, IntEnum):
     """DML_AXIS_DIRECTION: which of several equal elements is selected, the first or the last.
 
     Examples
@@ -79,13 +80,8 @@ class AxisDirection(IntEnum):
     INCREASING = 0
     DECREASING = 1
 
-    @property
-    def c_name(self) -> str:
-        """The enumerator of directml.h."""
-        return f"DML_AXIS_DIRECTION_{self.name}"
 
-
-class ReduceFunction(IntEnum):
+class ReduceFunction(_Enumeration, IntEnum):
     """DML_REDUCE_FUNCTION, those that pick an element.
 
     Examples
@@ -100,13 +96,8 @@ class ReduceFunction(IntEnum):
     MAX = 7
     MIN = 8
 
-    @property
-    def c_name(self) -> str:
-        """The enumerator of directml.h."""
-        return f"DML_REDUCE_FUNCTION_{self.name}"
 
-
-class FeatureLevel(IntEnum):
+class FeatureLevel(_Enumeration, IntEnum):
     """DML_FEATURE_LEVEL: every level accepts what the ones below it accept.
 
     Examples
@@ -134,11 +125,6 @@ class FeatureLevel(IntEnum):
 
     def __str__(self) -> str:
         return self.name.removeprefix("FL_")
-
-    @property
-    def c_name(self) -> str:
-        """The enumerator of directml.h."""
-        return f"DML_FEATURE_LEVEL_{self}"
 
 
 def feature_level_of(given: object) -> FeatureLevel:

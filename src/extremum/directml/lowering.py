@@ -74,10 +74,10 @@ def lower(
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
     # Everything else of DirectML works without the onnx package.
-    from extremum.directml.model import Model
+    from extremum.directml.model import SizedModel
 
     feature_level = feature_level_of(feature_level)
-    source = Model(model, sizes or {})
+    source = SizedModel(model, sizes or {})
     results = [_result(node, feature_level) for node in source.nodes()]
     lowered = tuple(result for result in results if isinstance(result, LoweredNode))
     refusals = tuple(result for result in results if isinstance(result, ExtremumError))

@@ -29,7 +29,7 @@ from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = ["Model", "Node"]
+__all__ = ["Node", "SizedModel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Node:
     output: tuple[str, TensorType]
 
 
-class Model:
+class SizedModel:
     """A model with a size for each symbolic dimension that was given one."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str], sizes: Mapping[str, int]) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extremum.onnxruntime.convert import Change, Conversion, convert
+from extremum.onnxruntime.convert import Conversion, convert
+from extremum.onnxruntime.convert import ConvertedNode as Change
 from extremum.onnxruntime.library import library_path
 
 if TYPE_CHECKING:

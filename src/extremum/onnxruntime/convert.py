@@ -24,14 +24,14 @@ from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
-__all__ = ["DOMAIN", "Change", "Conversion", "Selection", "convert", "rewritten"]
+__all__ = ["DOMAIN", "Conversion", "ConvertedNode", "Which", "convert", "rewritten"]
 
-Selection = Literal["all", "unsupported"]
+Which = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConvertedNode:
     """One node that was rewritten.
 
     Attributes
@@ -60,7 +60,7 @@ class Conversion:
     ----------
     model : onnx.ModelProto
         The converted model; the very one that was loaded or given if nothing was changed.
-    changes : tuple of Change
+    changes : tuple of ConvertedNode
         In the order of the nodes: the graph with its subgraphs, then the functions.
 
     Examples
@@ -73,7 +73,7 @@ class Conversion:
     """
 
     model: onnx.ModelProto
-    changes: tuple[Change, ...]
+    changes: tuple[ConvertedNode, ...]
 
     @property
     def modified(self) -> bool:
@@ -84,7 +84,7 @@ class Conversion:
         return "\n".join(map(str, self.changes)) or "not modified"
 
 
-def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Selection = "all") -> Conversion:
+def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all") -> Conversion:
     """Rewrite ArgMax, ArgMin, Max, Min and Hardmax to custom operators that compute exactly what their version means.
 
     Nodes are rewritten in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
@@ -127,14 +127,14 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Sele
     >>> node.domain, node.op_type, [(each.name, each.i) for each in node.attribute]
     ('ai.extremum', 'OneHot', [('to_last', 1)])
     """
-    if nodes not in get_args(Selection):
+    if nodes not in get_args(Which):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
     return rewritten(original, sites(original), nodes, is_ours=original is not model)
 
 
 def rewritten(
-    model: onnx.ModelProto, sites: Iterable[Site], nodes: Selection = "all", *, is_ours: bool = False
+    model: onnx.ModelProto, sites: Iterable[Site], nodes: Which = "all", *, is_ours: bool = False
 ) -> Conversion:
     """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
     require(model)
@@ -149,7 +149,7 @@ def rewritten(
     for importer, path, node in _nodes(converted):
         if path in rows:
             _rewrite(rows[path], node)
-            changes.append(Change(nodes_of.named(path, node), str(rows[path]), node.op_type))
+            changes.append(ConvertedNode(nodes_of.named(path, node), str(rows[path]), node.op_type))
             _import(importer)
     _import(converted)
     return Conversion(converted, tuple(changes))
@@ -164,7 +164,7 @@ def _nodes(model: onnx.ModelProto) -> Iterator[tuple[onnx.ModelProto | onnx.Func
             yield function, path, node
 
 
-def _selected(sites: Iterable[Site], selection: Selection) -> dict[str, OperatorVersion]:
+def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
     """Return the versions of the nodes that are rewritten, by path."""
     rows: dict[str, OperatorVersion] = {}
     for site in sites:

@@ -18,7 +18,7 @@ from extremum.errors import ModelError
 from extremum.graph.external import require_inside
 from extremum.graph.files import open_file
 from extremum.graph.model import Model
-from extremum.onnxruntime.convert import Conversion, Selection, convert
+from extremum.onnxruntime.convert import Conversion, Which, convert
 from extremum.onnxruntime.installed import onnxruntime
 from extremum.onnxruntime.library import register
 
@@ -79,7 +79,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         providers: Any = None,
         provider_options: Any = None,
         *,
-        nodes: Selection = "all",
+        nodes: Which = "all",
         **options: Any,
     ) -> None:
         given = sess_options is not None

@@ -7,10 +7,10 @@ import onnx
 from extremum.errors import ModelError, first_line
 from extremum.graph import nodes
 
-__all__ = ["check"]
+__all__ = ["require_valid"]
 
 
-def check(model: onnx.ModelProto) -> None:
+def require_valid(model: onnx.ModelProto) -> None:
     """Refuse a model that onnx's checker refuses, save for an input or output without a stated type or rank."""
     typed = onnx.ModelProto()
     typed.CopyFrom(model)
