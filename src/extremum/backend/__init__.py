@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx.backend.base import Backend as _OnnxBackend
-from onnx.backend.base import BackendRep, namedtupledict
 
 from extremum.backend.checker import require_valid
 from extremum.backend.executor import Executor, reference_ops
-from extremum.backend.inputs import bind
-from extremum.backend.session import Session, open_session, serves
+from extremum.backend.prepared import ENGINES, PreparedModel, refuse
+from extremum.backend.session import open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
@@ -39,72 +38,6 @@ __all__ = [
     "run_node",
     "supports_device",
 ]
-
-
-ENGINES = ("onnxruntime", "reference")
-"""Who can run operators that are not this package's."""
-
-
-class PreparedModel(BackendRep):
-    """A model that has been checked and loaded, to be run any number of times.
-
-    Attributes
-    ----------
-    model : onnx.ModelProto
-        The model, with its weights.
-    engine : str
-        Who runs it, one of :data:`ENGINES`. The operators of this package are this package's in both.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import onnx
-    >>> from extremum import backend
-    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (int64[1] y) { y = ArgMax(x) }'
-    >>> prepared = backend.prepare(onnx.parser.parse_model(text))
-    >>> prepared.run([np.array([1, 3, 3], np.float32)]).y
-    array([1])
-    """
-
-    def __init__(self, loaded: Model, executor: Executor | Session) -> None:
-        loaded.forget()
-        self.loaded = loaded
-        self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
-        self._executor = executor
-        self._outputs = namedtupledict("Outputs", list(executor.output_names))
-
-    @property
-    def model(self) -> onnx.ModelProto:
-        """The model, with its weights."""
-        return self.loaded.whole
-
-    def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:
-        """Run the model.
-
-        Parameters
-        ----------
-        inputs : sequence or mapping
-            Arrays in the model's order, or by name. They are not modified.
-
-        Returns
-        -------
-        tuple
-            The outputs in the model's order, which can also be had by name.
-
-        Raises
-        ------
-        InputError
-            If the inputs do not fit the model's declaration.
-        SpecError, AxisError, ElementTypeError
-            If an operator's version does not allow what reaches it.
-        MemoryLimitError
-            If an output would not fit into memory.
-        ExecutionError
-            If an operator of onnx's reference implementation fails.
-        """
-        _refuse(options)
-        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, bind(self.loaded.proto.graph, inputs)))
-        return outputs
 
 
 class Backend(_OnnxBackend):
@@ -187,7 +120,7 @@ class Backend(_OnnxBackend):
         array([[0., 1.],
                [1., 0.]], dtype=float32)
         """
-        _refuse(options)
+        refuse(options)
         cls._require_device(device)
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
@@ -265,7 +198,7 @@ class Backend(_OnnxBackend):
         array([3., 5.])
         """
         opset = options.pop("opset_version", None)
-        _refuse(options)
+        refuse(options)
         cls._require_device(device)
         require_shallow([node])
         opsets = {"": onnx.defs.onnx_opset_version()}
@@ -287,11 +220,6 @@ class Backend(_OnnxBackend):
     def _require_device(cls, device: str) -> None:
         if not cls.supports_device(device):
             raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
-
-
-def _refuse(options: Mapping[str, Any]) -> None:
-    for name in options:
-        raise ArgumentError(f"there is no option {name!r} here")
 
 
 def _reference(model: onnx.ModelProto) -> Executor:

@@ -20,9 +20,8 @@ def require_valid(model: onnx.ModelProto) -> None:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.shape.SetInParent()
-    for body in (typed.graph.node, *(function.node for function in typed.functions)):
-        for node in nodes.walk(body):
-            node.domain = nodes.canonical(node.domain)
+    for _, _, node in nodes.everywhere(typed):
+        node.domain = nodes.canonical(node.domain)
     try:
         # A function may import another version than its model: it is run with its own.
         onnx.checker.check_model(typed, skip_opset_compatibility_check=True)

@@ -138,13 +138,13 @@ class Executor(ReferenceEvaluator):
     def locate(self, prefix: str) -> None:
         """Tell every node its place, so that its errors can say it."""
         for index, operator in enumerate(self.rt_nodes_):
-            place = nodes.place(prefix, index, operator.onnx_node)
+            place = nodes.named(nodes.path(prefix, index), operator.onnx_node)
             if isinstance(operator, _Operator):
                 operator.place = place
             else:
                 operator.run = _located(operator, place)
             for name, _ in nodes.subgraphs(operator.onnx_node):
-                getattr(operator, name).locate(f"{prefix}.node[{index}].{name}")
+                getattr(operator, name).locate(nodes.path(prefix, index, name))
 
     def function(self, function: onnx.FunctionProto) -> Executor:
         """Return what runs a model-local function."""

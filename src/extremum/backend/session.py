@@ -27,8 +27,7 @@ __all__ = ["Session", "is_installed", "open_session", "serves"]
 def serves(model: onnx.ModelProto) -> bool:
     """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them."""
     own = {*spec.OPERATORS, *((nodes.canonical(each.domain), each.name) for each in model.functions)}
-    bodies = (model.graph.node, *(each.node for each in model.functions))
-    if all((nodes.canonical(node.domain), node.op_type) in own for body in bodies for node in nodes.walk(body)):
+    if all((nodes.canonical(node.domain), node.op_type) in own for _, _, node in nodes.everywhere(model)):
         return False
     return is_installed()
 

@@ -18,9 +18,8 @@ __all__ = ["names", "splice"]
 def names(model: onnx.ModelProto) -> frozenset[str]:
     """Return the names of all values that nodes read or write, and of the nodes, wherever they stand."""
     found = {value.name for value in model.graph.input}
-    for body in (model.graph.node, *(function.node for function in model.functions)):
-        for node in nodes.walk(body):
-            found.update((node.name, *node.input, *node.output))
+    for _, _, node in nodes.everywhere(model):
+        found.update((node.name, *node.input, *node.output))
     return frozenset(found - {""})
 
 
@@ -28,9 +27,8 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
     """Return a copy of a model with other nodes in the place of some."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    _splice(copy.graph, "graph", replacements)
-    for index, function in enumerate(copy.functions):
-        _splice(function, f"functions[{index}]", replacements)
+    for _, prefix, body in nodes.bodies(copy):
+        _splice(body, prefix, replacements)
     return copy
 
 
@@ -39,10 +37,9 @@ def _splice(
 ) -> None:
     result: list[Any] = []
     for index, node in enumerate(body.node):
-        path = f"{prefix}.node[{index}]"
         for name, graph in nodes.subgraphs(node):
-            _splice(graph, f"{path}.{name}", replacements)
-        result.extend(replacements.get(path, [node]))
+            _splice(graph, nodes.path(prefix, index, name), replacements)
+        result.extend(replacements.get(nodes.path(prefix, index), [node]))
     if any(path.rpartition(".")[0] == prefix for path in replacements):
         copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
         del body.node[:]

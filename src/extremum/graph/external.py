@@ -29,10 +29,9 @@ def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     for graph in nodes.graphs(model.graph):
         yield from filter(is_external, graph.initializer)
         yield from filter(is_external, sparse_tensors(graph.sparse_initializer))
-    for body in (model.graph.node, *(function.node for function in model.functions)):
-        for node in nodes.walk(body):
-            for attribute in node.attribute:
-                yield from filter(is_external, attribute_tensors(attribute))
+    for _, _, node in nodes.everywhere(model):
+        for attribute in node.attribute:
+            yield from filter(is_external, attribute_tensors(attribute))
     for function in model.functions:
         for attribute in function.attribute_proto:
             yield from filter(is_external, attribute_tensors(attribute))

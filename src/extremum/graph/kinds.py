@@ -5,9 +5,11 @@ Decides which type declarations are sound enough to be shown to onnx's own code.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import onnx
 
-__all__ = ["kind", "sound", "tensor_kind", "type_proto"]
+__all__ = ["declaration", "kind", "sound", "tensor_kind", "tensor_type", "type_proto"]
 
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
@@ -62,6 +64,21 @@ def type_proto(text: str) -> onnx.TypeProto:
             result.sequence_type.elem_type.CopyFrom(type_proto(held))
         case _:
             result.optional_type.elem_type.CopyFrom(type_proto(held))
+    return result
+
+
+def declaration(given: str | None) -> onnx.TypeProto | None:
+    """Return the declaration of a kind, if it is known."""
+    return type_proto(given) if given else None
+
+
+def tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
+    """Return the declaration of a tensor of an element type, by its number, and of sizes."""
+    result = onnx.TypeProto()
+    result.tensor_type.elem_type = number if tensor_kind(number) else 0
+    result.tensor_type.shape.SetInParent()
+    for size in sizes:
+        result.tensor_type.shape.dim.add(dim_value=size)
     return result
 
 

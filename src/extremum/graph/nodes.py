@@ -19,14 +19,17 @@ from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
 __all__ = [
+    "Importer",
+    "bodies",
     "canonical",
+    "everywhere",
     "given",
     "graphs",
     "is_of_family",
     "located",
     "named",
     "opsets",
-    "place",
+    "path",
     "resolve",
     "stated",
     "subgraphs",
@@ -39,7 +42,8 @@ __all__ = [
 _PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
 
 
-_PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
+Importer = onnx.ModelProto | onnx.FunctionProto
+"""What imports versions of operators."""
 
 
 def canonical(domain: str) -> str:
@@ -52,23 +56,36 @@ def opsets(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     return {canonical(each.domain): each.version for each in imports}
 
 
-def place(prefix: str, index: int, node: onnx.NodeProto) -> str:
-    """Return where a node is: the path of its list, its index, its name if it has one."""
-    return named(f"{prefix}.node[{index}]", node)
+def path(prefix: str, index: int, graph: str = "") -> str:
+    """Return the path of a node, or of a graph that it holds; nobody else spells one."""
+    return f"{prefix}.node[{index}].{graph}" if graph else f"{prefix}.node[{index}]"
 
 
-def named(path: str, node: onnx.NodeProto) -> str:
+def named(place: str, node: onnx.NodeProto) -> str:
     """Return the path of a node with its name, if it has one."""
-    return f"{path} {node.name!r}" if node.name else path
+    return f"{place} {node.name!r}" if node.name else place
 
 
 def located(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[str, onnx.NodeProto]]:
     """Yield the nodes of a graph or function with their paths, those of subgraphs before the node that holds them."""
     for index, node in enumerate(body):
-        path = f"{prefix}.node[{index}]"
         for name, graph in subgraphs(node):
-            yield from located(graph.node, f"{path}.{name}")
-        yield path, node
+            yield from located(graph.node, path(prefix, index, name))
+        yield path(prefix, index), node
+
+
+def bodies(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.GraphProto | onnx.FunctionProto]]:
+    """Yield the graph and the functions of a model, each after its path and who imports the versions of operators."""
+    yield model, "graph", model.graph
+    for index, function in enumerate(model.functions):
+        yield function, f"functions[{index}]", function
+
+
+def everywhere(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.NodeProto]]:
+    """Yield every node of a model after its path and who imports the version of its operator."""
+    for importer, prefix, body in bodies(model):
+        for place, node in located(body.node, prefix):
+            yield importer, place, node
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:

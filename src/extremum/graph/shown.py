@@ -10,100 +10,21 @@ left out, and the kinds of their outputs are declared where their schema alone d
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx
 
 from extremum.graph import nodes
-from extremum.graph.believed import believed
+from extremum.graph.body import Body, Entry, Kinds, Names, believe, resolved
 from extremum.graph.functions import Key, callees_first, key
 from extremum.graph.guards import guarded
-from extremum.graph.kinds import kind, sound, tensor_kind, type_proto
+from extremum.graph.kinds import declaration, kind, sound, tensor_kind, tensor_type
 from extremum.graph.signature import signature
 from extremum.graph.tensors import attribute_tensors, is_small
 
-__all__ = ["Body", "Entry", "Shown", "held"]
-
-Kinds = MutableMapping[str, str | None]
-"""What is known of the values of the shown graph, by name."""
+__all__ = ["Shown"]
 
 _LARGEST_VERSION = 2**31 - 1
-
-
-class Names(dict[str, str]):
-    """What the values of a function are called at one call: inputs and outputs as by the caller, the rest anew."""
-
-    def __init__(self, prefix: str) -> None:
-        super().__init__({"": ""})
-        self._prefix = prefix
-
-    def __missing__(self, name: str) -> str:
-        self[name] = f"{self._prefix}{name}"
-        return self[name]
-
-
-@dataclass(slots=True)
-class Entry:
-    """A node of the model, and where it went."""
-
-    node: onnx.NodeProto
-    # In the shown graph; None if it is left out.
-    position: int | None = None
-    # The graphs it holds, by attribute.
-    graphs: list[tuple[str, Body]] = field(default_factory=list)
-    # The nodes of the function it calls.
-    call: Body | None = None
-
-
-@dataclass(slots=True)
-class Body:
-    """A graph, or the nodes of a function at one call."""
-
-    # Where it is in the model, such as ``graph.node[2].then_branch``.
-    path: str
-    # The version of each domain that is imported there.
-    opsets: Mapping[str, int]
-    # Where its nodes are shown, as it was before inference.
-    graph: onnx.GraphProto
-    # What its values are called there; None: as in the model.
-    names: Names | None = None
-    # What the call gives the function.
-    attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
-    function: onnx.FunctionProto | None = None
-    # Those of the shown graph, by name.
-    outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
-    # What the model declares of values that nodes give, by the names of the model.
-    stated: dict[str, onnx.TypeProto] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
-
-    def declare(self, name: str, declared: onnx.TypeProto | None, kinds: Kinds) -> None:
-        """Show the type of a value, if it is known and nothing was before."""
-        declared = None if declared is None else sound(declared)
-        if declared is not None and kinds.get(name) is None:
-            kinds[name] = kind(declared)
-            (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
-
-    def state(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
-        """Note what the model declares of values that nodes give, and show their kinds."""
-        for value in values:
-            self.stated[value.name] = value.type
-            self.declare(self.called(value.name), _declaration(kind(value.type)), kinds)
-
-    def called(self, name: str) -> str:
-        """Return what a value is called where it is shown."""
-        return name if self.names is None else self.names[name]
-
-    def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
-        """Return a node with the attributes and the names of values that it has at this call."""
-        if self.names is None:
-            return node
-        copy = onnx.NodeProto()
-        copy.CopyFrom(_resolved(node, self.attributes))
-        del copy.input[:], copy.output[:]
-        copy.input.extend(map(self.called, node.input))
-        copy.output.extend(map(self.called, node.output))
-        return copy
 
 
 class Shown:
@@ -113,11 +34,8 @@ class Shown:
         self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}
         self._called = set[Key]()
         self._calls = 0
-        bodies = (model.graph.node, *(each.node for each in model.functions))
         self._infers = any(
-            nodes.is_of_family(node) and key(node) not in self._functions
-            for body in bodies
-            for node in nodes.walk(body)
+            nodes.is_of_family(node) and key(node) not in self._functions for _, _, node in nodes.everywhere(model)
         )
         opsets = nodes.opsets(model.opset_import)
         self._versions = _versions(opsets, model.functions)
@@ -138,11 +56,11 @@ class Shown:
     def inferred(self) -> onnx.GraphProto:
         """Return the shown graph with the types that onnx can infer."""
         if not self._infers:
-            _believe(self.graph, self.model.graph)
+            believe(self.graph, self.model.graph)
             return self.model.graph
         graph = _inferred(self.model)
         # Only then what the model declares, so that a wrong declaration misleads nobody.
-        return _inferred(self.model) if _believe(self.graph, graph) else graph
+        return _inferred(self.model) if believe(self.graph, graph) else graph
 
     def _graph(
         self, body: Body, source: onnx.GraphProto, kinds: Kinds, handed: Sequence[str | None] = ()
@@ -152,7 +70,7 @@ class Shown:
         shown.name = "graph"
         for index, value in enumerate(source.input):
             name = body.called(value.name)
-            declared = sound(value.type) or (_declaration(handed[index]) if index < len(handed) else None)
+            declared = sound(value.type) or (declaration(handed[index]) if index < len(handed) else None)
             shown.input.add(name=name)
             kinds[name] = None
             if declared is not None:
@@ -166,13 +84,13 @@ class Shown:
         for tensor in source.initializer:
             name = body.called(tensor.name)
             if tensor.name not in inputs:
-                body.declare(name, _tensor_type(tensor.data_type, tensor.dims), kinds)
+                body.declare(name, tensor_type(tensor.data_type, tensor.dims), kinds)
             if kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
                 shown.initializer.append(tensor)
                 shown.initializer[-1].name = name
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
-                stated = _tensor_type(sparse.values.data_type, sparse.dims)
+                stated = tensor_type(sparse.values.data_type, sparse.dims)
                 body.declare(body.called(sparse.values.name), stated, kinds)
         self._nodes(body, source.node, kinds)
         return [kinds.get(name) for name in map(body.called, (value.name for value in source.output))]
@@ -187,12 +105,12 @@ class Shown:
                 found = self._node(body, entry, kinds)
                 for name, given in zip(node.output, found, strict=True):
                     if name:
-                        body.declare(body.called(name), _declaration(given), kinds)
+                        body.declare(body.called(name), declaration(given), kinds)
             body.entries.append(entry)
 
     def _node(self, body: Body, entry: Entry, kinds: Kinds) -> Sequence[str | None]:
         """Show a node if it may be shown, and return the kinds of its outputs."""
-        node = _resolved(entry.node, body.attributes)
+        node = resolved(entry.node, body.attributes)
         domain = nodes.canonical(node.domain)
         given = [kinds.get(body.called(name)) if name else "" for name in node.input]
         schema = signature(domain, node.op_type, body.opsets.get(domain, 0))
@@ -242,7 +160,7 @@ class Shown:
             if attribute.HasField("g"):
                 ends[attribute.name] = self._subgraph(body, entry, attribute, onnx.GraphProto(), kinds, given)
             if attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
-                stated = _tensor_type(attribute.t.data_type, attribute.t.dims)
+                stated = tensor_type(attribute.t.data_type, attribute.t.dims)
                 body.declare(body.called(node.output[0]), stated, kinds)
         return ends
 
@@ -255,7 +173,7 @@ class Shown:
         kinds: Kinds,
         given: Sequence[str | None],
     ) -> list[str | None]:
-        path = f"{body.path}.node[{len(body.entries)}].{attribute.name}"
+        path = nodes.path(body.path, len(body.entries), attribute.name)
         graph = Body(path, body.opsets, shown, body.names, body.attributes)
         entry.graphs.append((attribute.name, graph))
         handed = _handed(entry.node.op_type, given, len(attribute.g.input))
@@ -276,7 +194,7 @@ class Shown:
             elif given:
                 names[formal] = given
         attributes = {each.name: each for each in function.attribute_proto}
-        attributes.update((each.name, each) for each in _resolved(node, caller.attributes).attribute)
+        attributes.update((each.name, each) for each in resolved(node, caller.attributes).attribute)
         path, opsets = f"functions[{self._functions[called][0]}]", nodes.opsets(function.opset_import)
         body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
         body.state(function.value_info, kinds)
@@ -284,7 +202,7 @@ class Shown:
         for source, given in passed_on:
             found = kinds.get(source)
             if given and found is not None:
-                caller.declare(given, _declaration(found), kinds)
+                caller.declare(given, declaration(found), kinds)
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
 
@@ -297,33 +215,6 @@ def _inferred(model: onnx.ModelProto) -> onnx.GraphProto:
         return model.graph
 
 
-def _believe(body: Body, inferred: onnx.GraphProto) -> bool:
-    """Show what the model declares of shapes beyond what was inferred, and return whether there is anything."""
-    found = False
-    stated = {body.called(name): sound(stated) for name, stated in body.stated.items()}
-    if stated:
-        types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
-        for value in (*body.graph.value_info, *body.graph.output):
-            if (declared := stated.get(value.name)) is not None:
-                better = believed(types.get(value.name), declared)
-                if better is not None:
-                    value.type.CopyFrom(better)
-                    found = True
-    for entry in body.entries:
-        if entry.call is not None:
-            found |= _believe(entry.call, inferred)
-        for name, graph in entry.graphs:
-            found |= _believe(graph, held(entry, name, inferred) or graph.graph)
-    return found
-
-
-def held(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphProto | None:
-    """Return a graph that a node holds in the shown graph, or None if the node is not shown."""
-    if entry.position is None:
-        return None
-    return next(each.g for each in graph.node[entry.position].attribute if each.name == name)
-
-
 def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]) -> dict[str, int]:
     """Return the versions that are shown: those of the model, and for other domains the newest of the functions."""
     versions: dict[str, int] = {}
@@ -332,22 +223,6 @@ def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]
             versions[domain] = max(version, versions.get(domain, version))
     versions = {"": onnx.defs.onnx_opset_version(), **versions, **opsets}
     return {domain: min(max(version, 1), _LARGEST_VERSION) for domain, version in versions.items()}
-
-
-def _resolved(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
-    """Return a node with the attributes that its function was given in the place of references to them."""
-    if not any(attribute.ref_attr_name for attribute in node.attribute):
-        return node
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
-    del copy.attribute[:]
-    for attribute in node.attribute:
-        if not attribute.ref_attr_name:
-            copy.attribute.append(attribute)
-        elif attribute.ref_attr_name in attributes:
-            copy.attribute.append(attributes[attribute.ref_attr_name])
-            copy.attribute[-1].name = attribute.name
-    return copy
 
 
 def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str | None]:
@@ -361,19 +236,6 @@ def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str 
         case "Scan":
             return ends.get("body", [])
     return []
-
-
-def _tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
-    result = onnx.TypeProto()
-    result.tensor_type.elem_type = number if tensor_kind(number) else 0
-    result.tensor_type.shape.SetInParent()
-    for size in sizes:
-        result.tensor_type.shape.dim.add(dim_value=size)
-    return result
-
-
-def _declaration(given: str | None) -> onnx.TypeProto | None:
-    return type_proto(given) if given else None
 
 
 def _handed(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:

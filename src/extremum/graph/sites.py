@@ -16,8 +16,9 @@ import onnx
 
 from extremum.errors import ExtremumError
 from extremum.graph import nodes
+from extremum.graph.body import Body, held
 from extremum.graph.functions import Key, callees_first, key
-from extremum.graph.shown import Body, Shown, held
+from extremum.graph.shown import Shown
 from extremum.graph.types import declared, known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
@@ -44,7 +45,7 @@ class Site:
     @property
     def place(self) -> str:
         """Where the node is, with its name if it has one."""
-        return f"{self.path} {self.node.name!r}" if self.node.name else self.path
+        return nodes.named(self.path, self.node)
 
     @property
     def where(self) -> str:
@@ -138,7 +139,7 @@ class _Walk:
                 yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
             node = body.in_place(entry.node) if self.inlines else entry.node
-            site = Site(node, f"{body.path}.node[{index}]", body.opsets, types, stated, entry.call is not None)
+            site = Site(node, nodes.path(body.path, index), body.opsets, types, stated, entry.call is not None)
             if entry.call is not None:
                 self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
             yield site

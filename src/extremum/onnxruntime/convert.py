@@ -8,7 +8,7 @@ referring to the function's. What a version promises is :mod:`extremum.spec`'s, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, get_args
@@ -146,22 +146,13 @@ def rewritten(
         converted = onnx.ModelProto()
         converted.CopyFrom(model)
     changes = []
-    for importer, path, node in _nodes(converted):
+    for importer, path, node in nodes_of.everywhere(converted):
         if path in rows:
             _rewrite(rows[path], node)
             changes.append(ConvertedNode(nodes_of.named(path, node), str(rows[path]), node.op_type))
             _import(importer)
     _import(converted)
     return Conversion(converted, tuple(changes))
-
-
-def _nodes(model: onnx.ModelProto) -> Iterator[tuple[onnx.ModelProto | onnx.FunctionProto, str, onnx.NodeProto]]:
-    """Yield every node with its path and who imports the version of its operator."""
-    for path, node in nodes_of.located(model.graph.node, "graph"):
-        yield model, path, node
-    for index, function in enumerate(model.functions):
-        for path, node in nodes_of.located(function.node, f"functions[{index}]"):
-            yield function, path, node
 
 
 def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
@@ -179,7 +170,7 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
     return rows
 
 
-def _import(importer: onnx.ModelProto | onnx.FunctionProto) -> None:
+def _import(importer: nodes_of.Importer) -> None:
     if DOMAIN not in {each.domain for each in importer.opset_import}:
         importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
 

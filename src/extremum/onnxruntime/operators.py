@@ -6,7 +6,7 @@ operator none of their names: the library refuses those of a wrong kind, but one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 
 import onnx
 
@@ -34,19 +34,10 @@ _KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one 
 def require(model: onnx.ModelProto) -> None:
     """Refuse a node of the domain with an attribute that its operator does not have, or one of another kind."""
     own = {function.name for function in model.functions if function.domain == DOMAIN}
-    _require(model.graph.node, "graph", model.opset_import, own)
-    for index, function in enumerate(model.functions):
-        _require(function.node, f"functions[{index}]", function.opset_import, own)
-
-
-def _require(
-    body: Iterable[onnx.NodeProto], prefix: str, imports: Iterable[onnx.OperatorSetIdProto], own: Collection[str]
-) -> None:
-    version = nodes.opsets(imports).get(DOMAIN, 1)
-    for path, node in nodes.located(body, prefix):
+    for importer, path, node in nodes.everywhere(model):
         # A function of the model's own goes before an operator of its name.
         if node.domain == DOMAIN and node.op_type in _ATTRIBUTES and node.op_type not in own:
-            place = nodes.named(path, node)
+            place, version = nodes.named(path, node), nodes.opsets(importer.opset_import).get(DOMAIN, 1)
             if version != 1:
                 raise SpecError(f"{DOMAIN} has version 1, not {version}", where=place, remedy="import version 1")
             for attribute in node.attribute:
