@@ -155,7 +155,7 @@ conformance: toolchain ## ask every runtime what it answers, and write docs/conf
 	build/conformance/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	build/conformance/bin/python -m pip install --quiet '.[cli]' --group conformance
 	build/conformance/bin/extremum conformance run --json > build/conformance.json || test $$? -eq 1
-	mv build/conformance.json docs/conformance.json
+	build/conformance/bin/extremum conformance card build/conformance.json --json > docs/conformance.json
 	rm -f docs/charts/conformance.png
 	build/conformance/bin/extremum conformance card docs/conformance.json \
 		--picture docs/charts/conformance.png > docs/conformance.md

@@ -17,7 +17,7 @@ from extremum import runtimes
 from extremum.cli.streams import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.picture import draw
-from extremum.conformance.record import record, recorded
+from extremum.conformance.record import record, recorded, summarised
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, InputError
 from extremum.printable import json_text
@@ -111,7 +111,7 @@ def run_command(
     elif form == "markdown":
         write(card.markdown(report).rstrip())
     elif compare:
-        _print_comparison(report, compare)
+        _print_comparison(answers, compare)
     else:
         _print_summary(report, answers)
     return 0 if all(result.conforms for each in answers for result in each.results) else 1
@@ -120,7 +120,7 @@ def run_command(
 @conformance.command("card")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it too, as .png or .svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print how many cases have each outcome, as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run without its single cases, as one JSON object.")
 def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
     """Print the report card of a run that was recorded with: extremum conformance run --json."""
     try:
@@ -128,8 +128,8 @@ def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
     except ValueError as error:
         raise InputError(f"{str(run)!r} is no JSON file", given=str(error)) from None
     if as_json:
-        counts = {each.runtime: {outcome.value: n for outcome, n in each.counts().items()} for each in recorded(report)}
-        write(json_text(counts))
+        recorded(report)
+        write(json_text(summarised(report)))
     else:
         write(card.markdown(report).rstrip())
     if picture is not None:
@@ -163,8 +163,8 @@ def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[
         yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
 
 
-def _print_comparison(report: dict[str, Any], names: tuple[str, str]) -> None:
-    found = {each.runtime: each for each in recorded(report)}
+def _print_comparison(answers: list[Answers], names: tuple[str, str]) -> None:
+    found = {each.runtime: each for each in answers}
     differences = list(card.compared(found[names[0]], found[names[1]]))
     for case, first, second in differences:
         write(f"{case}\n  {names[0]}: {first}\n  {names[1]}: {second}")

@@ -5,15 +5,15 @@ Decides the tables and the reproducers. Facts only: who answers what, in which v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import onnx
-
 from extremum.conformance.case import Case
-from extremum.conformance.model import model_of
+from extremum.conformance.kind import Kind
 from extremum.conformance.outcome import Outcome
+from extremum.conformance.question import Array, Placement
 from extremum.conformance.record import Recorded, recorded
+from extremum.conformance.run import Answers
 from extremum.conformance.suite import cases
 from extremum.markdown import table
 
@@ -23,16 +23,31 @@ __all__ = ["caption", "compared", "markdown", "summary"]
 _HEAD = """\
 # Which runtime answers what
 
-Runtimes were asked the cases of `extremum conformance`: one node each of ArgMax, ArgMin, Max, Min or Hardmax, in every
-version and on every element type. [runtimes.md](runtimes.md) says how to ask others, and what the words mean.
-`make conformance` makes this page anew.
+Each runtime was asked the cases of `extremum conformance`: one node each of ArgMax, ArgMin, Max, Min or Hardmax, in
+every version and on every element type. `make conformance` asks again and writes this page;
+[runtimes.md](runtimes.md) says how to ask other runtimes, or yours.
 
-- **exact**: bit for bit what the version means; any NaN is as good as another. A refusal where the version asks for it.
-- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and the one thing in which it differs. Where
-  documents say nothing, as of NaN and of the two zeros, such an answer is no mistake; the tables say what others get.
-- **wrong**: an answer that nothing explains. **not refused**: an answer where the version allows none.
-- **refused**: the runtime says that it does not do this. **crashed**, **timed out**: its process did.
-"""
+- **exact**: bit for bit what the version means, any NaN as good as another; or a refusal where the version wants one.
+- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and what it is about. Where documents say
+  nothing, as about NaN and the two zeros, such an answer is no mistake; this page says what one gets.
+- **wrong**: another answer, and nothing of the kind explains it. **not refused**: an answer where there is none.
+- **refused**: the runtime says that it does not do this. **crashed**, **timed out**: what became of its process."""
+
+_PICTURE = """\
+![A square for each version and element type](charts/conformance.png)
+
+A square of one colour: every case ended so. A square of two colours: the worst of the answers is below, the best above.
+The column `refusals` has the cases that have to be refused."""
+
+_SECTIONS: tuple[tuple[str, Callable[[Kind], bool]], ...] = (
+    ("Where a document decides", lambda kind: kind.specified and kind.outcome is not Outcome.REFUSED),
+    ("Where documents leave it open", lambda kind: not kind.specified and kind.outcome is not Outcome.REFUSED),
+    ("What it refuses", lambda kind: kind.outcome is Outcome.REFUSED),
+)
+
+# Characters of a line, and questions by name.
+_WIDE = 110
+_TITLES = 8
 
 
 def caption(run: Mapping[str, Any]) -> str:
@@ -51,88 +66,101 @@ def summary(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
     ]
 
 
-def versions(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
-    """Return a table of operator versions: the headings, and how many cases are exact and what the others are."""
-    asked = dict.fromkeys((operator, since) for each in runtimes for operator, since, _ in each.asked)
-    headings = ["", *(each.runtime for each in runtimes)]
-    return headings, [
-        [f"{operator}-{since}", *(_cell(each, operator, since) for each in runtimes)] for operator, since in asked
-    ]
+def _versions(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
+    """Return a table of operator versions: the headings, and how many cases each runtime answers exactly."""
+    asked = dict.fromkeys(version for each in runtimes for version, _ in each.cells)
+    headings = ["", "cases", *(each.runtime for each in runtimes)]
+    rows = []
+    for version in asked:
+        counts = [each.counts(version) for each in runtimes]
+        total = max(count.total() for count in counts)
+        rows.append([version, str(total), *(str(count[Outcome.EXACT]) for count in counts)])
+    return headings, rows
 
 
-def _cell(runtime: Recorded, operator: str, since: int) -> str:
-    counts = runtime.counts(operator, since)
-    total = counts.total()
-    exact = counts.pop(Outcome.EXACT, 0)
-    others = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome])
-    return f"{exact} of {total}" + (f": {others}" if others else "")
-
-
-def compared(first: Recorded, second: Recorded) -> Iterator[tuple[str, str, str]]:
+def compared(first: Answers, second: Answers) -> Iterator[tuple[str, str, str]]:
     """Yield the cases with different outcomes or details: the name, and what each of the two made of it."""
-    exact = (Outcome.EXACT, "")
-    for name in sorted(first.differences.keys() | second.differences.keys()):
-        pair = [each.differences.get(name, exact) for each in (first, second)]
-        if pair[0] != pair[1]:
-            one, other = (outcome.value + (f": {detail}" if detail else "") for outcome, detail in pair)
-            yield name, one, other
+    for one, other in zip(first.results, second.results, strict=True):
+        if (one.outcome, one.detail) != (other.outcome, other.detail):
+            words = (each.outcome.value + (f": {each.detail}" if each.detail else "") for each in (one, other))
+            yield (one.case.name, *words)  # type: ignore[misc]
 
 
 def markdown(run: Mapping[str, Any]) -> str:
     """Return a recorded run as a page of Markdown."""
     runtimes = recorded(run)
     parts = [
-        _HEAD.rstrip(),
-        f"{caption(run)}.",
-        "![Squares for each version and element type](charts/conformance.png)",
+        _HEAD,
+        f"{caption(run)}. `extremum conformance export` writes the cases as files. How each runtime differs: "
+        + ", ".join(f"[{each.runtime}](#{_anchor(_title(each))})" for each in runtimes if each.kinds)
+        + ".",
+        _PICTURE,
         "## Outcomes",
-        table(*summary(runtimes)).rstrip(),
-        "## By operator and version",
-        table(*versions(runtimes)).rstrip(),
+        table(*summary(runtimes), figures=True).rstrip(),
+        "## Exact answers by version",
+        table(*_versions(runtimes), figures=True).rstrip(),
     ]
     by_name = {case.name: case for case in cases(seed=run["seed"])}
     for runtime in runtimes:
-        examples = _examples(runtime, by_name)
-        if examples:
-            parts += [f"## How {runtime.runtime} {runtime.version} differs", *examples]
+        if runtime.kinds:
+            parts += [f"## {_title(runtime)}", *_differences(runtime, by_name)]
     return "\n\n".join(parts) + "\n"
 
 
-def _examples(runtime: Recorded, by_name: Mapping[str, Case]) -> list[str]:
-    first: dict[tuple[str, Outcome, str], str] = {}
-    number: dict[tuple[str, Outcome, str], int] = {}
-    for name, (outcome, _) in runtime.differences.items():
-        if name in by_name:
-            kind = by_name[name].version.name, outcome, by_name[name].topic
-            first.setdefault(kind, name)
-            number[kind] = number.get(kind, 0) + 1
-    return [
-        _example(runtime, by_name[name], f"{operator}, {topic}: {outcome.value} ({number[operator, outcome, topic]})")
-        for (operator, outcome, topic), name in first.items()
-    ]
+def _title(runtime: Recorded) -> str:
+    return f"{runtime.runtime} {runtime.version}"
 
 
-def _example(runtime: Recorded, case: Case, title: str) -> str:
+def _anchor(title: str) -> str:
+    return "".join(each for each in title.lower().replace(" ", "-") if each.isalnum() or each in "-_")
+
+
+def _differences(runtime: Recorded, by_name: Mapping[str, Case]) -> Iterator[str]:
+    for heading, takes in _SECTIONS:
+        of_section = [kind for kind in runtime.kinds if takes(kind)]
+        if of_section:
+            yield f"### {heading}"
+            yield from (_shown(kind, by_name[kind.example]) for kind in of_section if kind.example in by_name)
+
+
+def _shown(kind: Kind, case: Case) -> str:
+    number = f"{kind.cases} case{'' if kind.cases == 1 else 's'}"
+    topic = kind.topic.replace("_", " ") if kind.topic else "all or most of what was asked"
+    about = _where(kind)
+    if kind.titles:
+        more = f" and {len(kind.titles) - _TITLES} more" if len(kind.titles) > _TITLES else ""
+        about += f"; questions {', '.join(f'`{title}`' for title in kind.titles[:_TITLES])}{more}"
+    return f"**{kind.outcome.value}: {topic}**, {number}: {about}.\n\n```text\n{_reproducer(kind, case)}\n```"
+
+
+def _where(kind: Kind) -> str:
+    """Return versions and element types; versions of the same types together."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for version, elements in kind.where.items():
+        alike.setdefault(elements, []).append(version)
+    return "; ".join(f"{', '.join(versions)} on {', '.join(elements)}" for elements, versions in alike.items())
+
+
+def _reproducer(kind: Kind, case: Case) -> str:
     expected = case.expected()
-    answer = runtime.differences[case.name][1]
-    inputs = [f"x{at} = {x.dtype}{list(x.shape)} {x.tolist()}" for at, x in enumerate(case.question.inputs)]
-    wanted = "a refusal" if expected is None else f"{expected.dtype}{list(expected.shape)} {expected.tolist()}"
+    question = case.question
+    attributes = ", ".join(f"{name} = {value}" for name, value in question.attributes.items())
+    names = [f"x{at}" for at in range(len(question.inputs))]
+    where = "" if question.placement is Placement.GRAPH else f", {question.placement.value}"
     lines = [
-        onnx.printer.to_text(model_of(case, expected)).strip(),
-        *inputs,
-        f"expected {wanted}",
-        f"answered {answer}",
+        f"test_{case.name}",
+        *(f"{name} = {_array(x)}" for name, x in zip(names, question.inputs, strict=True)),
+        f"{case.version.name}{f' <{attributes}>' if attributes else ''} ({', '.join(names)}), "
+        f"opset {case.version.since}{where}",
+        f"expected: {'a refusal' if expected is None else _array(expected)}",
+        f"{kind.outcome.value}: {kind.detail}",
     ]
-    says = "; ".join(
-        part
-        for part in (
-            case.question.says and f"The document says: {case.question.says}",
-            case.question.leaves_open and f"no document says {case.question.leaves_open}",
-        )
-        if part
-    )
-    text = "\n".join(line if len(line) < _WIDE else f"{line[:_WIDE]} ..." for line in lines)
-    return f"### {title}\n\n{says[:1].upper()}{says[1:]}. Case `{case.name}`.\n\n```text\n{text}\n```"
+    if question.leaves_open:
+        lines.append(f"no document says {question.leaves_open}")
+    elif question.says:
+        lines.append(f"the document says: {question.says}")
+    return "\n".join(line if len(line) < _WIDE else f"{line[:_WIDE]} ..." for line in lines)
 
 
-_WIDE = 160
+def _array(x: Array) -> str:
+    return f"{x.dtype}{list(x.shape)} {x.tolist()}"

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from extremum import dtypes, spec
 from extremum.conformance.outcome import Outcome
-from extremum.conformance.record import Recorded
+from extremum.conformance.record import REFUSALS, Recorded
 
 __all__ = ["draw", "worst"]
 
-# Worst first. To answer what should be refused says nothing of a type.
+# Worst first.
 _RANKING = (
     Outcome.CRASHED,
     Outcome.TIMED_OUT,
     Outcome.WRONG,
+    Outcome.ACCEPTED,
     Outcome.SHAPE,
     Outcome.TYPE,
     Outcome.TIE,
@@ -26,18 +28,26 @@ _RANKING = (
     Outcome.EXACT,
 )
 
+# Darker is worse, so that the order is seen without colours too.
 _COLOURS = {
-    Outcome.EXACT: "#2a9d5c",
-    Outcome.ZERO: "#bfd96c",
-    Outcome.NAN: "#f2d43d",
-    Outcome.TIE: "#f2b03d",
-    Outcome.TYPE: "#ef8a3c",
-    Outcome.SHAPE: "#ef8a3c",
-    Outcome.WRONG: "#d03b3b",
-    Outcome.REFUSED: "#b4b9c0",
+    Outcome.EXACT: "#a8dcc0",
+    Outcome.ZERO: "#f4e08a",
+    Outcome.NAN: "#f0b13c",
+    Outcome.TIE: "#e58a2e",
+    Outcome.TYPE: "#d9722a",
+    Outcome.SHAPE: "#d9722a",
+    Outcome.WRONG: "#c1272d",
+    Outcome.ACCEPTED: "#a0522d",
+    Outcome.REFUSED: "#c3c7cd",
     Outcome.TIMED_OUT: "#6b3fa0",
     Outcome.CRASHED: "#1d1d1f",
 }
+
+# Of a square; what is left is the gap to the next.
+_EDGE = 0.92
+
+# Runtimes beside each other: as many as fit into the width of a page.
+_ACROSS = 3
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:
@@ -47,34 +57,55 @@ def worst(counts: Counter[Outcome]) -> Outcome:
 
 def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: str) -> None:
     """Write the picture; the ending of the path says in which format."""
-    import matplotlib.pyplot as plt
-    from matplotlib.patches import Patch, Rectangle
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
-    rows = [row for (domain, _), versions in spec.OPERATORS.items() if domain == spec.ONNX for row in versions]
-    elements = [element.name for element in dtypes.ELEMENT_TYPES if element.name != "bool"]
-    figure, axes = plt.subplots(figsize=(2.2 + 2.1 * len(runtimes), 0.6 + 0.3 * len(rows)))
-    seen = set()
-    for column, runtime in enumerate(runtimes):
-        for line, row in enumerate(rows):
-            for place, element in enumerate(elements):
-                counts = runtime.counts(row.name, row.since, element) if element in row.types else Counter()
-                counts.pop(Outcome.ACCEPTED, None)
-                if counts:
-                    outcome = worst(counts)
-                    seen.add(outcome)
-                    at = column * (len(elements) + 1.5) + place, line
-                    axes.add_patch(Rectangle(at, 0.9, 0.9, color=_COLOURS[outcome], linewidth=0))
-    middles = [column * (len(elements) + 1.5) + len(elements) / 2 for column in range(len(runtimes))]
-    axes.set_xticks(middles, [f"{each.runtime}\n{each.version}" for each in runtimes])
-    axes.set_yticks([line + 0.5 for line in range(len(rows))], [str(row) for row in rows])
-    axes.set_xlim(-0.5, len(runtimes) * (len(elements) + 1.5) - 1)
-    axes.set_ylim(len(rows), 0)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    down = -(-len(runtimes) // _ACROSS)
+    across = min(len(runtimes), _ACROSS)
+    # White, so that it can be read on a dark page too.
+    figure = Figure(figsize=(1.2 + 3.2 * across, 0.6 + 5.2 * down), facecolor="white", layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    seen = set[Outcome]()
+    for at, axes in enumerate(grid.flat):
+        axes.set_axis_off()
+        if at < len(runtimes):
+            seen |= _panel(axes, runtimes[at], first=at % across == 0)
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if outcome in seen]
-    axes.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, 0), frameon=False)
-    figure.text(0.5, 0, f"{caption}. Squares: {', '.join(elements)}.", ha="center", va="top", fontsize="small")
-    figure.savefig(path, bbox_inches="tight", dpi=110)
-    plt.close(figure)
+    title = f"{caption}. Two colours: the worst of the answers below, the best above."
+    figure.legend(handles=handles, ncols=len(handles), loc="outside lower center", frameon=False, title=title)
+    figure.savefig(path, dpi=130)
+
+
+def _panel(axes: Any, runtime: Recorded, *, first: bool) -> set[Outcome]:
+    """Draw the squares of one runtime, the names of the versions beside the first in its line."""
+    rows = [row for (domain, _), versions in spec.OPERATORS.items() if domain == spec.ONNX for row in versions]
+    columns = [*(element.name for element in dtypes.ELEMENT_TYPES if element.name != "bool"), REFUSALS]
+    seen = set[Outcome]()
+    for line, row in enumerate(rows):
+        for place, column in enumerate(columns):
+            counts = runtime.counts(str(row), column)
+            if counts:
+                seen |= _square(axes, place, line, counts)
+    axes.set_axis_on()
+    axes.set_title(f"{runtime.runtime} {runtime.version}", fontsize=10)
+    axes.set_xticks([place + _EDGE / 2 for place in range(len(columns))], columns, rotation=90, fontsize=7)
+    axes.set_yticks([line + _EDGE / 2 for line in range(len(rows))], map(str, rows) if first else [""] * len(rows))
+    axes.tick_params(axis="y", labelsize=8)
+    axes.tick_params(length=0, pad=2)
+    axes.set_xlim(0, len(columns))
+    axes.set_ylim(len(rows), 0)
+    axes.set_aspect("equal")
+    axes.set_frame_on(False)
+    return seen
+
+
+def _square(axes: Any, x: float, y: float, counts: Counter[Outcome]) -> set[Outcome]:
+    """Draw a square, its lower half in the colour of the worst answer, its upper half in that of the best."""
+    from matplotlib.patches import Polygon
+
+    corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
+    low, high = worst(counts), next(outcome for outcome in reversed(_RANKING) if counts[outcome])
+    for outcome, half in ((low, corners[1:]), (high, corners[:3])):
+        # With a line of its own colour, or the halves of a square would show where they meet.
+        axes.add_patch(Polygon(half, color=_COLOURS[outcome], linewidth=0.2))
+    return {low, high}

@@ -1,6 +1,7 @@
 """A run of the suite as JSON, and back.
 
-Decides what is kept: every outcome that is not exact, and how many cases were asked of each version and element type.
+Decides what is kept: how many cases of each version and element type have which outcome, the kinds of difference with
+an example of each, and every case that is not exact. :func:`summarised` leaves out the last: what is left is small.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from extremum import __version__
+from extremum.conformance.kind import Kind, kinds
 from extremum.conformance.outcome import Outcome
-from extremum.conformance.run import Answers
+from extremum.conformance.run import Answers, Result
 from extremum.errors import InputError
 
-__all__ = ["Group", "Recorded", "record", "recorded"]
+__all__ = ["REFUSALS", "Recorded", "record", "recorded", "summarised"]
 
-Group = tuple[str, int, str]
-"""Operator, version and element type."""
+REFUSALS = "refusals"
+"""Stands beside the element types for the cases that have to be refused, which say nothing of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +31,17 @@ class Recorded:
 
     runtime: str
     version: str
-    # How many cases.
-    asked: Mapping[Group, int]
-    # Outcome and detail of each case that is not exact, by the name of the case.
-    differences: Mapping[str, tuple[Outcome, str]]
-    # Operator, version and element type of each of these cases.
-    groups: Mapping[str, Group]
+    # By the version of an operator, such as ArgMax-13, and the element type or REFUSALS.
+    cells: Mapping[tuple[str, str], Counter[Outcome]]
+    kinds: tuple[Kind, ...]
 
-    def counts(
-        self, operator: str | None = None, since: int | None = None, element: str | None = None
-    ) -> Counter[Outcome]:
+    def counts(self, version: str | None = None, element: str | None = None) -> Counter[Outcome]:
         """Return how many cases have each outcome, of all or of those that are meant."""
-
-        def meant(group: Group) -> bool:
-            return all(wanted in (None, part) for wanted, part in zip((operator, since, element), group, strict=True))
-
-        counts = Counter(outcome for name, (outcome, _) in self.differences.items() if meant(self.groups[name]))
-        counts[Outcome.EXACT] = sum(n for group, n in self.asked.items() if meant(group)) - counts.total()
-        return +counts
+        total: Counter[Outcome] = Counter()
+        for cell, counts in self.cells.items():
+            if version in (None, cell[0]) and element in (None, cell[1]):
+                total += counts
+        return total
 
 
 def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
@@ -61,43 +56,75 @@ def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
 
 
 def _runtime(answers: Answers) -> dict[str, Any]:
-    asked: Counter[Group] = Counter()
-    differences = {}
-    for result in answers.results:
-        group = result.case.version.name, result.case.version.since, result.case.element
-        asked[group] += 1
-        if result.outcome is not Outcome.EXACT:
-            differences[result.case.name] = {
-                "group": list(group),
-                "topic": result.case.topic,
-                "specified": result.case.specified,
-                "outcome": result.outcome.value,
-                "detail": result.detail,
-            }
     return {
         "name": answers.runtime,
         "version": answers.version,
-        "counts": {outcome.value: n for outcome, n in answers.counts().items()},
         "conforms": all(result.conforms for result in answers.results),
-        "asked": [[*group, n] for group, n in asked.items()],
-        "differences": differences,
+        "counts": _named(answers.counts()),
+        "cells": _cells(answers),
+        "kinds": [kind.record() for kind in kinds(answers.results)],
+        "differences": {
+            result.case.name: {"outcome": result.outcome.value, "detail": result.detail}
+            for result in answers.results
+            if result.outcome is not Outcome.EXACT
+        },
     }
 
 
+def _cells(answers: Answers) -> dict[str, dict[str, str]]:
+    """Return the counts by version and element type; types that fare alike share an entry."""
+    counts: dict[str, dict[str, Counter[Outcome]]] = {}
+    for result in answers.results:
+        cells = counts.setdefault(str(result.case.version), {})
+        cells.setdefault(_column(result), Counter())[result.outcome] += 1
+    return {
+        version: {
+            " ".join(element for element in cells if cells[element] == alike): _text(alike) for alike in cells.values()
+        }
+        for version, cells in counts.items()
+    }
+
+
+def _column(result: Result) -> str:
+    return REFUSALS if result.case.question.refused else result.case.element
+
+
+def _named(counts: Counter[Outcome]) -> dict[str, int]:
+    return {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]}
+
+
+def _text(counts: Counter[Outcome]) -> str:
+    # A line for each cell, so that a recorded run can be read.
+    return ", ".join(f"{n} {outcome}" for outcome, n in _named(counts).items())
+
+
+def _counts(text: str) -> Counter[Outcome]:
+    parts = (part.partition(" ") for part in text.split(", "))
+    return Counter({Outcome(outcome): int(n) for n, _, outcome in parts})
+
+
+def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a recorded run without the single cases."""
+    keep = [{key: value for key, value in each.items() if key != "differences"} for each in run["runtimes"]]
+    return {**run, "runtimes": keep}
+
+
 def recorded(run: Mapping[str, Any]) -> list[Recorded]:
-    """Return what :func:`record` has written."""
+    """Return what :func:`record` or :func:`summarised` has written."""
     try:
         return [
             Recorded(
                 runtime=each["name"],
                 version=each["version"],
-                asked={(operator, since, element): n for operator, since, element, n in each["asked"]},
-                differences={
-                    name: (Outcome(found["outcome"]), found["detail"]) for name, found in each["differences"].items()
+                cells={
+                    (version, element): _counts(counts)
+                    for version, cells in each["cells"].items()
+                    for elements, counts in cells.items()
+                    for element in elements.split()
                 },
-                groups={name: tuple(found["group"]) for name, found in each["differences"].items()},
+                kinds=tuple(Kind.read(entry) for entry in each["kinds"]),
             )
             for each in run["runtimes"]
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError("this is no recorded run of the suite", given=str(error)) from None
