@@ -7,6 +7,7 @@ from extremum import backend
 from extremum.backend.executor import Executor
 from extremum.backend.session import Session, serves
 from extremum.errors import ArgumentError, DependencyError, ExecutionError, SpecError, UnknownOperatorError
+from extremum.graph.sites import sites
 from models import model
 
 MIXED = "(float[n, 3] x) => (int64[1, 3] y) { z = Neg(x) y = ArgMax(z) }"
@@ -30,7 +31,7 @@ def test_our_operators_alone_need_no_onnxruntime():
         "(float[n, 3] x) => (y) { y = own.Arg(x) }",
         functions='<domain: "own", opset_import: ["" : 13]> Arg (x) => (y) { y = ArgMax(x) }',
     )
-    assert not serves(proto)
+    assert not serves(sites(proto))
     assert engine(backend.prepare(proto)) is Executor
 
 

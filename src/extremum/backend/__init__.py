@@ -25,6 +25,7 @@ from extremum.graph.functions import callees_first
 from extremum.graph.limits import require_shallow
 from extremum.graph.load import with_dense
 from extremum.graph.model import Model
+from extremum.graph.sites import sites
 from extremum.graph.types import skeleton
 
 __all__ = [
@@ -125,18 +126,20 @@ class Backend(_OnnxBackend):
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
         loaded = Model(model)
-        refusal = None
-        if engine == "onnxruntime" or (engine is None and serves(loaded.proto)):
+        if engine != "reference":
             loaded.part()
-            survey(loaded, others_too=True)
+        walk = tuple(sites(loaded.proto))
+        refusal = None
+        if engine == "onnxruntime" or (engine is None and serves(walk)):
+            survey(loaded.proto.graph, walk, others_too=True)
             if engine is not None:
-                return PreparedModel(loaded, open_session(loaded, None))
+                return PreparedModel(loaded, open_session(loaded, walk, None))
             try:
-                return PreparedModel(loaded, open_session(loaded, lambda: _reference(with_dense(loaded.whole))))
+                return PreparedModel(loaded, open_session(loaded, walk, lambda: _reference(with_dense(loaded.whole))))
             except ExtremumError as error:
                 # The reference implementation may do better, or says why not.
                 refusal = error.given
-        survey(loaded, refusal=refusal)
+        survey(loaded.proto.graph, walk, refusal=refusal)
         whole = with_dense(loaded.whole)
         require_valid(skeleton(whole))
         return PreparedModel(loaded, _reference(whole))
@@ -213,7 +216,7 @@ class Backend(_OnnxBackend):
             graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
         )
         loaded = Model(model)
-        survey(loaded)
+        survey(model.graph, sites(model))
         return PreparedModel(loaded, _reference(model)).run(inputs)
 
     @classmethod

@@ -42,7 +42,6 @@ class PreparedModel(BackendRep):
     """
 
     def __init__(self, loaded: Model, executor: Executor | Session) -> None:
-        loaded.forget()
         self.loaded = loaded
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._executor = executor

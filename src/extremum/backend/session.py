@@ -8,28 +8,28 @@ both.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-import onnx
 
-from extremum import spec
 from extremum.backend.executor import Executor
 from extremum.errors import DependencyError, ExecutionError, ExtremumError, first_line
-from extremum.graph import nodes
 from extremum.graph.model import Model
+from extremum.graph.nodes import canonical
+from extremum.graph.sites import Site
+from extremum.spec import OPERATORS
 
 __all__ = ["Session", "is_installed", "open_session", "serves"]
 
 
-def serves(model: onnx.ModelProto) -> bool:
-    """Return whether a model holds operators that are not this package's, and onnxruntime is there to run them."""
-    own = {*spec.OPERATORS, *((nodes.canonical(each.domain), each.name) for each in model.functions)}
-    if all((nodes.canonical(node.domain), node.op_type) in own for _, _, node in nodes.everywhere(model)):
-        return False
-    return is_installed()
+def serves(sites: Iterable[Site]) -> bool:
+    """Return whether there are nodes of operators that are not this package's, and onnxruntime to run them."""
+    others = (
+        each for each in sites if not each.is_call and (canonical(each.node.domain), each.node.op_type) not in OPERATORS
+    )
+    return any(True for _ in others) and is_installed()
 
 
 def is_installed() -> bool:
@@ -41,7 +41,7 @@ def is_installed() -> bool:
     return True
 
 
-def open_session(model: Model, reference: Callable[[], Executor] | None) -> Session:
+def open_session(model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None) -> Session:
     """Return a session for a model that was parted."""
     from extremum.onnxruntime.convert import rewritten
     from extremum.onnxruntime.installed import onnxruntime
@@ -51,7 +51,7 @@ def open_session(model: Model, reference: Callable[[], Executor] | None) -> Sess
     from extremum.runtimes.onnxruntime import silent
 
     options = silent()
-    converted = rewritten(model.unread, model.sites).model
+    converted = rewritten(model.unread, sites).model
     register(options)
     give_weights(options, model)
     try:

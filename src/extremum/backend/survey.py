@@ -6,6 +6,8 @@ would a tensor of known size fit into memory. The nodes come from :mod:`extremum
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import onnx
 
 from extremum import dtypes, validate
@@ -13,7 +15,6 @@ from extremum.backend.executor import Executor
 from extremum.backend.session import is_installed
 from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
 from extremum.graph import nodes
-from extremum.graph.model import Model
 from extremum.graph.sites import Site
 from extremum.graph.types import declared
 from extremum.memory import require_memory
@@ -25,12 +26,14 @@ __all__ = ["survey"]
 _ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 
 
-def survey(model: Model, *, others_too: bool = False, refusal: str | None = None) -> None:
+def survey(
+    graph: onnx.GraphProto, sites: Iterable[Site], *, others_too: bool = False, refusal: str | None = None
+) -> None:
     """Refuse what cannot run, whatever the inputs."""
-    for graph in nodes.graphs(model.proto.graph):
-        for value in graph.input:
+    for each in nodes.graphs(graph):
+        for value in each.input:
             _require_memory(value.name, declared(value.type))
-    for site in model.sites:
+    for site in sites:
         _node(site, others_too, refusal)
 
 

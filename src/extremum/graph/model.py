@@ -1,6 +1,6 @@
 """A model that was read once, for everybody who has a question about it.
 
-Decides what is kept of it and for how long; how it is read is :mod:`extremum.graph.load`'s, what stands in it
+Decides what is kept of it; how it is read is :mod:`extremum.graph.load`'s, what stands in it
 :mod:`extremum.graph.sites`'s.
 """
 
@@ -15,14 +15,13 @@ import onnx
 
 from extremum.graph.external import external, read_external
 from extremum.graph.load import load
-from extremum.graph.sites import Site, sites
 from extremum.graph.weights import joined, parted
 
 __all__ = ["Model"]
 
 
 class Model:
-    """A model with its weights, and what is known around each of its nodes."""
+    """A model with its weights, which are held once."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> None:
         # Once it is parted, ``proto`` is without the large weights; in ``unread`` what is in other files is left there.
@@ -40,19 +39,10 @@ class Model:
             read_external(self.proto, folder)
 
     def part(self) -> None:
-        """Keep large weights beside the model; before anybody asks for its nodes, which would hold on to them."""
+        """Keep large weights beside the model; before anybody walks it, who would hold on to what is in it now."""
         if self.folder is None:
             self.proto, self.weights = parted(self.proto)
             self.unread = self.proto
-
-    @cached_property
-    def sites(self) -> tuple[Site, ...]:
-        """The nodes, each with what is known around it."""
-        return tuple(sites(self.proto))
-
-    def forget(self) -> None:
-        """Let go of what is known around the nodes, once nobody asks any more."""
-        self.__dict__.pop("sites", None)
 
     @cached_property
     def whole(self) -> onnx.ModelProto:

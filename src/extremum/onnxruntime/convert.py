@@ -8,7 +8,7 @@ referring to the function's. What a version promises is :mod:`extremum.spec`'s, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, get_args
@@ -130,14 +130,14 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     if nodes not in get_args(Which):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
-    return rewritten(original, sites(original), nodes, is_ours=original is not model)
+    return rewritten(original, tuple(sites(original)), nodes, is_ours=original is not model)
 
 
 def rewritten(
-    model: onnx.ModelProto, sites: Iterable[Site], nodes: Which = "all", *, is_ours: bool = False
+    model: onnx.ModelProto, sites: Sequence[Site], nodes: Which = "all", *, is_ours: bool = False
 ) -> Conversion:
     """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
-    require(model)
+    require(sites)
     rows = _selected(sites, nodes)
     if not rows:
         return Conversion(model, ())

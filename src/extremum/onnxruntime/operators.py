@@ -6,12 +6,12 @@ operator none of their names: the library refuses those of a wrong kind, but one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import onnx
 
 from extremum.errors import SpecError
-from extremum.graph import nodes
+from extremum.graph.sites import Site
 
 __all__ = ["DOMAIN", "require"]
 
@@ -31,17 +31,16 @@ _ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
 _KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}
 
 
-def require(model: onnx.ModelProto) -> None:
+def require(sites: Iterable[Site]) -> None:
     """Refuse a node of the domain with an attribute that its operator does not have, or one of another kind."""
-    own = {function.name for function in model.functions if function.domain == DOMAIN}
-    for importer, path, node in nodes.everywhere(model):
+    for site in sites:
         # A function of the model's own goes before an operator of its name.
-        if node.domain == DOMAIN and node.op_type in _ATTRIBUTES and node.op_type not in own:
-            place, version = nodes.named(path, node), nodes.opsets(importer.opset_import).get(DOMAIN, 1)
+        if site.node.domain == DOMAIN and site.node.op_type in _ATTRIBUTES and not site.is_call:
+            version = site.opsets.get(DOMAIN, 1)
             if version != 1:
-                raise SpecError(f"{DOMAIN} has version 1, not {version}", where=place, remedy="import version 1")
-            for attribute in node.attribute:
-                _require_kind(node.op_type, attribute, place)
+                raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
+            for attribute in site.node.attribute:
+                _require_kind(site.node.op_type, attribute, site.place)
 
 
 def _require_kind(operator: str, attribute: onnx.AttributeProto, place: str) -> None:
