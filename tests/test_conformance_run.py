@@ -9,10 +9,10 @@ import pytest
 from extremum import runtimes
 from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
-from extremum.conformance.outcome import compare
 from extremum.conformance.picture import worst
 from extremum.conformance.record import record, recorded
 from extremum.errors import ArgumentError, ExecutionError, InputError
+from extremum.runtimes.outcome import compare
 
 TIES = Selection(operators=["ArgMax"], versions=[13], elements=["int8"], topics=["ties"])
 
@@ -40,7 +40,7 @@ def arg_case(title="rows", operator="ArgMax", topic="ties", element="float32"):
 
 def test_an_exact_answer():
     case = arg_case()
-    assert compare(case, case.expected(), case.expected()) is Outcome.EXACT
+    assert compare(case.asked, case.expected(), case.expected()) is Outcome.EXACT
 
 
 @pytest.mark.parametrize(
@@ -57,45 +57,45 @@ def test_an_exact_answer():
 )
 def test_how_an_index_differs(change, outcome):
     case = arg_case()
-    assert compare(case, case.expected(), change(case.expected())) is outcome
+    assert compare(case.asked, case.expected(), change(case.expected())) is outcome
 
 
 def test_another_zero_is_no_tie():
     case = arg_case("minus_plus", topic="zeros")
-    assert compare(case, case.expected(), case.expected() + 1) is Outcome.ZERO
+    assert compare(case.asked, case.expected(), case.expected() + 1) is Outcome.ZERO
 
 
 def test_nan_is_a_class_of_its_own():
     case = arg_case("middle_row", topic="nan")
-    assert compare(case, case.expected(), case.expected() - 1) is Outcome.NAN
+    assert compare(case.asked, case.expected(), case.expected() - 1) is Outcome.NAN
 
 
 def test_how_an_element_differs():
     case = arg_case("minus_plus", "Max", "zeros")
-    assert compare(case, case.expected(), -case.expected()) is Outcome.ZERO
-    assert compare(case, case.expected(), case.expected() + 1) is Outcome.WRONG
+    assert compare(case.asked, case.expected(), -case.expected()) is Outcome.ZERO
+    assert compare(case.asked, case.expected(), case.expected() + 1) is Outcome.WRONG
     case = arg_case("first", "Max", "nan")
     other_payload = (-case.expected()).astype(np.float32)
     other_payload[1:] = case.expected()[1:]
-    assert compare(case, case.expected(), other_payload) is Outcome.EXACT
-    assert compare(case, case.expected(), np.zeros_like(case.expected())) is Outcome.NAN
+    assert compare(case.asked, case.expected(), other_payload) is Outcome.EXACT
+    assert compare(case.asked, case.expected(), np.zeros_like(case.expected())) is Outcome.NAN
 
 
 def test_how_a_one_differs():
     case = arg_case(operator="Hardmax")
     expected = case.expected()
-    assert compare(case, expected, np.roll(expected, -1, 1)) is Outcome.WRONG
-    assert compare(case, expected, (case.question.inputs[0] == 7).astype(np.float32)) is Outcome.WRONG
+    assert compare(case.asked, expected, np.roll(expected, -1, 1)) is Outcome.WRONG
+    assert compare(case.asked, expected, (case.question.inputs[0] == 7).astype(np.float32)) is Outcome.WRONG
     last = np.zeros_like(expected)
     last[[0, 1, 2], [2, 3, 3]] = 1
-    assert compare(case, expected, last) is Outcome.TIE
-    assert compare(case, expected, last * 2) is Outcome.WRONG
+    assert compare(case.asked, expected, last) is Outcome.TIE
+    assert compare(case.asked, expected, last * 2) is Outcome.WRONG
 
 
 def test_an_answer_where_a_refusal_is_right():
     case = arg_case("axis_2", topic="refusals")
     assert case.expected() is None
-    assert compare(case, None, np.zeros(1)) is Outcome.ACCEPTED
+    assert compare(case.asked, None, np.zeros(1)) is Outcome.ACCEPTED
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,11 @@ def test_a_refusal_is_said_in_one_line_and_nothing_is_printed(hostile, capfd):
     assert {(result.outcome, result.detail) for result in answers.results} == {(Outcome.REFUSED, "not")}
     assert all(result.conforms for result in answers.results)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_runtime_that_gives_no_output(hostile):
+    results = run("hostile:nothing", cases(TIES)).results
+    assert {(result.outcome, result.detail) for result in results} == {(Outcome.WRONG, "0 outputs")}
 
 
 def test_known_differences_of_the_reference_evaluator_are_found():

@@ -2,8 +2,8 @@
 
 from extremum.conformance.case import Case
 from extremum.conformance.export import Exported, export
-from extremum.conformance.outcome import Outcome
 from extremum.conformance.run import Answers, Result, run
 from extremum.conformance.suite import Selection, cases
+from extremum.runtimes.outcome import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]

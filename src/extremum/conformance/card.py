@@ -10,12 +10,12 @@ from typing import Any
 
 from extremum.conformance.case import Case
 from extremum.conformance.kind import Kind
-from extremum.conformance.outcome import Outcome
 from extremum.conformance.question import Array, Placement
 from extremum.conformance.record import Recorded, recorded
 from extremum.conformance.run import Answers
 from extremum.conformance.suite import cases
 from extremum.markdown import table
+from extremum.runtimes.outcome import Outcome
 
 __all__ = ["caption", "compared", "markdown", "summary"]
 

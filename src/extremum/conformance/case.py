@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from extremum import lower, reference, validate
 from extremum.conformance.question import Array, Question
+from extremum.runtimes.outcome import Asked
 from extremum.spec import OperatorVersion
 
 __all__ = ["Case"]
@@ -42,6 +43,11 @@ class Case:
     def specified(self) -> bool:
         """Whether a document decides the answer, so that a runtime that gives another one is wrong."""
         return not self.question.leaves_open
+
+    @property
+    def asked(self) -> Asked:
+        """What an answer is compared by."""
+        return Asked(self.version, self.question.attributes, self.question.inputs)
 
     def expected(self) -> Array | None:
         """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from extremum.conformance.outcome import Outcome
 from extremum.conformance.run import Result
+from extremum.runtimes.outcome import Outcome
 
 __all__ = ["Kind", "kinds"]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from extremum import dtypes, spec
-from extremum.conformance.outcome import Outcome
 from extremum.conformance.record import REFUSALS, Recorded
+from extremum.runtimes.outcome import Outcome
 
 __all__ = ["draw", "worst"]
 

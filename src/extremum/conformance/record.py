@@ -15,9 +15,9 @@ from typing import Any
 
 from extremum import __version__
 from extremum.conformance.kind import Kind, kinds
-from extremum.conformance.outcome import Outcome
 from extremum.conformance.run import Answers, Result
 from extremum.errors import InputError
+from extremum.runtimes.outcome import Outcome
 
 __all__ = ["REFUSALS", "Recorded", "record", "recorded", "summarised"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from extremum.conformance.case import Case
 from extremum.conformance.model import model_of
-from extremum.conformance.outcome import Outcome, compare
-from extremum.conformance.worker import Worker
+from extremum.runtimes.outcome import Outcome, compare
+from extremum.runtimes.watched import NoAnswerError, Watched
 
 __all__ = ["Answers", "Result", "run"]
 
@@ -97,22 +97,26 @@ def run(
     ['exact', 'exact', 'exact', 'exact']
     """
     results = []
-    with Worker(runtime, limit) as worker:
+    with Watched(runtime, limit) as worker:
         for case in cases:
             results.append(_ask(worker, case))
             progress(case)
         return Answers(runtime, worker.version, tuple(results))
 
 
-def _ask(worker: Worker, case: Case) -> Result:
+def _ask(worker: Watched, case: Case) -> Result:
     expected = case.expected()
-    answer = worker.ask(model_of(case, expected), case.question.inputs)
-    if isinstance(answer, tuple):
-        outcome, why = answer
-        if outcome is Outcome.REFUSED and expected is None:
+    feeds = {f"x{at}": x for at, x in enumerate(case.question.inputs)}
+    try:
+        answers = worker.ask(model_of(case, expected), feeds)
+    except NoAnswerError as error:
+        if error.outcome is Outcome.REFUSED and expected is None:
             return Result(case, Outcome.EXACT)
-        return Result(case, outcome, why)
-    outcome = compare(case, expected, answer)
+        return Result(case, error.outcome, str(error))
+    if len(answers) != 1:
+        return Result(case, Outcome.WRONG, f"{len(answers)} outputs")
+    (answer,) = answers
+    outcome = compare(case.asked, expected, answer)
     if outcome is Outcome.EXACT:
         return Result(case, outcome)
     shown = " ".join(str(answer.tolist()).split())[:_SHOWN]

@@ -1,6 +1,6 @@
-"""A process that asks one runtime, so that a crash or a hang costs one case.
+"""A runtime in a process of its own, so that a crash or a hang costs one answer.
 
-Decides how the question and the answer cross the process boundary, and how long an answer may take.
+Decides how a model and its answers cross the process boundary, and how long an answer may take.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
@@ -18,30 +17,38 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum.conformance.outcome import Outcome
 from extremum.errors import ExecutionError, first_line
 from extremum.printable import printable
+from extremum.runtimes.outcome import Outcome
+from extremum.runtimes.runtime import Feeds, Run
 
-__all__ = ["Worker"]
+__all__ = ["NoAnswerError", "Watched"]
 
-Array = NDArray[Any]
-
-# In seconds. A runtime may compile for a long time when it is imported; a case is tiny.
+# In seconds. A runtime may compile for a long time when it is imported.
 _TO_START = 300.0
 _MESSAGE = 300
 
 
-class Worker:
-    """A runtime in a process of its own, started again where it died."""
+class NoAnswerError(Exception):
+    """There is no answer: the outcome, and what the runtime said or how its process ended."""
 
-    def __init__(self, runtime: str, limit: float) -> None:
-        self.runtime = runtime
+    def __init__(self, outcome: Outcome, why: str) -> None:
+        super().__init__(why)
+        self.outcome = outcome
+
+
+class Watched:
+    """A runtime as any other, for the time of a ``with`` block; its process is started again where it died."""
+
+    def __init__(self, name: str, limit: float = 10.0) -> None:
+        self.name = name
+        # In seconds, for each answer.
         self.limit = limit
         self.version = ""
         self._process: Any = None
         self._pipe: Any = None
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Watched:
         """Start the process."""
         self._start()
         return self
@@ -50,27 +57,45 @@ class Worker:
         """End the process."""
         self._end()
 
-    def ask(self, model: onnx.ModelProto, inputs: Sequence[Array]) -> Array | tuple[Outcome, str]:
-        """Return the answer of the runtime, or what became of the question and why."""
+    def load(self, model: onnx.ModelProto) -> Run:
+        """Return what runs a model that the runtime loads."""
+        self._ask(model, None)
+        return lambda feeds: self.ask(model, feeds)
+
+    def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
+        """Return the outputs of a model; what is raised says why there are none."""
+        return self._ask(model, feeds)
+
+    def _ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[NDArray[Any]]:
+        content = model.SerializeToString()
+        try:
+            return self._once(content, feeds)
+        except NoAnswerError as first:
+            if first.outcome is not Outcome.TIMED_OUT:
+                raise
+        # The machine may have been busy with something else.
+        return self._once(content, feeds)
+
+    def _once(self, content: bytes, feeds: Feeds | None) -> list[NDArray[Any]]:
         if self._process is None:
             self._start()
         try:
-            self._pipe.send((model.SerializeToString(), list(inputs)))
+            self._pipe.send((content, None if feeds is None else dict(feeds)))
             if not self._pipe.poll(self.limit):
                 self._end()
-                return Outcome.TIMED_OUT, f"no answer in {self.limit:g} s"
+                raise NoAnswerError(Outcome.TIMED_OUT, f"no answer in {self.limit:g} s")
             kind, answer = self._pipe.recv()
         except (EOFError, OSError):
-            return Outcome.CRASHED, self._end()
+            raise NoAnswerError(Outcome.CRASHED, self._end()) from None
         if kind == "refused":
-            return Outcome.REFUSED, str(answer)
-        array: Array = answer
-        return array
+            raise NoAnswerError(Outcome.REFUSED, answer)
+        outputs: list[NDArray[Any]] = answer
+        return outputs
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self.runtime, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(self.name, theirs), daemon=True)
         self._process.start()
         theirs.close()
         try:
@@ -80,7 +105,7 @@ class Worker:
             kind, message = "refused", self._end()
         if kind != "ready":
             self._end()
-            raise ExecutionError(f"the runtime {self.runtime!r} does not start", given=message)
+            raise ExecutionError(f"the runtime {self.name!r} does not start", given=message)
         self.version = message
 
     def _end(self) -> str:
@@ -100,7 +125,7 @@ class Worker:
 
 
 def _serve(name: str, pipe: Connection) -> None:
-    # What the runtime prints would run through the progress bar.
+    # What the runtime prints would run through what the command prints.
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
@@ -114,15 +139,13 @@ def _serve(name: str, pipe: Connection) -> None:
     pipe.send(("ready", runtime.version))
     while True:
         try:
-            model, inputs = pipe.recv()
+            content, feeds = pipe.recv()
         except EOFError:
             return
         try:
-            proto = onnx.ModelProto.FromString(model)
-            feeds = {value.name: x for value, x in zip(proto.graph.input, inputs, strict=True)}
-            (answer,) = runtime.load(proto)(feeds)
-            # A copy: the runtime may own the memory.
-            pipe.send(("answer", np.array(answer)))
+            run = runtime.load(onnx.ModelProto.FromString(content))
+            # Copies: the runtime may own the memory.
+            pipe.send(("answer", [] if feeds is None else [np.array(x) for x in run(feeds)]))
         except Exception as error:
             pipe.send(("refused", _line(error)))
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.conformance.case import Case
-from extremum.conformance.question import is_elementwise
+from extremum.spec import Family, OperatorVersion
 
-__all__ = ["Outcome", "compare"]
+__all__ = ["Asked", "Outcome", "compare"]
 
 Array = NDArray[Any]
 
@@ -32,44 +33,53 @@ class Outcome(enum.Enum):
     CRASHED = "crashed"
 
 
-def compare(case: Case, expected: Array | None, answer: Array) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A node with its inputs, of which there are two answers."""
+
+    version: OperatorVersion
+    attributes: Mapping[str, object]
+    inputs: Sequence[Array]
+
+
+def compare(asked: Asked, expected: Array | None, answer: Array) -> Outcome:
     """Return the class of an answer; `expected` is None where the node should have been refused."""
     if expected is None:
         return Outcome.ACCEPTED
     if answer.dtype != expected.dtype:
-        return Outcome.TYPE if _same_values(answer, expected) else _other(case, expected, answer)
+        return Outcome.TYPE if _same_values(answer, expected) else _other(asked, expected, answer)
     if answer.shape != expected.shape:
         same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
-        return Outcome.SHAPE if same else _other(case, expected, answer)
-    return Outcome.EXACT if _same_bits(answer, expected) else _other(case, expected, answer)
+        return Outcome.SHAPE if same else _other(asked, expected, answer)
+    return Outcome.EXACT if _same_bits(answer, expected) else _other(asked, expected, answer)
 
 
-def _other(case: Case, expected: Array, answer: Array) -> Outcome:
+def _other(asked: Asked, expected: Array, answer: Array) -> Outcome:
     """Return in what a different answer differs."""
-    if any(_is_nan(x).any() for x in case.question.inputs):
+    if any(_is_nan(x).any() for x in asked.inputs):
         return Outcome.NAN
     if answer.dtype != expected.dtype or answer.shape != expected.shape:
         return Outcome.WRONG
-    if is_elementwise(case.version):
+    if asked.version.family in (Family.MAXIMUM, Family.MINIMUM):
         return Outcome.ZERO if _same_values(answer, expected) else Outcome.WRONG
-    chosen, meant = (_chosen(case, each) for each in (answer, expected))
+    chosen, meant = (_chosen(asked, each) for each in (answer, expected))
     if chosen is None or meant is None or not _same_values(chosen, meant):
         return Outcome.WRONG
     return Outcome.TIE if _same_bits(chosen, meant) else Outcome.ZERO
 
 
-def _chosen(case: Case, answer: Array) -> Array | None:
+def _chosen(asked: Asked, answer: Array) -> Array | None:
     """Return the elements that an answer points to, or None where it points to none or to several in a row."""
-    x = case.question.inputs[0]
-    stated = case.question.attributes.get("axis", case.version.attributes[0].default)
+    x = asked.inputs[0]
+    stated = asked.attributes.get("axis", asked.version.attributes[0].default)
     assert isinstance(stated, int)
     axis = stated % x.ndim
-    if (answer.dtype == np.int64 and answer.shape != x.shape) or case.version.name.startswith("Arg"):
+    if (answer.dtype == np.int64 and answer.shape != x.shape) or asked.version.name.startswith("Arg"):
         index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
         if ((index < 0) | (index >= x.shape[axis])).any():
             return None
         return np.take_along_axis(x, index, axis)
-    if case.version.coerced:
+    if asked.version.coerced:
         rows = int(np.prod(x.shape[:axis]))
         x, answer, axis = x.reshape(rows, -1), answer.reshape(rows, -1), 1
     ones = _same_ones(answer)
