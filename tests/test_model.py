@@ -6,7 +6,7 @@ import pytest
 from onnx import numpy_helper
 
 from extremum import backend, dtypes
-from extremum.errors import ExecutionError
+from extremum.errors import ExecutionError, ModelError
 from extremum.graph import external, files, load, shown
 from extremum.graph.model import Model
 from extremum.runtimes import onnxruntime as runtime
@@ -75,6 +75,17 @@ def test_the_model_has_its_weights_afterwards(given, tmp_path):
     prepared = backend.prepare(GIVEN[given](proto, tmp_path))
     assert prepared.model.SerializeToString(deterministic=True) == proto.SerializeToString(deterministic=True)
     assert prepared.model is prepared.model
+
+
+def test_large_weights_in_other_files_are_there_when_a_model_is_prepared_and_read_when_they_are_asked_for(tmp_path):
+    path = GIVEN["a file and another"](weighed(), tmp_path)
+    prepared = backend.prepare(path)
+    assert prepared.loaded.proto.ByteSize() < W.nbytes / 4
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(ModelError, match="the content of tensor 'w' cannot be read"):
+        prepared.model  # noqa: B018 - asking is enough
+    with pytest.raises(ModelError, match="the content of tensor 'w' cannot be read"):
+        backend.prepare(path)
 
 
 def test_a_given_model_stays_as_it_is():

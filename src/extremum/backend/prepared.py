@@ -49,7 +49,7 @@ class PreparedModel(BackendRep):
 
     @property
     def model(self) -> onnx.ModelProto:
-        """The model, with its weights."""
+        """The model, with its weights; large ones in other files are read when this is first asked for."""
         return self.loaded.whole
 
     def run(self, inputs: Sequence[Any] | Mapping[str, Any], **options: Any) -> tuple[Any, ...]:

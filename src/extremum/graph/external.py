@@ -46,8 +46,8 @@ def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bo
     return found
 
 
-def read_external(model: onnx.ModelProto, folder: Path | None) -> None:
-    """Read the content of all tensors that have it in other files."""
+def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float = math.inf) -> None:
+    """Read the content of tensors that have it in other files; of larger ones see only that it is there."""
     found = dict[str, Path]()
     for tensor in external(model):
         if folder is None:
@@ -60,11 +60,13 @@ def read_external(model: onnx.ModelProto, folder: Path | None) -> None:
             location = _location(tensor)
             if location not in found:
                 found[location] = _path(tensor, folder)
-            tensor.raw_data = _content(tensor, found[location])
+            content = _content(tensor, found[location], at_most)
         except (OSError, ExtremumError) as error:
             raise _unreadable(tensor, error) from None
-        del tensor.external_data[:]
-        tensor.ClearField("data_location")
+        if content is not None:
+            tensor.raw_data = content
+            tensor.ClearField("data_location")
+            del tensor.external_data[:]
 
 
 def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
@@ -74,7 +76,7 @@ def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
     return ModelError(f"the content of tensor {tensor.name!r} cannot be read", given=given, remedy=_REMEDY)
 
 
-def _content(tensor: onnx.TensorProto, path: Path) -> bytes:
+def _content(tensor: onnx.TensorProto, path: Path, at_most: float) -> bytes | None:
     stated = {each.key: each.value for each in tensor.external_data}
     needed = _size(tensor)
     offset, length = (_number(tensor, stated.get(key, "")) for key in ("offset", "length"))
@@ -84,6 +86,8 @@ def _content(tensor: onnx.TensorProto, path: Path) -> bytes:
         size = file.seek(0, 2)
         if (offset or 0) + needed > size:
             raise _mismatch(tensor, f"{needed} bytes from {offset or 0} on, of a file of {size}")
+        if needed > at_most:
+            return None
         file.seek(offset or 0)
         return file.read(needed)
 

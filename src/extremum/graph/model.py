@@ -15,7 +15,7 @@ import onnx
 
 from extremum.graph.external import external, read_external
 from extremum.graph.load import load
-from extremum.graph.weights import joined, parted
+from extremum.graph.weights import LARGE, joined, parted
 
 __all__ = ["Model"]
 
@@ -24,7 +24,7 @@ class Model:
     """A model with its weights, which are held once."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> None:
-        # Once it is parted, ``proto`` is without the large weights; in ``unread`` what is in other files is left there.
+        # Once it is parted without large weights; ``unread`` is without any that are in other files.
         self.proto = self.unread = load(model, weights=False)
         self.weights: Mapping[str, bytes] = {}
         # Where those files are.
@@ -36,7 +36,7 @@ class Model:
             self.unread = onnx.ModelProto()
             self.unread.CopyFrom(self.proto)
             self.folder = str(folder)
-            read_external(self.proto, folder)
+            read_external(self.proto, folder, at_most=LARGE)
 
     def part(self) -> None:
         """Keep large weights beside the model; before anybody walks it, who would hold on to what is in it now."""
@@ -47,4 +47,11 @@ class Model:
     @cached_property
     def whole(self) -> onnx.ModelProto:
         """The model with its weights in it; the one that was given, if one was."""
-        return self._given or (joined(self.proto, self.weights) if self.weights else self.proto)
+        if self._given is not None:
+            return self._given
+        if self.folder is None:
+            return joined(self.proto, self.weights) if self.weights else self.proto
+        whole = onnx.ModelProto()
+        whole.CopyFrom(self.unread)
+        read_external(whole, Path(self.folder))
+        return whole

@@ -1,7 +1,7 @@
 """The large tensors of a graph, beside it.
 
 Decides which tensors leave their model: those that are written out nowhere then, and that a runtime is handed as they
-are. Inference reads small ones, and so does onnxruntime before it is handed the others.
+are.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from extremum.dtypes import ELEMENT_TYPES
 from extremum.graph.functions import key
 from extremum.graph.tensors import is_external
 
-__all__ = ["copy_fields", "joined", "parted"]
+__all__ = ["LARGE", "copy_fields", "joined", "parted"]
 
-# In bytes.
-_LARGE = 4096
+LARGE = 4096
+"""In bytes; inference reads small tensors, and so does onnxruntime before it is handed the others."""
+
 _LOCATION = "weights"
 
 _SIZES = {each.onnx_number: each.itemsize for each in ELEMENT_TYPES}
@@ -78,7 +79,7 @@ def _content(tensor: onnx.TensorProto) -> bytes | None:
     if is_external(tensor) or not tensor.HasField("raw_data") or min(tensor.dims, default=1) < 0:
         return None
     size = math.prod(tensor.dims) * _SIZES.get(tensor.data_type, 0)
-    if size < _LARGE:
+    if size < LARGE:
         return None
     content = bytes(tensor.raw_data)
     return content if len(content) == size else None

@@ -1,0 +1,80 @@
+"""The picture in architecture.md, made from the code: which package imports which, layer by layer.
+
+    python docs/architecture.py    writes it anew
+
+The layers are those that ``make lint`` holds, in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+_SOURCES = ROOT / "src" / "extremum"
+_PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
+
+
+def layers() -> list[list[str]]:
+    """Return the packages of each layer, the highest first."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
+    # What is compiled is below all of Python.
+    return [*(line.split(" | ") for line in re.findall(r'"(.*?)"', listed)), ["_native"]]
+
+
+def package(path: Path) -> str:
+    """Return the package, or the module of the first level, to which a file belongs."""
+    return path.relative_to(_SOURCES).parts[0].removesuffix(".py")
+
+
+def imports() -> set[tuple[str, str]]:
+    """Return who imports whom, among the packages and modules of the first level."""
+    found = set()
+    for path in sorted(_SOURCES.rglob("*.py")):
+        found.update((package(path), name) for name in _imported(ast.parse(path.read_text(encoding="utf-8"))))
+    known = {name for layer in layers() for name in layer}
+    return {(one, other) for one, other in found if one != other and {one, other} <= known}
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "extremum":
+            yield from (alias.name for alias in node.names)
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        yield from (name.split(".")[1] for name in names if name.startswith("extremum."))
+
+
+def picture() -> str:
+    """Return the picture as Mermaid reads it; what can be reached by other arrows has none of its own."""
+    arrows = imports()
+    below: dict[str, set[str]] = {}
+    for layer in reversed(layers()):
+        for name in layer:
+            direct = {other for one, other in arrows if one == name}
+            below[name] = direct.union(*(below[other] for other in direct))
+    lines = ["flowchart TD"]
+    for index, layer in enumerate(layers()):
+        row = [f'{_id(name)}["{name}"]' for name in layer]
+        lines += (
+            [f"  subgraph layer{index} [ ]", *(f"    {each}" for each in row), "  end"] if row[1:] else [f"  {row[0]}"]
+        )
+    for one, other in sorted(arrows):
+        between = {name for start, name in arrows if start == one}
+        if not any(other in below[name] for name in between):
+            lines.append(f"  {_id(one)} --> {_id(other)}")
+    return "\n".join([*lines, ""])
+
+
+def _id(name: str) -> str:
+    # ``graph`` and ``end`` are words of Mermaid.
+    return f"m_{name.strip('_')}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(_PICTURE.sub(lambda _: picture(), PAGE.read_text(encoding="utf-8")), encoding="utf-8")
