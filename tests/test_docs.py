@@ -56,6 +56,20 @@ def test_a_public_function_has_an_example_and_it_runs(name):
     run_doctest(test)
 
 
+PUBLIC = [
+    pytest.param(getattr(importlib.import_module(f"extremum.{package}"), name), id=f"{package}.{name}")
+    for package in ("backend", "check", "directml", "fix", "onnxruntime")
+    for name in importlib.import_module(f"extremum.{package}").__all__
+    if name not in ("ENGINES", "REWRITES", "RULES", "Runtime")
+]
+
+
+@pytest.mark.parametrize("public", PUBLIC)
+def test_every_public_class_and_function_has_an_example(public):
+    # That they run is tested above, module by module.
+    assert doctest.DocTestParser().get_examples(public.__doc__)
+
+
 def code_blocks(language: str, text: str = README) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 

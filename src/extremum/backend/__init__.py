@@ -53,12 +53,28 @@ class Backend(_OnnxBackend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Return whether ``device`` is the CPU, the one there is."""
+        """Return whether ``device`` is the CPU, the one there is.
+
+        Examples
+        --------
+        >>> from extremum import backend
+        >>> backend.supports_device("CPU:0"), backend.supports_device("CUDA")
+        (True, False)
+        """
         return device.partition(":")[0] == "CPU"
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> bool:
-        """Return whether :meth:`prepare` takes the model."""
+        """Return whether :meth:`prepare` takes the model.
+
+        Examples
+        --------
+        >>> import onnx
+        >>> from extremum import backend
+        >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
+        >>> backend.is_compatible(onnx.parser.parse_model(text))
+        False
+        """
         try:
             cls.prepare(model, device, **options)
         except ExtremumError:
@@ -154,7 +170,17 @@ class Backend(_OnnxBackend):
         engine: str | None = None,
         **options: Any,
     ) -> tuple[Any, ...]:
-        """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`."""
+        """Prepare a model and run it once; see :meth:`prepare` and :meth:`PreparedModel.run`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import onnx
+        >>> from extremum import backend
+        >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (int64[1] y) { y = ArgMin(x) }'
+        >>> backend.run_model(onnx.parser.parse_model(text), {"x": np.array([2, 1, 1], np.float32)}).y
+        array([1])
+        """
         return cls.prepare(model, device, engine=engine, **options).run(inputs)
 
     @classmethod

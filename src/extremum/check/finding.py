@@ -20,6 +20,12 @@ class Severity(enum.Enum):
 
     An error breaks the promise of an operator's version. A warning is a model that some target refuses or answers
     differently. Info is worth knowing about a model that is right.
+
+    Examples
+    --------
+    >>> from extremum.check import Severity
+    >>> [each.value for each in Severity]
+    ['error', 'warning', 'info']
     """
 
     ERROR = "error"
@@ -49,6 +55,15 @@ class Finding:
         What the node states.
     remedy : str or None
         What would be right.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
+    >>> finding = check(onnx.parser.parse_model(text)).findings[0]
+    >>> finding.code, finding.severity.value, finding.operator, finding.place
+    ('EX003', 'error', 'ArgMax-13', 'graph.node[0]')
     """
 
     code: str
@@ -85,6 +100,15 @@ class Report:
         How many nodes of the family were looked at.
     notes : tuple of str
         What could not be asked, and why.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
+    >>> report = check(onnx.parser.parse_model(text))
+    >>> report.nodes, len(report.counted())
+    (1, 1)
     """
 
     findings: tuple[Finding, ...]

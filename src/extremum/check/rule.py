@@ -32,6 +32,12 @@ class Targets:
         The onnxruntime that is asked; None where none is installed.
     feature_level : FeatureLevel or None
         DirectML's; None if DirectML is no target.
+
+    Examples
+    --------
+    >>> from extremum.check import Targets
+    >>> Targets().runtime is None
+    True
     """
 
     runtime: Runtime | None = None
@@ -64,6 +70,12 @@ class Rule:
         A model in which it is not.
     look : callable
         The question.
+
+    Examples
+    --------
+    >>> from extremum.check import find
+    >>> find("EX003").title, find("EX003").severity.value
+    ('axis out of range', 'error')
     """
 
     code: str

@@ -37,6 +37,12 @@ class OperatorDesc:
         The operator's name in DirectML, such as ``DML_ARGMAX``.
     in_place : bool
         Whether the output may lie in the memory of an input.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> issubclass(dml.ReduceOperatorDesc, dml.OperatorDesc), dml.ReduceOperatorDesc.operator
+    (True, 'DML_REDUCE')
     """
 
     operator: ClassVar[str]
@@ -139,7 +145,16 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
 
 
 class ArgMinOperatorDesc(_ArgOperatorDesc):
-    """DML_ARGMIN_OPERATOR_DESC: the index of the smallest element; otherwise as :class:`ArgMaxOperatorDesc`."""
+    """DML_ARGMIN_OPERATOR_DESC: the index of the smallest element; otherwise as :class:`ArgMaxOperatorDesc`.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
+    >>> y = dml.TensorDesc(dml.TensorDataType.INT64, (3, 1))
+    >>> dml.ArgMinOperatorDesc(x, y, axes=(1,)).operator
+    'DML_ARGMIN'
+    """
 
     operator = "DML_ARGMIN"
 
@@ -223,7 +238,15 @@ class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
 
 
 class ElementWiseMinOperatorDesc(_ElementWiseOperatorDesc):
-    """DML_ELEMENT_WISE_MIN_OPERATOR_DESC: the smaller one; otherwise as :class:`ElementWiseMaxOperatorDesc`."""
+    """DML_ELEMENT_WISE_MIN_OPERATOR_DESC: the smaller one; otherwise as :class:`ElementWiseMaxOperatorDesc`.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
+    >>> dml.ElementWiseMinOperatorDesc(x, x, x).operator
+    'DML_ELEMENT_WISE_MIN'
+    """
 
     operator = "DML_ELEMENT_WISE_MIN"
 

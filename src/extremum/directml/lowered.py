@@ -32,6 +32,15 @@ class Step:
         The tensor that is written; in place where it is among the inputs.
     feature_level : FeatureLevel
         The lowest one that takes the operator.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum import directml as dml
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> (node,) = dml.lower(onnx.parser.parse_model(text)).nodes
+    >>> node.steps[0].desc.operator, node.steps[0].inputs, node.steps[0].output, str(node.steps[0].feature_level)
+    ('DML_ARGMAX', ('x',), 'y', '3_0')
     """
 
     desc: OperatorDesc
@@ -52,6 +61,15 @@ class LoweredNode:
         What it was, such as ``ArgMax-13``.
     steps : tuple of Step
         At least one; all write the same tensor.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum import directml as dml
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> (node,) = dml.lower(onnx.parser.parse_model(text)).nodes
+    >>> node.place, node.version, len(node.steps)
+    ('graph.node[0]', 'ArgMax-13', 1)
     """
 
     place: str

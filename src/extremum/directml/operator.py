@@ -31,6 +31,14 @@ class Operator:
         What it was made from.
     feature_level : FeatureLevel
         What it was made for.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
+    >>> operator = dml.create_operator(dml.ElementWiseMaxOperatorDesc(x, x, x), feature_level=dml.FeatureLevel.FL_4_1)
+    >>> operator.desc.operator, str(operator.feature_level)
+    ('DML_ELEMENT_WISE_MAX', '4_1')
     """
 
     __slots__ = ("_inputs", "_operation", "_output", "desc", "feature_level")

@@ -174,5 +174,13 @@ def _prefix(output: str, known: frozenset[str]) -> str:
 
 
 def has_external_data(model: onnx.ModelProto) -> bool:
-    """Return whether weights are kept beside the model rather than in it."""
+    """Return whether weights are kept beside the model rather than in it.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import has_external_data
+    >>> has_external_data(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g () => () {}'))
+    False
+    """
     return any(True for _ in external(model))

@@ -32,6 +32,14 @@ class Change:
         The node.
     after : tuple of onnx.NodeProto
         The nodes in its place.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import fix
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> print(fix(onnx.parser.parse_model(text)).changes[0])
+    graph.node[0]: ArgMax-13 of int16 on wider integers
     """
 
     place: str

@@ -28,6 +28,15 @@ class Fixed:
         One per node that the target refuses and that cannot be rewritten. The model does not run there then.
     notes : tuple of str
         What was not compared, and why.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.fix import fix
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    >>> fixed = fix(onnx.parser.parse_model(text))
+    >>> len(fixed.changes), fixed.refusals, fixed.notes
+    (1, (), ())
     """
 
     model: onnx.ModelProto

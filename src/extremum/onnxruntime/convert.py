@@ -42,6 +42,12 @@ class ConvertedNode:
         The version it was, such as ``ArgMax-13``.
     after : str
         The operator it is, such as ``ArgReduce``.
+
+    Examples
+    --------
+    >>> from extremum.onnxruntime import Change
+    >>> print(Change("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
+    graph.node[2] 'argmax_0': ArgMax-13 -> ai.extremum.ArgReduce
     """
 
     where: str
