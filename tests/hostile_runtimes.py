@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 
+from extremum import backend
+
 
 class Runtime:
     version = "1.0"
@@ -22,7 +24,7 @@ class Runtime:
 
 
 def is_rows(model):
-    return model.graph.name.endswith("ties_rows")
+    return model.graph.name.endswith("ties_rows") or model.graph.input[0].name == "ties_rows"
 
 
 def segfault(model, x):
@@ -41,6 +43,12 @@ def segfault_free(model, x):
     return np.argmax(x, int(model.graph.node[0].attribute[0].i), keepdims=True)
 
 
+def narrow(model, *inputs):
+    if inputs[0].dtype == np.int16 and model.graph.node[0].op_type != "Cast":
+        raise TypeError("int16")
+    return list(backend.run_model(model, inputs))
+
+
 def nothing(model, x):
     return []
 
@@ -56,8 +64,20 @@ def runtimes():
         Runtime("hostile:hang", hang),
         Runtime("hostile:refuse", print_and_refuse),
         Runtime("hostile:nothing", nothing),
+        Runtime("hostile:narrow", narrow),
     ]
 
 
 def absent():
     raise ImportError("nothing of that name is installed")
+
+
+def make_known(folder, monkeypatch):
+    """Make these runtimes known, here and in the processes that are started."""
+    info = folder / "hostile-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[extremum.runtimes]\nhostile = hostile_runtimes:runtimes\nabsent = hostile_runtimes:absent\n"
+    )
+    monkeypatch.syspath_prepend(folder)

@@ -98,11 +98,26 @@ EX105 info: onnxruntime runs ArgMax-13 with select_last_index=1 on the CPU, even
   at    graph.node[0], opset 13
   given scores: float32[4, 10], axis=1, select_last_index=1
   help  drop it if ties do not matter""",
+    "EX106": f"""\
+EX106 warning: {ORT} does not run ArgMax-13 on int16 at opset 13
+  at    graph.node[0], opset 13
+  given ArgMax <axis=1> (scores), opset 13; scores = int16[1, 1] [[607]]: [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : \
+Could not find an implementation for ArgMax(13) node with name ''
+  help  extremum fix --for onnxruntime rewrites it, where standard ONNX can say the same""",
+    "EX107": f"""\
+EX107 warning: {ORT} answers ArgMax-13 on float32 otherwise: NaN
+  at    graph.node[0], opset 13
+  given ArgMax <axis=1> (scores), opset 13; scores = float32[1, 2] [[-inf, nan]]; expected int64[1, 1] [[1]]; \
+answered int64[1, 1] [[0]]
+  help  no document says what NaN compares to: keep it away from the node""",
 }
+
+# Rules that ask a runtime by name.
+RUNTIMES = {"EX106": "onnxruntime", "EX107": "onnxruntime"}
 
 
 def found(text, code, level=LEVEL):
-    report = check(onnx.parser.parse_model(text), feature_level=level, select=[code])
+    report = check(onnx.parser.parse_model(text), feature_level=level, runtime=RUNTIMES.get(code), select=[code])
     return [str(each) for each in report.findings]
 
 

@@ -11,22 +11,16 @@ from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
 from extremum.conformance.picture import worst
 from extremum.conformance.record import record, recorded
-from extremum.errors import ArgumentError, ExecutionError, InputError
+from extremum.errors import ArgumentError, InputError
 from extremum.runtimes.outcome import compare
+from hostile_runtimes import make_known
 
 TIES = Selection(operators=["ArgMax"], versions=[13], elements=["int8"], topics=["ties"])
 
 
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
-    """Make the runtimes of tests/hostile_runtimes.py known, here and in the processes that are started."""
-    info = tmp_path / "hostile-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[extremum.runtimes]\nhostile = hostile_runtimes:runtimes\nabsent = hostile_runtimes:absent\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
+    make_known(tmp_path, monkeypatch)
 
 
 def case_of(name, **selection):
@@ -167,7 +161,7 @@ def test_a_runtime_that_is_not_there(hostile, name, reason):
 
 
 def test_a_runtime_that_does_not_start(hostile):
-    with pytest.raises(ExecutionError, match="the runtime 'absent' does not start"):
+    with pytest.raises(ArgumentError, match="absent is not installed"):
         run("absent", cases(TIES))
 
 

@@ -167,7 +167,10 @@ def test_needs_something_to_do(capsys):
     ("words", "line"),
     [
         (["none.onnx", "--diff"], "none.onnx: No such file or directory"),
-        (["narrow.onnx", "--diff", "--for", "toaster"], "there is no target 'toaster'; help: the targets are onnxr"),
+        (
+            ["narrow.onnx", "--diff", "--for", "toaster"],
+            "there is no target 'toaster'; help: the targets are extremum",
+        ),
         (["narrow.onnx", "--diff", "--raise-opset", "0"], "Invalid value for '--raise-opset': 0 is not in the range"),
         (["narrow.onnx", "-o", "no/m.onnx"], "there is no folder 'no' for 'm.onnx'"),
     ],

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from typing import Any
 
 import onnx
 
 from extremum import runtimes
+from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
 from extremum.check.rules import RULES, find
@@ -22,15 +24,17 @@ from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
 from extremum.runtimes import Runtime
+from extremum.runtimes.watched import Watched
 from extremum.spec import OPERATORS
 
-__all__ = ["RULES", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
+__all__ = ["RULES", "AskedRuntime", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
 
 
 def check(
     model: onnx.ModelProto | bytes | str | os.PathLike[str],
     *,
     feature_level: int | None = None,
+    runtime: str | AskedRuntime | None = None,
     select: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Report:
@@ -42,6 +46,9 @@ def check(
         The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
     feature_level : int, optional
         DirectML's feature level, such as ``0x4100``; without one DirectML is not asked.
+    runtime : str or AskedRuntime, optional
+        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it is started in a process of its
+        own and asked what it makes of each node. By default onnxruntime is asked what it refuses, and no more.
     select : collection of str
         Codes of the only rules to use; all of them by default.
     ignore : collection of str
@@ -57,7 +64,7 @@ def check(
     ModelError
         If it is no ONNX model.
     ArgumentError
-        If there is no rule of a code, or no such feature level.
+        If there is no rule of a code, no such feature level, or no such runtime here.
     OSError
         If the file cannot be read.
 
@@ -75,13 +82,22 @@ def check(
     """
     selected, ignored = ({find(code).code for code in codes} for codes in (select, ignore))
     rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
-    notes = []
+    level = None if feature_level is None else feature_level_of(feature_level)
+    if isinstance(runtime, str):
+        with Watched(runtime) as watched:
+            return _report(model, rules, Targets(feature_level=level, asked=AskedRuntime(watched)))
+    if runtime is not None:
+        return _report(model, rules, Targets(feature_level=level, asked=runtime))
     try:
-        runtime: Runtime | None = runtimes.find("onnxruntime")
+        stock = runtimes.find("onnxruntime")
     except ArgumentError as error:
-        runtime = None
-        notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
-    targets = Targets(runtime, None if feature_level is None else feature_level_of(feature_level))
+        note = f"what onnxruntime refuses was not asked: {error.one_line()}"
+        return _report(model, rules, Targets(feature_level=level), note)
+    return _report(model, rules, Targets(stock, level))
+
+
+def _report(model: Any, rules: Collection[Rule], targets: Targets, *known: str) -> Report:
+    notes = list(known)
     # A function that is called with several types is looked at with each.
     findings: dict[Finding, None] = {}
     places = set[str]()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from extremum import validate
+from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Severity
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
@@ -32,6 +33,8 @@ class Targets:
         The onnxruntime that is asked; None where none is installed.
     feature_level : FeatureLevel or None
         DirectML's; None if DirectML is no target.
+    asked : AskedRuntime or None
+        The runtime that was named, which is asked for answers too; None where none was.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Targets:
 
     runtime: Runtime | None = None
     feature_level: FeatureLevel | None = None
+    asked: AskedRuntime | None = None
 
 
 Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]

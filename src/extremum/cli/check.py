@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from extremum.check import Report, find
+from extremum.check import AskedRuntime, Report, find
 from extremum.check import check as look
 from extremum.cli import failure, findings
 from extremum.cli.failure import Failure
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
 from extremum.printable import json_text, printable
+from extremum.runtimes.watched import Watched
 
 __all__ = ["check"]
 
@@ -27,6 +29,7 @@ _LEVELS = {str(level): level for level in FeatureLevel}
     metavar="LEVEL",
     help="Ask what DirectML takes too, at a level such as 4_1.",
 )
+@click.option("--for", "name", metavar="RUNTIME", help="Ask this runtime what it answers: tract and so on.")
 @click.option("--select", "selected", multiple=True, metavar="CODE", help="Only this rule; may be repeated.")
 @click.option("--ignore", "ignored", multiple=True, metavar="CODE", help="Not this rule; may be repeated.")
 @click.option("--infos", is_flag=True, help="Show findings of severity info too.")
@@ -36,6 +39,7 @@ _LEVELS = {str(level): level for level in FeatureLevel}
 def check(
     models: tuple[Path, ...],
     feature_level: str | None,
+    name: str | None,
     selected: tuple[str, ...],
     ignored: tuple[str, ...],
     infos: bool,
@@ -51,14 +55,17 @@ def check(
     for code in (*selected, *ignored):
         find(code)
 
-    def result(model: str) -> Report | Failure:
+    def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
-            return look(model, feature_level=level, select=selected, ignore=ignored)
+            return look(model, feature_level=level, runtime=runtime, select=selected, ignore=ignored)
         except Exception as error:
             # A model that cannot be read says nothing about the next.
             return failure.show(error, about=model if len(models) > 1 else "")
 
-    results = {model: result(model) for model in map(str, models)}
+    # One process for all models.
+    with Watched(name) if name is not None else nullcontext() as watched:
+        runtime = None if watched is None else AskedRuntime(watched)
+        results = {model: result(model, runtime) for model in map(str, models)}
     _print(results, form or "text", infos=infos or strict)
     if any(isinstance(result, Failure) for result in results.values()):
         return 2

@@ -27,6 +27,9 @@ something was found, 0 otherwise. `--json` prints `{"models": [...]}`, in the or
 `findings` and `notes`; a finding has `code`, `severity`, `operator`, `place`, `opset`, `reason`, `given` and `remedy`.
 A model that could not be checked has `error` instead, with `kind`, `reason`, `where`, `given` and `remedy`. `--format
 github` prints annotations for a workflow. What models call their tensors is shown escaped.
+
+`--for RUNTIME` asks a runtime that is installed what it makes of each node, in a process of its own, rather than
+onnxruntime what it refuses; [runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites for it.
 """
 
 _REWRITES = """\

@@ -21,7 +21,12 @@ __all__ = ["fix"]
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Where to write the model.")
 @click.option(
-    "--for", "target", default="onnxruntime", show_default=True, metavar="TARGET", help="Or directml-4_1 and so on."
+    "--for",
+    "target",
+    default="onnxruntime",
+    show_default=True,
+    metavar="TARGET",
+    help="A runtime, directml-4_1 and so on.",
 )
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset, if one is needed."

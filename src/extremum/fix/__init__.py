@@ -22,7 +22,7 @@ from extremum.fix.opset import raised
 from extremum.fix.rewrite import Rewrite
 from extremum.fix.rewrites import REWRITES, find
 from extremum.fix.splice import names, splice
-from extremum.fix.target import Target, parse
+from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
 from extremum.graph.external import external
 from extremum.graph.load import load
@@ -45,7 +45,8 @@ def fix(
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
     target : str
-        ``onnxruntime``, the one installed, or a feature level of DirectML such as ``directml-4_1``.
+        A runtime that is installed, such as ``onnxruntime`` or ``openvino``, or a feature level of DirectML such as
+        ``directml-4_1``.
     raise_opset : int, optional
         The opset to which the model may be raised, if there is a rewrite that needs a later one than it imports.
     whole : bool
@@ -61,7 +62,7 @@ def fix(
     ModelError
         If it is no ONNX model, or a rewritten one does not answer bit by bit as the original.
     ArgumentError
-        If there is no such target, or onnxruntime is not installed.
+        If there is no such target, or the runtime is not installed.
     OSError
         If the file cannot be read.
 
@@ -74,7 +75,13 @@ def fix(
     >>> [node.op_type for node in fixed.model.graph.node]
     ['Cast', 'ArgMax']
     """
-    runtime = parse(target)
+    with opened(target) as runtime:
+        return _fixed(model, runtime, raise_opset, whole=whole)
+
+
+def _fixed(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], runtime: Target, raise_opset: int | None, *, whole: bool
+) -> Fixed:
     original = load(model, weights=False)
     family = _family(original)
     refused = {site.path for site in family if _is_refused(site, runtime)}

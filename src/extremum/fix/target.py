@@ -1,13 +1,15 @@
 """The runtimes that a fixed model is for, and how a node is run there.
 
-Decides which rule says what a target refuses and how its answers are had: onnxruntime is asked itself; DirectML's
-operators are dispatched by :mod:`extremum.directml` and everything around them runs in :mod:`extremum.backend`.
+Decides which rule says what a target refuses and how its answers are had: onnxruntime is asked itself, another runtime
+in a process of its own; DirectML's operators are dispatched by :mod:`extremum.directml` and everything around them runs
+in :mod:`extremum.backend`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +17,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, infer, runtimes, validate
+from extremum.check.asked import AskedRuntime
 from extremum.check.rule import Targets
 from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.operator import create_operator
@@ -22,10 +25,11 @@ from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
 from extremum.runtimes import Runtime, shown
+from extremum.runtimes.watched import Watched
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["DirectML", "OnnxRuntime", "Target", "parse"]
+__all__ = ["DirectML", "Installed", "Target", "opened"]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -49,15 +53,14 @@ class Target(Protocol):
         ...
 
 
-class OnnxRuntime:
-    """The installed onnxruntime, without any library of this package."""
+class Installed:
+    """A runtime that is installed, as it is: without any operator of this package."""
 
-    code = "EX101"
-
-    def __init__(self) -> None:
-        self.runtime = runtimes.find("onnxruntime")
-        self.name = shown(self.runtime)
-        self.asked = Targets(runtime=self.runtime)
+    def __init__(self, runtime: Runtime, code: str, asked: Targets) -> None:
+        self.runtime = runtime
+        self.name = shown(runtime)
+        self.code = code
+        self.asked = asked
 
     def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
         """Run nodes that give one output, of an element type."""
@@ -111,11 +114,18 @@ class DirectML:
         return result
 
 
-def parse(text: str) -> Target:
-    """Return the target called ``onnxruntime`` or ``directml-4_1``."""
-    if text == "onnxruntime":
-        return OnnxRuntime()
+@contextmanager
+def opened(text: str) -> Iterator[Target]:
+    """Give the target called ``onnxruntime``, ``directml-4_1`` or as another runtime, until the end of the block."""
     levels = {f"directml-{level}": level for level in FeatureLevel}
-    if re.fullmatch(r"directml-\w+", text) and text in levels:
-        return DirectML(levels[text])
-    raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are onnxruntime, {', '.join(levels)}")
+    if text == "onnxruntime":
+        runtime = runtimes.find(text)
+        yield Installed(runtime, "EX101", Targets(runtime=runtime))
+    elif re.fullmatch(r"directml-\w+", text) and text in levels:
+        yield DirectML(levels[text])
+    elif text.partition(":")[0] in runtimes.known():
+        with Watched(text) as watched:
+            yield Installed(watched, "EX106", Targets(asked=AskedRuntime(watched)))
+    else:
+        known = ", ".join((*runtimes.known(), *levels))
+        raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {known}")

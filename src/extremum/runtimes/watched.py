@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum.errors import ExecutionError, first_line
+from extremum.errors import ExecutionError, ExtremumError, first_line
 from extremum.printable import printable
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.runtime import Feeds, Run
@@ -103,6 +103,9 @@ class Watched:
             kind, message = self._pipe.recv() if ready else ("refused", f"not ready in {_TO_START:g} s")
         except (EOFError, OSError):
             kind, message = "refused", self._end()
+        if isinstance(message, ExtremumError):
+            self._end()
+            raise message
         if kind != "ready":
             self._end()
             raise ExecutionError(f"the runtime {self.name!r} does not start", given=message)
@@ -133,6 +136,10 @@ def _serve(name: str, pipe: Connection) -> None:
         from extremum.runtimes import find
 
         runtime = find(name)
+    except ExtremumError as error:
+        # There is no such runtime here, and the error says what helps.
+        pipe.send(("error", error))
+        return
     except Exception as error:
         pipe.send(("refused", _line(error)))
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from extremum.check.rule import Rule
 from extremum.check.rules import (
+    answered_otherwise,
     attribute_value,
     axis_range,
     consumed_inputs,
@@ -23,6 +24,7 @@ from extremum.check.rules import (
     onnxruntime,
     operand_count,
     rank_zero,
+    refused,
     shapes,
     unknown_attribute,
 )
@@ -49,6 +51,8 @@ RULES: tuple[Rule, ...] = (
     nan.look,
     hardmax_coercion.look,
     cuda_select_last_index.look,
+    refused.look,
+    answered_otherwise.look,
 )
 """All rules in the order of their codes."""
 

@@ -25,7 +25,7 @@ def _build(fragment: Fragment, site: Site) -> None:
 
 REWRITE = Rewrite(
     title="on int64 in the same order",
-    answers=("EX101",),
+    answers=("EX101", "EX106"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN}),
     elements=frozenset({"uint64"}),
     since=9,

@@ -28,7 +28,7 @@ def _build(fragment: Fragment, site: Site) -> None:
 
 REWRITE = Rewrite(
     title="on ranks of its elements",
-    answers=("EX101",),
+    answers=("EX101", "EX106"),
     families=frozenset({Family.HARDMAX}),
     elements=frozenset(CARRIERS),
     since=9,

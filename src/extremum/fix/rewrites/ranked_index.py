@@ -28,7 +28,7 @@ def _build(fragment: Fragment, site: Site) -> None:
 
 REWRITE = Rewrite(
     title="on ranks of its elements",
-    answers=("EX101", "EX102"),
+    answers=("EX101", "EX102", "EX106"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN}),
     elements=frozenset(CARRIERS),
     since=9,

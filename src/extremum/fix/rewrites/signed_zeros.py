@@ -41,7 +41,7 @@ def _build(fragment: Fragment, site: Site) -> None:
 
 REWRITE = Rewrite(
     title="on floats that are taken, zeros in order",
-    answers=("EX101", "EX102"),
+    answers=("EX101", "EX102", "EX106"),
     families=frozenset({Family.MAXIMUM, Family.MINIMUM}),
     elements=frozenset(CARRIERS),
     since=8,

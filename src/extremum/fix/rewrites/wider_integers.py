@@ -22,7 +22,7 @@ def _build(fragment: Fragment, site: Site) -> None:
 
 REWRITE = Rewrite(
     title="on wider integers",
-    answers=("EX101", "EX102"),
+    answers=("EX101", "EX102", "EX106"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN, Family.MAXIMUM, Family.MINIMUM}),
     elements=frozenset(_WIDER),
     since=6,
