@@ -40,11 +40,24 @@ def test_another_seed_gives_other_elements(tmp_path):
     assert digest(export(tmp_path / "a", plain, seed=1).folder) != digest(export(tmp_path / "b", plain, seed=2).folder)
 
 
-def test_the_whole_suite_is_small(tmp_path):
+def test_the_whole_suite_is_small_and_onnx_loads_all_of_it(tmp_path):
     written = export(tmp_path / "suite")
     assert written.results + written.refusals == sum(1 for _ in cases())
     assert written.size == sum(path.stat().st_size for path in written.folder.rglob("*") if path.is_file())
     assert written.size < 20e6
+    for kind, number in (("result", written.results), ("refusal", written.refusals)):
+        loaded = load_model_tests(str(written.folder), kind)
+        assert len(loaded) == number
+        assert all(onnx.load(f"{test.model_dir}/model.onnx").graph.output[0].name == "y" for test in loaded)
+
+
+def test_inputs_and_outputs_are_types_sizes_and_raw_elements(exported):
+    """What docs/runtimes.md promises to whoever reads the files without a library for them."""
+    files = list(exported.folder.rglob("*.pb"))
+    assert files
+    for path in files:
+        fields = {field.name for field, _ in onnx.load_tensor(path).ListFields()}
+        assert {"data_type", "name", "raw_data"} <= fields <= {"data_type", "name", "raw_data", "dims"}
 
 
 def test_the_files_are_the_cases(exported):

@@ -5,6 +5,7 @@ import numpy as np
 import onnx
 
 from extremum import runtimes, spec
+from extremum.runtimes import onnxruntime
 from extremum.runtimes.bfloat16 import through_float32
 from extremum.runtimes.question import refusal
 from models import model
@@ -21,6 +22,12 @@ def test_what_a_runtime_says_of_an_operator():
 
 def test_runtimes_are_made_once():
     assert runtimes.find("onnxruntime") is runtimes.find("onnxruntime")
+
+
+def test_every_execution_provider_is_a_runtime(monkeypatch):
+    providers = ["CUDAExecutionProvider", "AzureExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime.ort, "get_available_providers", lambda: providers)
+    assert [each.name for each in onnxruntime.runtimes()] == ["onnxruntime:cuda", "onnxruntime"]
 
 
 def test_bfloat16_comes_in_and_goes_out_of_onnxruntime():
