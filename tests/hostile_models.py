@@ -43,6 +43,12 @@ def opset(*versions):
     return proto
 
 
+def another_operator(version):
+    proto = opset(version)
+    proto.graph.node.add(op_type="Any", input=["x"], output=["z"])
+    return proto
+
+
 def input_type(element=1, sizes=(2, 3)):
     proto = model(PLAIN)
     tensor = proto.graph.input[0].type.tensor_type
@@ -175,6 +181,22 @@ IF = """(bool c, float[2, 3] x) => (y) {
   y = If (c) <then_branch = t () => (a) { a = Max(x) }, else_branch = e () => (a) { a = Min(x) }>
 }"""
 
+# A name in every place that has one, and no name in two places that differ.
+NAMED = """(float[rows_, 3] input_) => (output_) <float[1, 3] weight_ = {1, 2, 3}> {
+  value_ = Max(input_, weight_)
+  called_ = own.Function_(value_)
+  output_ = ArgMax <axis = 0> (called_)
+}"""
+FUNCTION = '<domain: "own", opset_import: ["" : 13]> Function_ (formal_) => (result_) { result_ = Neg(formal_) }'
+NAMES = ("input_", "rows_", "output_", "weight_", "value_", "called_", "ArgMax", "axis", "Function_", "formal_", "own")
+
+
+def not_utf_8(name):
+    content = model(NAMED, functions=FUNCTION).SerializeToString()
+    assert name.encode() in content
+    return content.replace(name.encode(), b"\xff" * len(name))
+
+
 MODELS = {
     "functions that double 30 times": lambda: doubling(30),
     "functions that double 64 times": lambda: doubling(64),
@@ -221,6 +243,10 @@ MODELS = {
     **{
         f"opset {version}": lambda version=version: opset(version)
         for version in (999, 2**31, 2**63 - 1, 0, -1, -(2**63))
+    },
+    **{
+        f"opset {version} of another operator": lambda version=version: another_operator(version)
+        for version in (2**31, 2**63 - 1, -(2**63))
     },
     "no opset": opset,
     "opset 11 and opset 13": lambda: opset(11, 13),
@@ -276,6 +302,7 @@ MODELS = {
             name="locale", type=3, s=b"\xff"
         ),
     ),
+    **{f"a name that is no UTF-8 in place of {name}": lambda name=name: not_utf_8(name) for name in NAMES},
     "names with signs of control": lambda: changed(
         PLAIN, lambda proto: setattr(proto.graph.node[0], "name", "\x1b[2J\n::error::\0")
     ),
@@ -350,9 +377,11 @@ ENTRIES = {
     "prepare from bytes": lambda proto: backend.prepare(serialised(proto)),
     "run_node": run_first_node,
     "check": check,
+    "check for DirectML": lambda proto: check(proto, feature_level=dml.FeatureLevel.FL_4_1),
     "convert": convert,
     "lower": dml.lower,
     "fix": fix,
+    "fix for DirectML": lambda proto: fix(proto, "directml-4_1"),
     "fix and raise": lambda proto: fix(proto, raise_opset=18),
     "InferenceSession": in_session,
 }

@@ -18,6 +18,7 @@ REFUSED = {
     "functions in a circle": "functions of the model call each other in a circle",
     "graphs 5000 deep": "graphs of the model stand more than 28 deep inside each other",
     "a type 500 deep": "a type of the model is more than 8 types inside each other",
+    "a name that is no UTF-8 in place of value_": "a name of the model is no UTF-8",
 }
 
 

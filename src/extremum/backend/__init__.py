@@ -26,6 +26,7 @@ from extremum.graph.limits import require_shallow
 from extremum.graph.load import with_dense
 from extremum.graph.model import Model
 from extremum.graph.sites import sites
+from extremum.graph.text import require_text
 from extremum.graph.types import skeleton
 
 __all__ = [
@@ -230,6 +231,7 @@ class Backend(_OnnxBackend):
         refuse(options)
         cls._require_device(device)
         require_shallow([node])
+        require_text(node)
         opsets = {"": onnx.defs.onnx_opset_version()}
         opsets[nodes.canonical(node.domain)] = opset or opsets.get(nodes.canonical(node.domain), 1)
         graph = onnx.helper.make_graph(

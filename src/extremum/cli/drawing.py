@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import InputError, first_line
-from extremum.graph.inputs import DeclaredInput
+from extremum.errors import InputError
+from extremum.graph.inputs import DeclaredInput, require_array
 from extremum.memory import require_memory
 
 __all__ = ["Drawing", "parse_ranges"]
@@ -62,11 +62,7 @@ class Drawing:
             )
         shape = tuple(_size(size, name, sizes) for size in declared.shape)
         require_memory(shape, dtype, f"input {name!r}")
-        try:
-            # Takes no memory, and tells what NumPy has no array for: a negative size, a rank of a hundred.
-            np.broadcast_to(np.int8(0), shape)
-        except ValueError as error:
-            raise InputError(f"input {name!r} cannot be drawn at random", given=first_line(error)) from None
+        require_array(shape, name)
         random = np.random.default_rng([self.seed, position])
         ends = self.ranges.get(name)
         if limits := _limits(dtype):

@@ -19,7 +19,7 @@ from extremum.errors import ExtremumError, InputError, ModelError, first_line
 from extremum.fix.bits import same_bits
 from extremum.fix.change import Change
 from extremum.fix.target import Target
-from extremum.graph.inputs import declared_inputs
+from extremum.graph.inputs import declared_inputs, require_array
 from extremum.graph.sites import Site, sites
 from extremum.memory import require_memory
 from extremum.runtimes import Run
@@ -127,5 +127,6 @@ def _inputs(model: onnx.ModelProto, kind: Kind) -> dict[str, NDArray[Any]]:
             raise InputError(f"input {each.name!r} cannot be drawn: the model does not state its type and rank")
         sizes = tuple(size if isinstance(size, int) else _SIZE_OF_A_SYMBOL for size in each.shape)
         require_memory(sizes, each.dtype, f"input {each.name!r}")
+        require_array(sizes, each.name)
         arrays[each.name] = draw(random, each.dtype.name, sizes, kind)
     return arrays

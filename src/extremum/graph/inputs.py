@@ -5,13 +5,16 @@ Decides the name of a dimension that has none: that of its input and its axis, s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 
-__all__ = ["DeclaredInput", "declared_inputs", "name_dimensions"]
+from extremum.errors import InputError, first_line
+
+__all__ = ["DeclaredInput", "declared_inputs", "name_dimensions", "require_array"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,15 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
     defaults = {tensor.name for tensor in model.graph.initializer}
     defaults.update(tensor.values.name for tensor in model.graph.sparse_initializer)
     return tuple(_declared(value, value.name in defaults) for value in model.graph.input)
+
+
+def require_array(sizes: Sequence[int], name: str) -> None:
+    """Refuse to draw an input of sizes that NumPy has no array for: a negative one, a hundred of them."""
+    try:
+        # Takes no memory.
+        np.broadcast_to(np.int8(0), sizes)
+    except ValueError as error:
+        raise InputError(f"input {name!r} cannot be drawn at random", given=first_line(error)) from None
 
 
 def _declared(value: onnx.ValueInfoProto, optional: bool) -> DeclaredInput:

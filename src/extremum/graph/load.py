@@ -18,6 +18,7 @@ from extremum.graph.external import read_external
 from extremum.graph.files import read_message
 from extremum.graph.limits import require_bounded
 from extremum.graph.tensors import dense
+from extremum.graph.text import require_text
 
 __all__ = ["load", "with_dense"]
 
@@ -61,6 +62,7 @@ def _with_graph(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     if not proto.HasField("graph"):
         raise _no_model(source)
     require_bounded(proto)
+    require_text(proto)
     return proto
 
 

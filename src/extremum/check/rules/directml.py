@@ -36,6 +36,9 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
+    if not site.node.output:
+        # There is nothing to lower, and another rule says so.
+        return
     unknown = any(tensor.element is None for tensor in site.inputs)
     if targets.feature_level is None or unknown or any(refusals(site.output)):
         return
