@@ -204,6 +204,8 @@ def kill(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(kill)
 write_new(folder, files)
+# What the end of the process does, such as writing down what was covered, is no step.
+left = 0
 """
 
 
