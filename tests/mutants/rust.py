@@ -6,21 +6,21 @@ MUTANTS = (
     # The order of the elements.
     Mutant(
         "NaN is a large number, and a small one where its sign is set",
-        "native/kernels/src/element/lanes.rs",
+        "native/kernels/src/element/floats.rs",
         "if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }",
         "let _ = extreme;\n                key",
         ["test_laws_of_order.py", "test_reference.py", "test_argmax.py"],
     ),
     Mutant(
         "NaN is not noticed while numbers are compared",
-        "native/kernels/src/element/lanes.rs",
-        "so_far | (self != self)",
-        "so_far",
+        "native/kernels/src/element/floats.rs",
+        "self | (lane != lane)",
+        "self",
         ["test_kernels.py"],
     ),
     Mutant(
         "of two zeros the one met last is the maximum",
-        "native/kernels/src/element/lanes.rs",
+        "native/kernels/src/element/floats.rs",
         "let picked = if a == b { equal } else { picked };",
         "let _ = equal;",
         ["test_laws_of_order.py", "test_maximum.py", "test_kernels.py"],
@@ -34,14 +34,14 @@ MUTANTS = (
     ),
     Mutant(
         "negative 16-bit floats are in the order of their bits",
-        "native/kernels/src/element/halves.rs",
-        "HalfLane(if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits })",
-        "HalfLane(bits)",
+        "native/kernels/src/element/float16_bits.rs",
+        "Float16Lane(if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits })",
+        "Float16Lane(bits)",
         ["test_laws_of_order.py", "test_kernels.py"],
     ),
     Mutant(
         "infinity is NaN among 16-bit floats",
-        "native/kernels/src/element/halves.rs",
+        "native/kernels/src/element/float16_bits.rs",
         "if self.0.unsigned_abs() > INFINITY as u16 { extreme } else { self.0 }",
         "if self.0.unsigned_abs() >= INFINITY as u16 { extreme } else { self.0 }",
         ["test_laws_of_order.py", "test_kernels.py"],
@@ -78,14 +78,14 @@ MUTANTS = (
     # Edges.
     Mutant(
         "the last stretch of a row is left out",
-        "native/kernels/src/kernels/rows.rs",
+        "native/kernels/src/kernels/sweep.rs",
         "        at = at.min(len - lanes);\n        // SAFETY: each pass",
         "        if at > len - lanes {\n            break;\n        }\n        // SAFETY: each pass",
         ["test_kernels.py"],
     ),
     Mutant(
         "the last element of a short row is left out",
-        "native/kernels/src/kernels/rows.rs",
+        "native/kernels/src/kernels/sweep.rs",
         "let key = (0..len).map(|at| load::<E, O>(data, at).key::<O>());",
         "let key = (0..len.max(2) - 1).map(|at| load::<E, O>(data, at).key::<O>());",
         ["test_kernels.py"],

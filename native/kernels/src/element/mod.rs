@@ -1,9 +1,14 @@
-//! Element types by tag: how a caller that knows types only at run time names them. The files
-//! below say how each type compares.
+//! Element types by tag: how a caller that knows types only at run time names them. Below,
+//! [`compare`] says what a reduction compares, [`rank`] what an elementwise operation accumulates, and one file for each
+//! family of types what that is for it.
 
-pub mod halves;
-pub mod lanes;
+pub mod compare;
+pub mod float16_bits;
+pub mod floats;
+pub mod integers;
 pub mod order;
+pub mod rank;
+pub mod stored;
 
 /// The type of every element of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,55 +85,55 @@ impl IndexType {
 macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
         match $tag {
-            $crate::ElementType::Bool => {
-                type $E = $crate::element::lanes::Bool;
+            $crate::element::ElementType::Bool => {
+                type $E = $crate::element::integers::Bool;
                 $body
             }
-            $crate::ElementType::Int8 => {
+            $crate::element::ElementType::Int8 => {
                 type $E = i8;
                 $body
             }
-            $crate::ElementType::Int16 => {
+            $crate::element::ElementType::Int16 => {
                 type $E = i16;
                 $body
             }
-            $crate::ElementType::Int32 => {
+            $crate::element::ElementType::Int32 => {
                 type $E = i32;
                 $body
             }
-            $crate::ElementType::Int64 => {
+            $crate::element::ElementType::Int64 => {
                 type $E = i64;
                 $body
             }
-            $crate::ElementType::UInt8 => {
+            $crate::element::ElementType::UInt8 => {
                 type $E = u8;
                 $body
             }
-            $crate::ElementType::UInt16 => {
+            $crate::element::ElementType::UInt16 => {
                 type $E = u16;
                 $body
             }
-            $crate::ElementType::UInt32 => {
+            $crate::element::ElementType::UInt32 => {
                 type $E = u32;
                 $body
             }
-            $crate::ElementType::UInt64 => {
+            $crate::element::ElementType::UInt64 => {
                 type $E = u64;
                 $body
             }
-            $crate::ElementType::Float16 => {
-                type $E = $crate::element::halves::Float16;
+            $crate::element::ElementType::Float16 => {
+                type $E = $crate::element::float16_bits::Float16;
                 $body
             }
-            $crate::ElementType::BFloat16 => {
-                type $E = $crate::element::halves::BFloat16;
+            $crate::element::ElementType::BFloat16 => {
+                type $E = $crate::element::float16_bits::BFloat16;
                 $body
             }
-            $crate::ElementType::Float32 => {
+            $crate::element::ElementType::Float32 => {
                 type $E = f32;
                 $body
             }
-            $crate::ElementType::Float64 => {
+            $crate::element::ElementType::Float64 => {
                 type $E = f64;
                 $body
             }

@@ -3,9 +3,9 @@
 //! A tile of columns keeps its best values and the narrow row numbers where they stood in the first-level
 //! cache; several rows are folded in one pass, so that the tile is loaded and stored once for all of them.
 
-use crate::element::order::{Element, Index, Lane, Order};
+use crate::element::compare::{Compared, Index, Key, Lane, NanState};
+use crate::element::order::Order;
 use crate::isa::Task;
-use crate::kernels::rows::Key;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 pub const TILE: usize = 8192;
 
 /// Finds the extremum of each column of one tile.
-pub struct Columns<E: Element, O> {
+pub struct Columns<E: Compared, O> {
     /// The first element of the first row.
     pub data: *const u8,
     /// Bytes from one row to the next.
@@ -32,7 +32,7 @@ pub struct Columns<E: Element, O> {
     pub order: PhantomData<O>,
 }
 
-impl<E: Element, O: Order> Task for Columns<E, O> {
+impl<E: Compared, O: Order> Task for Columns<E, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
@@ -48,13 +48,13 @@ impl<E: Element, O: Order> Task for Columns<E, O> {
     }
 }
 
-impl<E: Element, O: Order> Columns<E, O> {
+impl<E: Compared, O: Order> Columns<E, O> {
     /// Folds all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
     ///
     /// # Safety
     /// As for [`Task::run`]; `F` is laid out like `E`.
     #[inline(always)]
-    unsafe fn fold<F: Element<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
+    unsafe fn fold<F: Compared<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let (best, place) = (best.slice(self.columns), place.slice(self.columns));
         // The walk starts at the end whose ties win, so that "strictly better" is the only comparison.
@@ -125,7 +125,7 @@ impl<E: Element, O: Order> Columns<E, O> {
 /// # Safety
 /// There are `ROWS` rows of as many columns as `best` has; unless `FRESH`, both slices are filled.
 #[inline(always)]
-unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
+unsafe fn pass<F: Compared, O: Order, const ROWS: usize, const FRESH: bool>(
     data: *const u8,
     stride: isize,
     row: usize,
@@ -157,7 +157,7 @@ unsafe fn pass<F: Element, O: Order, const ROWS: usize, const FRESH: bool>(
 /// # Safety
 /// There are `ROWS` rows of so many columns, and room for as many results.
 #[inline(always)]
-unsafe fn few<F: Element, O: Order, const ROWS: usize>(
+unsafe fn few<F: Compared, O: Order, const ROWS: usize>(
     data: *const u8,
     stride: isize,
     columns: usize,
@@ -182,7 +182,7 @@ unsafe fn few<F: Element, O: Order, const ROWS: usize>(
 /// # Safety
 /// There are `ROWS` rows that have the column.
 #[inline(always)]
-unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
+unsafe fn descend<F: Compared, O: Order, const ROWS: usize>(
     data: *const u8,
     stride: isize,
     row: usize,
@@ -190,7 +190,7 @@ unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
     so_far: Option<(F::Lane, <F::Lane as Lane>::Index)>,
 ) -> (F::Lane, <F::Lane as Lane>::Index, bool) {
     let (mut champion, mut at) = so_far.unwrap_or((F::Lane::LOWEST, Index::ZERO));
-    let mut watch = F::Lane::calm::<O>();
+    let mut state = <F::Lane as Lane>::NanState::new::<O>();
     for step in 0..ROWS {
         // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
         let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
@@ -198,9 +198,9 @@ unsafe fn descend<F: Element, O: Order, const ROWS: usize>(
         let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
-        watch = lane.watch::<O>(watch);
+        state = state.observe::<O>(lane);
     }
-    (champion, at, F::Lane::met_nan::<O>(champion, watch))
+    (champion, at, state.saw_nan::<O>(champion))
 }
 
 /// Room in the first-level cache for one value per column.

@@ -2,7 +2,8 @@
 //!
 //! It looks at keys and row-major indices alone, never at the order of arrival.
 
-use crate::element::order::{Lane, Order};
+use crate::element::compare::Lane;
+use crate::element::order::Order;
 use crate::isa::Task;
 use std::marker::PhantomData;
 

@@ -1,6 +1,8 @@
 //! Folding operands into a tile of the output, several in one pass.
 
-use crate::element::order::{Element, Index, Lane, Order};
+use crate::element::compare::{Index, Lane};
+use crate::element::order::Order;
+use crate::element::stored::Element;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::{Task, dispatch};
 use crate::kernels::prefetch::LINE;

@@ -3,10 +3,13 @@
 
 pub mod columns;
 pub mod combine;
+pub mod float16_bits;
 pub mod fold;
 pub mod groups;
 pub mod pack;
 pub mod prefetch;
 pub mod rows;
+pub mod seek;
 pub mod small;
+pub mod sweep;
 pub mod transpose;

@@ -1,6 +1,8 @@
 //! Small arrays: element by element, because to plan takes longer than to do it.
 
-use crate::element::order::{Element, Lane, Order};
+use crate::element::compare::{Compared, Lane};
+use crate::element::order::Order;
+use crate::element::rank::Ranked;
 use crate::element::{ElementType, with_element_and_order};
 use crate::layout::space::{Operand, Space};
 use crate::layout::{Axis, Layout, PerAxis, Position, positions};
@@ -50,7 +52,7 @@ pub(crate) unsafe fn reduce(input: Input, layout: &Layout, sink: &impl Sink) {
 ///
 /// # Safety
 /// The input may be read wherever the axes lead.
-unsafe fn choose<E: Element, O: Order>(data: *const u8, kept: &Axis, reduced: &[Axis], last: bool, found: &mut [i64]) {
+unsafe fn choose<E: Compared, O: Order>(data: *const u8, kept: &Axis, reduced: &[Axis], last: bool, found: &mut [i64]) {
     let (&inner, outer) = reduced.split_first().unwrap_or((&Axis::POINT, &[]));
     for (position, found) in found.iter_mut().enumerate() {
         let data = data.wrapping_offset(kept.stride * position as isize);
@@ -94,7 +96,7 @@ pub(crate) unsafe fn extremum(operands: &[Operand], element: ElementType, larges
 ///
 /// # Safety
 /// As for [`extremum`], of one line.
-unsafe fn fold<E: Element, O: Order>(operands: &[Operand], space: &Space, steps: &[usize]) {
+unsafe fn fold<E: Ranked, O: Order>(operands: &[Operand], space: &Space, steps: &[usize]) {
     let inner = &space.dimensions[0];
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
     let best = &mut best[..inner.len];

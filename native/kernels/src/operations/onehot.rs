@@ -1,6 +1,6 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
-use crate::element::order::Element;
+use crate::element::stored::Element;
 use crate::element::{ElementType, with_element};
 use crate::layout::{Axes, Axis, Layout, Odometer, Position, merge, positions};
 use crate::operations::reduce::{Input, Sink, reduce};

@@ -3,7 +3,7 @@
 //! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. The choice of
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
-use crate::element::order::Index;
+use crate::element::compare::Index;
 use crate::kernels::columns::TILE;
 use crate::kernels::groups;
 use crate::kernels::pack::{SCRATCH, pitch};

@@ -1,12 +1,12 @@
 //! Reading one block: the kernel that the plan has chosen, and what it needs around it.
 
-use crate::element::order::{Element, Lane};
+use crate::element::compare::{Compared, Key, Lane};
 use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::columns::Columns;
 use crate::kernels::groups::{Groups, ROWS};
 use crate::kernels::pack::{Pack, SCRATCH, pitch};
-use crate::kernels::rows::{Key, Rows};
+use crate::kernels::rows::Rows;
 use crate::layout::Position;
 use crate::operations::plan::Form;
 use crate::operations::reduce::{Input, Walk};

@@ -4,10 +4,10 @@
 //! and an index for every position of the tile. Blocks of a tile meet in [`Combine`]; a finished tile goes to
 //! a [`Sink`].
 
+use crate::element::compare::Key;
 use crate::element::{ElementType, with_element_and_order};
 use crate::isa::dispatch;
 use crate::kernels::combine::Combine;
-use crate::kernels::rows::Key;
 use crate::kernels::small;
 use crate::layout::{Axis, Layout, Odometer, Position, positions};
 use crate::operations::plan::{POSITIONS, Plan};

@@ -2,7 +2,7 @@
 
 use crate::element::order::Largest;
 use crate::isa::{Task, dispatch};
-use crate::kernels::rows;
+use crate::kernels::sweep::sweep_lanes;
 use crate::threads::{map, shares, worth};
 use std::ops::Range;
 
@@ -40,6 +40,6 @@ impl Task for Sweep {
     #[inline(always)]
     unsafe fn run(self) -> i32 {
         // SAFETY: the caller vouches for `len` integers.
-        unsafe { rows::sweep::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
+        unsafe { sweep_lanes::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
     }
 }

@@ -1,0 +1,136 @@
+//! What a reduction compares in place of the stored elements.
+//!
+//! Integers and the native floats are their own lanes; the 16-bit floats become order-preserving integers. A lane may be
+//! NaN: kernels compare lanes the cheap way, observe NaN on the side, and run again over
+//! [`Keyed`](crate::element::floats::Keyed) elements, whose integer lanes place NaN at the extreme end.
+
+use crate::element::order::Order;
+
+/// A stored value as a reduction compares it.
+pub trait Compared: Copy + Send + Sync + 'static {
+    /// What the kernels compare in place of the stored value.
+    type Lane: Lane;
+    /// The same element with lanes that place NaN in the order; `Self` where no lane is NaN.
+    type Ordered: Compared<Lane = Key<Self>>;
+    /// The lane of this element; the order decides at which end NaN stands.
+    fn lane<O: Order>(self) -> Self::Lane;
+}
+
+/// The key type of an element's lanes.
+pub type Key<E> = <<E as Compared>::Lane as Lane>::Key;
+
+/// A value as the kernels compare it.
+pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
+    /// An unsigned integer as wide as the lane, so that indices and lanes fill the same vector registers.
+    type Index: Index;
+    /// An integer that orders all lanes, NaN included.
+    type Key: Lane<Key = Self::Key> + Ord;
+    /// Below every other lane.
+    const LOWEST: Self;
+    /// Above every other lane.
+    const HIGHEST: Self;
+    /// What is kept beside a champion to notice NaN among the lanes that it was compared with.
+    type NanState: NanState<Self>;
+    /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
+    fn key<O: Order>(self) -> Self::Key;
+    /// A lane that compares equal to every lane with this key, which is not NaN's.
+    fn from_key(key: Self::Key) -> Self;
+}
+
+/// Whether NaN was among the lanes observed so far.
+pub trait NanState<L>: Copy {
+    /// No lane observed yet.
+    fn new<O: Order>() -> Self;
+    /// One more lane observed.
+    fn observe<O: Order>(self, lane: L) -> Self;
+    /// Whether one of the lanes observed, of which the champion is the best, was NaN.
+    fn saw_nan<O: Order>(self, champion: L) -> bool;
+}
+
+/// The state of lanes that are never NaN.
+impl<L> NanState<L> for () {
+    #[inline(always)]
+    fn new<O: Order>() {}
+    #[inline(always)]
+    fn observe<O: Order>(self, _: L) {}
+    #[inline(always)]
+    fn saw_nan<O: Order>(self, _: L) -> bool {
+        false
+    }
+}
+
+/// A narrow index: a row number inside one block.
+pub trait Index: Copy + Ord + 'static {
+    /// How many rows of a block an index of this width can tell apart.
+    const ROWS: usize;
+    /// Zero.
+    const ZERO: Self;
+    /// The largest value.
+    const MAX: Self;
+    /// The index of row `row`, which is below [`Self::ROWS`].
+    fn new(row: usize) -> Self;
+    /// The index as the 64-bit integer that leaves the kernels.
+    fn widen(self) -> i64;
+    /// The difference, which is not negative.
+    fn less(self, other: Self) -> Self;
+    /// Bitwise or with a truth value; how vector loops collect "any".
+    fn or(self, flag: bool) -> Self;
+    /// Whether any flag was collected.
+    fn any(self) -> bool;
+}
+
+macro_rules! index {
+    ($($type:ty)*) => {$(
+        impl Index for $type {
+            const ROWS: usize = if <$type>::BITS < 32 { 1 << <$type>::BITS } else { u32::MAX as usize };
+            const ZERO: Self = 0;
+            const MAX: Self = <$type>::MAX;
+            #[inline(always)]
+            fn new(row: usize) -> Self {
+                row as $type
+            }
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self as i64
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> Self {
+                self - other
+            }
+            #[inline(always)]
+            fn or(self, flag: bool) -> Self {
+                self | flag as $type
+            }
+            #[inline(always)]
+            fn any(self) -> bool {
+                self != 0
+            }
+        }
+    )*};
+}
+
+index!(u8 u16 u32 u64);
+
+/// The better of two lanes; `b` where they are equal or one is NaN, as the vector instructions do.
+#[inline(always)]
+pub fn pick<O: Order, L: Lane>(a: L, b: L) -> L {
+    if O::better(a, b) { a } else { b }
+}
+
+/// The better of two keys.
+#[inline(always)]
+pub fn better_key<O: Order, K: Ord>(a: K, b: K) -> K {
+    if O::LARGEST { a.max(b) } else { a.min(b) }
+}
+
+/// The key that no other key beats: NaN's, where there is NaN.
+#[inline(always)]
+pub fn utmost<O: Order, K: Lane>() -> K {
+    if O::LARGEST { K::HIGHEST } else { K::LOWEST }
+}
+
+/// The lane that every other lane beats or equals.
+#[inline(always)]
+pub fn worst<O: Order, L: Lane>() -> L {
+    if O::LARGEST { L::LOWEST } else { L::HIGHEST }
+}

@@ -1,0 +1,99 @@
+//! The native floats, float32 and float64: compared as they are, and by integer keys where NaN is among them.
+
+use crate::element::compare::{Compared, Lane, NanState, pick};
+use crate::element::order::Order;
+use crate::element::rank::{Ranked, own_rank};
+use crate::element::stored::Element;
+
+/// A float whose lane is its integer key, which places NaN in the order.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Keyed<F>(pub F);
+
+macro_rules! float {
+    ($($type:ty, $key:ty, $bits:ty;)*) => {$(
+        impl Lane for $type {
+            type Index = $bits;
+            type Key = $key;
+            const LOWEST: Self = <$type>::NEG_INFINITY;
+            const HIGHEST: Self = <$type>::INFINITY;
+            type NanState = bool;
+            #[inline(always)]
+            fn key<O: Order>(self) -> $key {
+                // In integers throughout: the compiler takes float comparisons out of vectors again in some loops.
+                let bits = self.to_bits() as $key;
+                let sign = bits >> (<$key>::BITS - 1);
+                let magnitude = bits & <$key>::MAX;
+                // Sign and magnitude to two's complement: both zeros become 0.
+                let key = (magnitude ^ sign) - sign;
+                let extreme = if O::LARGEST { <$key>::MAX } else { <$key>::MIN };
+                if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }
+            }
+            #[inline(always)]
+            fn from_key(key: $key) -> $type {
+                let magnitude = <$type>::from_bits(key.unsigned_abs());
+                if key < 0 { -magnitude } else { magnitude }
+            }
+        }
+
+        /// Whether a lane was NaN.
+        impl NanState<$type> for bool {
+            #[inline(always)]
+            fn new<O: Order>() -> bool {
+                false
+            }
+            #[inline(always)]
+            fn observe<O: Order>(self, lane: $type) -> bool {
+                self | (lane != lane)
+            }
+            #[inline(always)]
+            fn saw_nan<O: Order>(self, _: $type) -> bool {
+                self
+            }
+        }
+
+        impl Compared for $type {
+            type Lane = $type;
+            type Ordered = Keyed<$type>;
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $type {
+                self
+            }
+        }
+
+        impl Compared for Keyed<$type> {
+            type Lane = $key;
+            type Ordered = Self;
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $key {
+                self.0.key::<O>()
+            }
+        }
+
+        impl Ranked for $type {
+            own_rank! {}
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                let (bits, other) = (a.to_bits(), b.to_bits());
+                // Equal values differ in the sign of zero alone, which "and" clears and "or" sets.
+                let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
+                // `b` where they are unordered, so only a NaN in `a` is left to mend.
+                let picked = if O::better(a, b) { a } else { b };
+                let picked = if a == b { equal } else { picked };
+                if a != a { a } else { picked }
+            }
+            #[inline(always)]
+            fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
+                // Which of two equals is picked depends on who asks: both answers together settle the sign of zero.
+                let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
+                (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
+            }
+        }
+
+        impl Element for $type {
+            const ONE: Self = 1.0;
+        }
+    )*};
+}
+
+float!(f32, i32, u32; f64, i64, u64;);

@@ -1,0 +1,83 @@
+//! The integers and bool: each integer is its own lane and its own rank.
+
+use crate::element::compare::{Compared, Lane};
+use crate::element::order::Order;
+use crate::element::rank::{Ranked, own_rank};
+use crate::element::stored::Element;
+
+macro_rules! integer {
+    ($($type:ty, $index:ty;)*) => {$(
+        impl Lane for $type {
+            type Index = $index;
+            type Key = $type;
+            const LOWEST: Self = <$type>::MIN;
+            const HIGHEST: Self = <$type>::MAX;
+            type NanState = ();
+            #[inline(always)]
+            fn key<O: Order>(self) -> $type {
+                self
+            }
+            #[inline(always)]
+            fn from_key(key: $type) -> $type {
+                key
+            }
+        }
+
+        impl Compared for $type {
+            type Lane = $type;
+            type Ordered = $type;
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $type {
+                self
+            }
+        }
+
+        impl Ranked for $type {
+            own_rank! {}
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                if O::better(a, b) { a } else { b }
+            }
+        }
+
+        impl Element for $type {
+            const ONE: Self = 1;
+        }
+    )*};
+}
+
+integer!(i8, u8; u8, u8; i16, u16; u16, u16; i32, u32; u32, u32; i64, u64; u64, u64;);
+
+/// A NumPy bool: any byte but zero is true.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Bool(u8);
+
+impl Compared for Bool {
+    type Lane = u8;
+    type Ordered = Bool;
+    #[inline(always)]
+    fn lane<O: Order>(self) -> u8 {
+        (self.0 != 0) as u8
+    }
+}
+
+impl Ranked for Bool {
+    type Rank = u8;
+    #[inline(always)]
+    fn rank<O: Order>(self) -> u8 {
+        self.lane::<O>()
+    }
+    #[inline(always)]
+    fn from_rank<O: Order>(rank: u8) -> Self {
+        Bool(rank)
+    }
+    #[inline(always)]
+    fn extreme<O: Order>(a: u8, b: u8) -> u8 {
+        if O::LARGEST { a | b } else { a & b }
+    }
+}
+
+impl Element for Bool {
+    const ONE: Self = Bool(1);
+}

@@ -1,0 +1,110 @@
+//! The place of a key in a block of contiguous elements.
+
+use crate::element::compare::{Compared, Index, Key, Lane, utmost};
+use crate::element::order::Order;
+use crate::kernels::sweep::{LANES, load};
+
+/// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
+/// it is any place of the block.
+///
+/// # Safety
+/// `data` points at `len` elements.
+#[inline(always)]
+pub unsafe fn seek<E: Compared, O: Order, const LAST: bool>(data: *const E, len: usize, key: Key<E>) -> usize {
+    // SAFETY: every place asked for lies in `0..len`.
+    let lane = |at| unsafe { load::<E, O>(data, at) };
+    if len < LANES {
+        let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
+    }
+    // To compare values is cheaper than to compare keys, but does not find NaN.
+    let value = E::Lane::from_key(key);
+    let at = if key == utmost::<O, _>() {
+        stretch_with::<LAST>(len, |at| lane(at).key::<O>() == key)
+    } else {
+        stretch_with::<LAST>(len, |at| lane(at) == value)
+    };
+    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
+    let mut nearest = <E::Lane as Lane>::Index::MAX;
+    for step in 0..LANES {
+        let distance = if LAST { LANES - 1 - step } else { step };
+        let hit = lane(at + step).key::<O>() == key;
+        nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
+    }
+    let distance = nearest.widen() as usize;
+    if distance >= LANES {
+        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not. And the key may be
+        // gone.
+        let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
+    }
+    at + if LAST { LANES - 1 - distance } else { distance }
+}
+
+/// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
+/// whether it has one or not.
+#[inline(always)]
+fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
+    let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
+    while at != far {
+        let mut any = false;
+        for step in 0..LANES {
+            any |= hit(at + step);
+        }
+        if any {
+            return at;
+        }
+        // A stretch at the edge overlaps one without a hit, which does no harm.
+        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(far) };
+    }
+    far
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::order::{Largest, Smallest};
+    use crate::element::stored::Element;
+
+    /// Seeks a key that no element has: what is left when another thread writes between the sweep and the search.
+    fn seek_in_vain<E: Compared, O: Order>(element: E, absent: Key<E>) {
+        for len in [1, 2, 63, 64, 65, 100, 127, 128, 129, 300] {
+            let block = vec![element; len];
+            // SAFETY: the block has as many elements.
+            unsafe {
+                assert!(seek::<E, O, false>(block.as_ptr(), len, absent) < len);
+                assert!(seek::<E, O, true>(block.as_ptr(), len, absent) < len);
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_gone_is_sought_no_further_than_its_block() {
+        fn both<E: Compared>(element: E) {
+            let utmost = (utmost::<Largest, Key<E>>(), utmost::<Smallest, Key<E>>());
+            seek_in_vain::<E, Largest>(element, utmost.0);
+            seek_in_vain::<E, Smallest>(element, utmost.1);
+            seek_in_vain::<E, Largest>(element, utmost.1);
+            seek_in_vain::<E, Smallest>(element, utmost.0);
+        }
+        macro_rules! all {
+            ($($one:expr),*) => {{ $(both($one);)* }};
+        }
+        all!(
+            1i8,
+            1i16,
+            1i32,
+            1i64,
+            1u8,
+            1u16,
+            1u32,
+            1u64,
+            1f32,
+            1f64,
+            <crate::element::float16_bits::Float16 as Element>::ONE
+        );
+        seek_in_vain::<f32, Largest>(1.0, 2.0f32.key::<Largest>());
+        seek_in_vain::<f64, Smallest>(1.0, (-0.0f64).key::<Smallest>());
+        seek_in_vain::<i64, Smallest>(7, 6);
+    }
+}
