@@ -63,16 +63,16 @@ MUTANTS = (
     ),
     Mutant(
         "the last of equals wins in small arrays where the first is wanted",
-        "native/kernels/src/kernels/small.rs",
+        "native/kernels/src/operations/small.rs",
         "O::better(key, champion) || key == champion && earlier",
         "O::better(key, champion) || key == champion",
         ["test_argmax.py", "test_kernels.py"],
     ),
     Mutant(
         "a broadcast axis gives its first place where the last is wanted",
-        "native/kernels/src/layout/mod.rs",
-        "self.index += if last { steps as i64 * axis.weight } else { 0 };",
-        "let _ = last;",
+        "native/kernels/src/layout/reduction.rs",
+        "self.origin.index += if last { (axis.len as i64 - 1) * index } else { 0 };",
+        "let _ = (last, index);",
         ["test_layouts.py", "test_kernels.py"],
     ),
     # Edges.
@@ -114,16 +114,16 @@ MUTANTS = (
     # Layouts and threads.
     Mutant(
         "dimensions are joined where an operand is broadcast",
-        "native/kernels/src/layout/space.rs",
-        "&& operands.iter().all(|operand| operand.stride(outer) == operand.stride(inner) * len);",
-        "&& operands.iter().any(|operand| operand.stride(outer) == operand.stride(inner) * len);",
+        "native/kernels/src/layout/elementwise.rs",
+        "&& strides.all(|(outer, inner)| *outer == inner * len)",
+        "&& strides.any(|(outer, inner)| *outer == inner * len)",
         ["test_maximum.py", "test_kernels.py"],
     ),
     Mutant(
         "a reversed axis counts from its other end",
-        "native/kernels/src/layout/mod.rs",
-        "            self.index += steps as i64 * axis.weight;\n            axis =",
-        "            axis =",
+        "native/kernels/src/layout/reduction.rs",
+        "index: -self.index }",
+        "index: self.index }",
         ["test_layouts.py"],
     ),
     Mutant(

@@ -13,11 +13,11 @@ mod operations;
 pub mod threads;
 
 pub use element::{ElementType, IndexType};
-pub use kernels::small;
-pub use layout::space::Operand;
+pub use layout::elementwise::Operand;
 pub use operations::argreduce::argreduce;
 pub use operations::extremum::extremum;
+pub use operations::input::Input;
 pub use operations::onehot::onehot;
-pub use operations::reduce::Input;
-pub use operations::sweep::sweep;
+pub use operations::read_bandwidth::read_bandwidth;
+pub use operations::small;
 pub use threads::pool;

@@ -54,7 +54,7 @@ impl Operator for Extremum {
         }
         let axes = c_order(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
-        unsafe { extremum(&mut operands, element, self.largest, axes, output) };
+        unsafe { extremum(&operands, element, self.largest, axes, output) };
         Ok(())
     }
 }

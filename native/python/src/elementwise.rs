@@ -112,7 +112,7 @@ fn run<'py>(
         None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
-    let mut kernels: Vec<Operand> = arrays
+    let kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
             let own = array.shape().iter().zip(array.strides()).rev();
@@ -124,7 +124,7 @@ fn run<'py>(
     let to = target.data();
     let axes = shape.iter().copied().zip(target.strides().iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
-    detached(py, target.bytes(), || unsafe { extremum(&mut kernels, elements.element, largest, axes, to) });
+    detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, largest, axes, to) });
     output.finish(fresh)
 }
 

@@ -1,15 +1,14 @@
 //! The kernels, one file for each way to go through memory. Each is a [`Task`](crate::isa::Task) over raw memory, and
 //! knows nothing of shapes.
 
+pub mod accumulate;
 pub mod columns;
 pub mod combine;
 pub mod float16_bits;
-pub mod fold;
 pub mod groups;
 pub mod pack;
 pub mod prefetch;
 pub mod rows;
 pub mod seek;
-pub mod small;
 pub mod sweep;
 pub mod transpose;

@@ -1,8 +1,10 @@
 //! `ArgReduce`: the index of the extremum over any set of axes.
 
 use crate::element::IndexType;
-use crate::layout::{Axis, Layout, Position};
-use crate::operations::reduce::{Input, Sink, reduce};
+use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::operations::input::Input;
+use crate::operations::reduce::reduce;
+use crate::operations::sink::Sink;
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///
@@ -19,8 +21,8 @@ pub unsafe fn argreduce(
     index: IndexType,
 ) {
     let axes = axes.map(|(len, stride, out, reduced)| (len, stride, if reduced { 0 } else { out }, reduced));
-    let mut layout = Layout::new(axes, input.last);
-    let sink = Indices { output: output.wrapping_offset(layout.out_offset), index };
+    let mut layout = ReductionLayout::new(axes, input.last);
+    let sink = Indices { output, index };
     // SAFETY: the caller's promise.
     unsafe { reduce(input, &mut layout, &sink) }
 }
@@ -36,15 +38,15 @@ unsafe impl Sync for Indices {}
 
 impl Sink for Indices {
     #[inline]
-    fn room(&self, at: Position, axis: &Axis) -> Option<*mut i64> {
-        let plain = self.index.size() == 8 && (axis.out == 8 || axis.len == 1);
-        plain.then(|| self.output.wrapping_offset(at.out).cast())
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Option<*mut i64> {
+        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
+        plain.then(|| self.output.wrapping_offset(at.output).cast())
     }
 
-    unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]) {
-        let output = self.output.wrapping_offset(at.out);
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
+        let output = self.output.wrapping_offset(at.output);
         for (position, &index) in index.iter().enumerate() {
-            let to = output.wrapping_offset(axis.out * position as isize);
+            let to = output.wrapping_offset(axis.strides.output * position as isize);
             // SAFETY: the caller's promise; alignment is not needed.
             unsafe {
                 match self.index.size() {

@@ -1,10 +1,14 @@
 //! The three operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod argreduce;
+pub mod block;
 pub mod extremum;
+pub mod input;
 pub mod onehot;
 pub mod plan;
-pub mod read;
+pub mod read_bandwidth;
 pub mod reduce;
 pub mod results;
-pub mod sweep;
+pub mod sink;
+pub mod small;
+pub mod tiles;

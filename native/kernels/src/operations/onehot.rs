@@ -2,8 +2,11 @@
 
 use crate::element::stored::Element;
 use crate::element::{ElementType, with_element};
-use crate::layout::{Axes, Axis, Layout, Odometer, Position, merge, positions};
-use crate::operations::reduce::{Input, Sink, reduce};
+use crate::layout::axis::{Axis, Odometer, merge, positions};
+use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::operations::input::Input;
+use crate::operations::reduce::reduce;
+use crate::operations::sink::Sink;
 use std::mem::MaybeUninit;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
@@ -21,11 +24,11 @@ pub unsafe fn onehot(
     axes: impl Iterator<Item = (usize, isize, isize, bool)>,
     output: *mut u8,
 ) {
-    let mut layout = Layout::new(axes, false);
+    let mut layout = ReductionLayout::new(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false };
-    let mut reduced = Axes::from_slice(&layout.reduced);
-    reduced.sort_by_key(|axis| -axis.weight.abs());
-    let sink = Hot { output: output.wrapping_offset(layout.out_offset), element, reduced: &reduced };
+    let mut reduced = ReductionAxes::from_slice(&layout.reduced);
+    reduced.sort_by_key(|axis| -axis.strides.index.abs());
+    let sink = Hot { output, element, reduced: &reduced };
     // SAFETY: the caller's promise.
     unsafe { reduce(input, &mut layout, &sink) }
 }
@@ -34,8 +37,8 @@ pub unsafe fn onehot(
 struct Hot<'a> {
     output: *mut u8,
     element: ElementType,
-    /// The reduced axes, heaviest index weight first.
-    reduced: &'a [Axis],
+    /// The reduced axes, largest index stride first.
+    reduced: &'a [ReductionAxis],
 }
 
 // SAFETY: threads write to different tiles.
@@ -43,16 +46,16 @@ unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
     #[inline]
-    fn room(&self, _: Position, _: &Axis) -> Option<*mut i64> {
+    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Option<*mut i64> {
         None
     }
 
-    unsafe fn take(&self, at: Position, axis: &Axis, index: &[i64]) {
-        let output = self.output.wrapping_offset(at.out);
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
+        let output = self.output.wrapping_offset(at.output);
         let size = self.element.size();
-        if let [Axis { len, weight: 1, out, .. }] = self.reduced[..] {
+        if let [Axis { len, strides: ReductionOffsets { index: 1, output: stride, .. } }] = self.reduced[..] {
             let row = len * size;
-            if out == size as isize && axis.out == row as isize && row <= 64 {
+            if stride == size as isize && axis.strides.output == row as isize && row <= 64 {
                 // SAFETY: the caller's promise.
                 return unsafe {
                     match row {
@@ -67,14 +70,14 @@ impl Sink for Hot<'_> {
         unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
         with_element!(self.element, E => {
             let mark = |position: usize, place: isize| {
-                let to = output.wrapping_offset(axis.out * position as isize + place);
+                let to = output.wrapping_offset(axis.strides.output * position as isize + place);
                 // SAFETY: as above; alignment is not needed.
                 unsafe { to.cast::<E>().write_unaligned(E::ONE) };
             };
             match self.reduced[..] {
                 // Nearly every layout: the index is the place. Short rows are twice as fast for knowing it.
-                [Axis { weight: 1, out, .. }] => {
-                    index.iter().enumerate().for_each(|(position, &index)| mark(position, out * index as isize))
+                [Axis { strides: ReductionOffsets { index: 1, output: stride, .. }, .. }] => {
+                    index.iter().enumerate().for_each(|(position, &index)| mark(position, stride * index as isize))
                 }
                 _ => index.iter().enumerate().for_each(|(position, &index)| mark(position, self.place(index))),
             }
@@ -126,32 +129,36 @@ impl Hot<'_> {
     /// Bytes from the first reduced element in memory to the one with a row-major index.
     #[inline]
     fn place(&self, mut index: i64) -> isize {
-        let mut out = 0;
-        // The weights of the axes nest: taken from the heaviest on, each quotient is a place on its axis.
-        for axis in self.reduced {
-            let weight = axis.weight.abs();
-            let digit = index / weight;
-            index -= digit * weight;
-            let step = if axis.weight < 0 { axis.len as i64 - 1 - digit } else { digit };
-            out += step as isize * axis.out;
+        let mut place = 0;
+        // The index strides of the axes nest: taken from the largest on, each quotient is a place on its axis.
+        for Axis { len, strides } in self.reduced {
+            let stride = strides.index.abs();
+            let digit = index / stride;
+            index -= digit * stride;
+            let step = if strides.index < 0 { *len as i64 - 1 - digit } else { digit };
+            place += step as isize * strides.output;
         }
-        out
+        place
     }
 
     /// # Safety
     /// The output may be written wherever the tile and the reduced axes lead.
-    unsafe fn clear(&self, output: *mut u8, tile: Axis) {
+    unsafe fn clear(&self, output: *mut u8, tile: ReductionAxis) {
         let size = self.element.size();
-        let mut axes: Axes =
-            self.reduced.iter().map(|axis| Axis { stride: axis.out.abs(), weight: 0, ..*axis }).collect();
-        axes.push(Axis { stride: tile.out.abs(), ..tile });
-        let corner: isize = axes.iter().map(|axis| axis.out.min(0) * (axis.len as isize - 1)).sum();
-        axes.iter_mut().for_each(|axis| axis.out = axis.stride);
+        // As if the output were an input: axes are ordered by that.
+        let as_input = |axis: &ReductionAxis| {
+            let output = axis.strides.output;
+            Axis { len: axis.len, strides: ReductionOffsets { input: output, output, index: 0 } }
+        };
+        let mut corner = ReductionOffsets::default();
+        let axes = self.reduced.iter().chain([&tile]);
+        let mut axes: ReductionAxes = axes.map(|axis| as_input(axis).upwards(&mut corner)).collect();
         merge(&mut axes);
-        let inner = if axes.first().is_some_and(|axis| axis.out == size as isize) { axes.remove(0).len } else { 1 };
-        let mut walk = Odometer::new(&axes, 0);
+        let contiguous = axes.first().is_some_and(|axis| axis.strides.output == size as isize);
+        let inner = if contiguous { axes.remove(0).len } else { 1 };
+        let mut walk = Odometer::new(&axes, corner, 0);
         for _ in 0..positions(&axes) {
-            let line = output.wrapping_offset(corner + walk.at.out);
+            let line = output.wrapping_offset(walk.at.output);
             // SAFETY: the caller's promise. Zero is all zero bits in every element type.
             unsafe { line.write_bytes(0, inner * size) };
             walk.advance();

@@ -7,12 +7,13 @@ use crate::element::compare::Index;
 use crate::kernels::columns::TILE;
 use crate::kernels::groups;
 use crate::kernels::pack::{SCRATCH, pitch};
-use crate::layout::{Axis, Layout, positions};
+use crate::layout::axis::positions;
+use crate::layout::reduction::{ReductionAxis, ReductionLayout};
 
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
 
-/// Rows of fewer elements than this are turned into columns, and 8-bit rows up to twice as long.
+/// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 const SHORT: usize = 64;
 
 /// Fewer columns than this do not keep vector registers busy.
@@ -34,25 +35,25 @@ pub enum Form {
         packed: bool,
     },
     /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
-    /// neighbouring positions of the reduced axis are read as one wide row, and meet afterwards.
-    Folded(usize),
+    /// neighbouring rows are read as one wide row, and their results combined afterwards.
+    Interleaved(usize),
 }
 
 /// How the blocks of a reduction are cut and read.
 #[derive(Debug)]
 pub struct Plan<'a> {
     /// The kept axis along which tiles lie.
-    pub kept: Axis,
+    pub kept: ReductionAxis,
     /// Positions of a tile.
     pub tile: usize,
     /// The other kept axes.
-    pub outer_kept: &'a [Axis],
+    pub outer_kept: &'a [ReductionAxis],
     /// The reduced axis that blocks cover.
-    pub reduced: Axis,
+    pub reduced: ReductionAxis,
     /// Elements of a block along it.
     pub chunk: usize,
     /// The other reduced axes.
-    pub outer_reduced: &'a [Axis],
+    pub outer_reduced: &'a [ReductionAxis],
     /// The kernel.
     pub form: Form,
 }
@@ -60,26 +61,26 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Plans the reduction of elements of `size` bytes over `layout`, with work for `parts` threads where
     /// there is that much.
-    pub fn new(size: usize, swapped: bool, layout: &'a mut Layout, parts: usize) -> Self {
-        let contiguous = |axis: &Axis| axis.stride == size as isize && !swapped;
-        let reduced = *layout.reduced.first().unwrap_or(&Axis::POINT);
+    pub fn new(size: usize, swapped: bool, layout: &'a mut ReductionLayout, parts: usize) -> Self {
+        let contiguous = |axis: &ReductionAxis| axis.strides.input == size as isize && !swapped;
+        let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
-        let fold = narrow.then(|| fold_of(size, &layout.kept[0], &reduced)).flatten();
-        if narrow && fold.is_none() {
+        let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
+        if narrow && interleaved.is_none() {
             // Better a wide tile that has to be packed than one of a few columns.
             let widest = (0..layout.kept.len()).max_by_key(|&axis| layout.kept[axis].len).unwrap_or(0);
             if layout.kept[widest].len > 2 * layout.kept[0].len {
                 layout.kept.swap(0, widest);
             }
         }
-        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
+        let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
-        let form = match fold {
-            Some(fold) => Form::Folded(fold),
+        let form = match interleaved {
+            Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
             None if contiguous(&reduced)
-                && groups::pay(size, kept.len, reduced.len, kept.stride == (reduced.len * size) as isize) =>
+                && groups::pay(size, kept.len, reduced.len, kept.strides.input == (reduced.len * size) as isize) =>
             {
                 Form::Groups
             }
@@ -94,7 +95,7 @@ impl<'a> Plan<'a> {
                 let chunk = reduced.len.min(fit(SCRATCH, size));
                 (fit(SCRATCH, size) / pitch(chunk, size), chunk)
             }
-            Form::Folded(fold) => (kept.len, fold * rows_of_a_block(size)),
+            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
@@ -109,7 +110,7 @@ impl<'a> Plan<'a> {
     fn share(&mut self, parts: usize) {
         // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
         let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= parts * SHORT;
-        if !tall && !matches!(self.form, Form::Folded(_)) {
+        if !tall && !matches!(self.form, Form::Interleaved(_)) {
             self.tile = self.tile.min(self.kept.len.div_ceil(parts.div_ceil(positions(self.outer_kept))));
         }
         let each = parts.div_ceil(self.tiles() * positions(self.outer_reduced));
@@ -131,20 +132,20 @@ impl<'a> Plan<'a> {
         pieces(self.reduced.len, self.chunk)
     }
 
-    /// The number of blocks that each tile is folded from.
+    /// The number of blocks whose results make a tile.
     pub fn blocks(&self) -> usize {
         positions(self.outer_reduced) * self.blocks_per_line()
     }
 }
 
-/// How many positions of the reduced axis make one wide row of a narrow kept axis, where that pays.
-fn fold_of(size: usize, kept: &Axis, reduced: &Axis) -> Option<usize> {
-    let fold = (2 * NARROW).div_ceil(kept.len);
-    let follows = reduced.stride == (kept.len * size) as isize;
-    (follows && reduced.len >= 4 * fold).then_some(fold)
+/// How many neighbouring rows of a narrow kept axis are read as one wide row, where that pays.
+fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> Option<usize> {
+    let rows = (2 * NARROW).div_ceil(kept.len);
+    let follows = reduced.strides.input == (kept.len * size) as isize;
+    (follows && reduced.len >= 4 * rows).then_some(rows)
 }
 
-// Small calls feel every division: sizes are powers of two, and most axes are cut into one piece.
+// A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.
 
 /// How many elements of `size` bytes fit.
 fn fit(bytes: usize, size: usize) -> usize {

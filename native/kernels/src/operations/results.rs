@@ -1,7 +1,13 @@
 //! The results of a tile, or of one block of it.
 
+use crate::element::compare::Key;
+use crate::element::with_element_and_order;
+use crate::isa::dispatch;
 use crate::kernels::columns::TILE;
+use crate::kernels::combine::Combine;
+use crate::operations::input::Input;
 use crate::operations::plan::POSITIONS;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// A key and an index for every position of a tile.
@@ -34,5 +40,24 @@ impl Results {
         debug_assert!(len <= POSITIONS);
         // SAFETY: the caller's.
         unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
+    }
+    /// Combines the first `len` results with those of `other` from position `from` on, the last of equals winning where
+    /// `last`.
+    ///
+    /// # Safety
+    /// Both have `len` results there, of elements of the input.
+    pub unsafe fn combine(&mut self, len: usize, other: &mut Self, from: usize, input: &Input, last: bool) {
+        debug_assert!(from + len <= POSITIONS);
+        let ((keys, index), (block_keys, block_index)) = (self.pointers(), other.pointers());
+        // SAFETY: the caller's promise.
+        with_element_and_order!(input.element, input.largest, E, O => unsafe { dispatch(Combine::<Key<E>, O> {
+            len,
+            keys: keys.cast(),
+            index,
+            block_keys: block_keys.cast::<Key<E>>().wrapping_add(from),
+            block_index: block_index.wrapping_add(from),
+            last,
+            order: PhantomData,
+        }) })
     }
 }

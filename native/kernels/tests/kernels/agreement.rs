@@ -205,10 +205,10 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
                     strides: Default::default(),
                     swapped: false,
                 };
-                let mut operands = operands.map(operand);
+                let operands = operands.map(operand);
                 let to = (&raw mut result).cast();
                 // SAFETY: all are single elements.
-                unsafe { extremum(&mut operands, ElementType::Float64, largest, [].into_iter(), to) };
+                unsafe { extremum(&operands, ElementType::Float64, largest, [].into_iter(), to) };
                 result
             };
             let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
@@ -245,7 +245,7 @@ fn all_ways_pass_on_the_same_nan() {
             let mut result = [0f32; 3];
             let to = result.as_mut_ptr().cast();
             // SAFETY: three elements, one that stands still, and room for three.
-            unsafe { extremum(&mut operands, ElementType::Float32, true, [(3, 4)].into_iter(), to) };
+            unsafe { extremum(&operands, ElementType::Float32, true, [(3, 4)].into_iter(), to) };
             found.push((way, result.map(f32::to_bits)));
         }
     }

@@ -354,10 +354,10 @@ fn elementwise_work_stays_inside_any_layout() {
                     strides: array.layout.strides.iter().rev().copied().collect(),
                     swapped: array.swapped,
                 };
-                let mut operands: Vec<Operand> = arrays.iter().map(operand).collect();
+                let operands: Vec<Operand> = arrays.iter().map(operand).collect();
                 let axes = (0..lens.len()).rev().map(|axis| (lens[axis], out.strides[axis]));
                 // SAFETY: the axes lead to the elements; what else they lead to is found out.
-                unsafe { extremum(&mut operands, element, largest, axes, to) };
+                unsafe { extremum(&operands, element, largest, axes, to) };
                 for (at, &offset) in out.offsets().iter().enumerate() {
                     let values: Vec<Value> =
                         arrays.iter().zip(&offsets).map(|(array, offsets)| array.value(offsets[at])).collect();

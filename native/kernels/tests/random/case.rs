@@ -163,7 +163,7 @@ impl Case {
         }
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
         // SAFETY: the axes describe all arrays; at most the output itself is an operand.
-        unsafe { extremum(&mut operands, self.element, self.largest, axes.into_iter(), to) };
+        unsafe { extremum(&operands, self.element, self.largest, axes.into_iter(), to) };
         for (position, wanted) in &expected {
             let found = key(&output, position, false);
             if found != *wanted {

@@ -4,9 +4,11 @@ use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
 use crate::element::rank::Ranked;
 use crate::element::{ElementType, with_element_and_order};
-use crate::layout::space::{Operand, Space};
-use crate::layout::{Axis, Layout, PerAxis, Position, positions};
-use crate::operations::reduce::{Input, Sink};
+use crate::layout::axis::{Odometer, position, positions};
+use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
+use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::operations::input::Input;
+use crate::operations::sink::Sink;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,19 +33,17 @@ pub(crate) fn is_small(elements: usize) -> bool {
 ///
 /// # Safety
 /// The input, whose bytes are in order, is readable wherever the layout leads, and the sink was made for the layout.
-pub(crate) unsafe fn reduce(input: Input, layout: &Layout, sink: &impl Sink) {
+pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, element, largest, last, .. } = input;
-    let (&kept, outer) = layout.kept.split_first().unwrap_or((&Axis::POINT, &[]));
+    let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let mut found = [0; ELEMENTS];
     let found = &mut found[..kept.len];
     for line in 0..positions(outer) {
-        let line = Position::at(outer, line);
-        let data = data.wrapping_offset(layout.offset + line.offset);
+        let at = position(outer, layout.origin, line);
         // SAFETY: the caller's promise.
         unsafe {
-            with_element_and_order!(element, largest, E, O => choose::<E, O>(data, &kept, &layout.reduced, last, found));
-            found.iter_mut().for_each(|index| *index += layout.index);
-            sink.take(line, &kept, found);
+            with_element_and_order!(element, largest, E, O => choose::<E, O>(data, at, kept, &layout.reduced, last, found));
+            sink.take(at, kept, found);
         }
     }
 }
@@ -51,19 +51,26 @@ pub(crate) unsafe fn reduce(input: Input, layout: &Layout, sink: &impl Sink) {
 /// Finds the index at each position along a kept axis.
 ///
 /// # Safety
-/// The input may be read wherever the axes lead.
-unsafe fn choose<E: Compared, O: Order>(data: *const u8, kept: &Axis, reduced: &[Axis], last: bool, found: &mut [i64]) {
-    let (&inner, outer) = reduced.split_first().unwrap_or((&Axis::POINT, &[]));
-    for (position, found) in found.iter_mut().enumerate() {
-        let data = data.wrapping_offset(kept.stride * position as isize);
+/// The input may be read wherever the axes lead from there.
+unsafe fn choose<E: Compared, O: Order>(
+    data: *const u8,
+    at: ReductionOffsets,
+    kept: &ReductionAxis,
+    reduced: &[ReductionAxis],
+    last: bool,
+    found: &mut [i64],
+) {
+    let (inner, outer) = reduced.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
+    for (number, found) in found.iter_mut().enumerate() {
+        let data = data.wrapping_offset(kept.strides.input * number as isize);
         let mut best = None;
         for line in 0..positions(outer) {
-            let line = Position::at(outer, line);
+            let line = position(outer, at, line);
             for step in 0..inner.len {
-                let at = data.wrapping_offset(line.offset + inner.stride * step as isize);
-                let index = line.index + inner.weight * step as i64;
+                let element = data.wrapping_offset(line.input + inner.strides.input * step as isize);
+                let index = line.index + inner.strides.index * step as i64;
                 // SAFETY: the caller's promise; alignment is not needed.
-                let key = unsafe { at.cast::<E>().read_unaligned() }.lane::<O>().key::<O>();
+                let key = unsafe { element.cast::<E>().read_unaligned() }.lane::<O>().key::<O>();
                 let wins = best.is_none_or(|(champion, place)| {
                     let earlier = if last { index > place } else { index < place };
                     O::better(key, champion) || key == champion && earlier
@@ -82,32 +89,45 @@ unsafe fn choose<E: Compared, O: Order>(data: *const u8, kept: &Axis, reduced: &
 /// # Safety
 /// There is at least one operand; all have their bytes in order and are readable, and the output is writable, at every
 /// position. An operand may be the output itself but may not overlap it otherwise.
-pub(crate) unsafe fn extremum(operands: &[Operand], element: ElementType, largest: bool, space: &Space) {
-    for line in 0..space.positions(1) {
-        let mut steps = PerAxis::new();
-        steps.push(0);
-        space.steps(1, line).for_each(|step| steps.push(step));
+pub(crate) unsafe fn extremum(
+    operands: &[Operand],
+    element: ElementType,
+    largest: bool,
+    layout: ElementwiseLayout,
+    output: *mut u8,
+) {
+    let (inner, outer) = layout.axes.split_first().expect("at least one axis");
+    let lines = positions(outer);
+    let mut walk = Odometer::new(outer, layout.origin, 0);
+    for _ in 0..lines {
         // SAFETY: the caller's promise.
-        with_element_and_order!(element, largest, E, O => unsafe { fold::<E, O>(operands, space, &steps) });
+        with_element_and_order!(element, largest, E, O => unsafe {
+            accumulate::<E, O>(operands, &walk.at, inner, output);
+        });
+        walk.advance();
     }
 }
 
-/// Folds the operands along one line.
+/// Accumulates the operands along one line.
 ///
 /// # Safety
 /// As for [`extremum`], of one line.
-unsafe fn fold<E: Ranked, O: Order>(operands: &[Operand], space: &Space, steps: &[usize]) {
-    let inner = &space.dimensions[0];
+unsafe fn accumulate<E: Ranked, O: Order>(
+    operands: &[Operand],
+    at: &Offsets,
+    inner: &ElementwiseAxis,
+    output: *mut u8,
+) {
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
     let best = &mut best[..inner.len];
-    // In the order of large arrays, where what stands still along the line comes first: which of several NaN is passed
+    // In the order of large arrays, where what is broadcast along the line comes first: which of several NaN is passed
     // on depends on it.
-    let still = |operand: &&Operand| operand.stride(inner) == 0;
-    let ordered = operands.iter().filter(still).chain(operands.iter().filter(|operand| !still(operand)));
-    for (number, operand) in ordered.enumerate() {
-        let (line, stride) = (operand.at(&space.dimensions, steps), operand.stride(inner));
+    let lines = || operands.iter().zip(&at[1..]).zip(inner.strides.operands());
+    let broadcast = lines().filter(|&(_, &stride)| stride == 0);
+    let ordered = broadcast.chain(lines().filter(|&(_, &stride)| stride != 0));
+    for (number, ((operand, &offset), &stride)) in ordered.enumerate() {
         for (place, best) in best.iter_mut().enumerate() {
-            let element = line.wrapping_offset(stride * place as isize).cast::<E>();
+            let element = operand.data.wrapping_offset(offset + stride * place as isize).cast::<E>();
             // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
             unsafe {
                 let rank = element.read_unaligned().rank::<O>();
@@ -115,9 +135,8 @@ unsafe fn fold<E: Ranked, O: Order>(operands: &[Operand], space: &Space, steps: 
             }
         }
     }
-    let line = space.at(steps);
     for (place, best) in best.iter().enumerate() {
-        let to = line.wrapping_offset(inner.out * place as isize).cast::<E>();
+        let to = output.wrapping_offset(at[0] + inner.strides.output() * place as isize).cast::<E>();
         // SAFETY: the caller's promise; there is at least one operand.
         unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init())) };
     }

@@ -7,33 +7,40 @@ use crate::kernels::columns::Columns;
 use crate::kernels::groups::{Groups, ROWS};
 use crate::kernels::pack::{Pack, SCRATCH, pitch};
 use crate::kernels::rows::Rows;
-use crate::layout::Position;
-use crate::operations::plan::Form;
-use crate::operations::reduce::{Input, Walk};
+use crate::operations::input::Input;
+use crate::operations::plan::{Form, Plan};
 use crate::operations::results::Results;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
-impl Walk<'_> {
-    /// Reads one block: the key and the place along the reduced axis of each position's extremum.
+/// The blocks of a plan.
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    pub input: Input,
+    pub plan: Plan<'a>,
+}
+
+impl Blocks<'_> {
+    /// Reads one block, which begins `offset` bytes into the input but for its `span` of the reduced axis: the key and the
+    /// place along that axis of each position's extremum.
     ///
     /// # Safety
     /// The input is readable wherever the positions lead; there is room for as many keys, unless they are null, and
     /// places, and as many keys to reach, unless they are null.
     pub unsafe fn read(
         &self,
-        at: Position,
+        offset: isize,
         len: usize,
         span: Range<usize>,
         against: *const u8,
         keys: *mut u8,
         index: *mut i64,
     ) {
-        let kept = (len, self.plan.kept.stride);
-        let reduced = (span.len(), self.plan.reduced.stride);
-        let data = self.input.data.wrapping_offset(self.offset + at.offset + reduced.1 * span.start as isize);
+        let kept = (len, self.plan.kept.strides.input);
+        let reduced = (span.len(), self.plan.reduced.strides.input);
+        let data = self.input.data.wrapping_offset(offset + reduced.1 * span.start as isize);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         // SAFETY: the caller's promise; what is packed is as large as the block.
         unsafe {
@@ -47,14 +54,14 @@ impl Walk<'_> {
                 Form::Columns { packed: true } => self.packed(data, reduced, kept, |data, stride| {
                     self.columns(data, (span.len(), stride), len, keys, index)
                 }),
-                Form::Folded(fold) => self.folded(data, reduced, len, fold, keys, index),
+                Form::Interleaved(rows) => self.interleaved(data, reduced, len, rows, keys, index),
             }
         }
     }
 
     /// Packs a block so that `inner` lies contiguous, and lets it be read there, with the new stride of `outer`.
     ///
-    /// Not inlined, so that blocks that are read where they lie do not pay for the room.
+    /// Not inlined, so that blocks that are read where they lie do not pay for the scratch memory.
     ///
     /// # Safety
     /// The block is readable and fits the scratch memory.
@@ -74,9 +81,9 @@ impl Walk<'_> {
         read(to, (pitch(inner.0, size) * size) as isize);
     }
 
-    /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk turns.
+    /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     fn last(&self) -> bool {
-        self.input.last == (self.plan.reduced.weight >= 0)
+        self.input.last == (self.plan.reduced.strides.index >= 0)
     }
 
     /// # Safety
@@ -145,48 +152,50 @@ impl Walk<'_> {
         }) })
     }
 
-    /// Reads `fold` neighbouring rows of `len` columns as one, then lets the columns that belong together meet.
+    /// Reads `interleaved` neighbouring rows of `len` columns as one wide row, then combines the columns that belong
+    /// together.
     ///
     /// # Safety
     /// As for [`read`](Self::read), of `reduced` rows of `len` columns, each of which begins where the last one ends.
     #[inline(never)]
-    unsafe fn folded(
+    unsafe fn interleaved(
         &self,
         data: *const u8,
         reduced: (usize, isize),
         len: usize,
-        fold: usize,
+        interleaved: usize,
         keys: *mut u8,
         index: *mut i64,
     ) {
         let (rows, stride) = reduced;
-        let (wide, rest) = (rows / fold, rows % fold);
-        let size = self.input.element.size();
+        let (wide, rest) = (rows / interleaved, rows % interleaved);
+        let (input, last) = (&self.input, self.last());
+        let size = input.element.size();
         let mut total = Results::new();
         let mut part = Results::new();
         // SAFETY: the caller's; each part is filled before it is read, and there is room for `len` results.
         unsafe {
             if wide > 0 {
                 let (keys, places) = part.pointers();
-                self.columns(data, (wide, stride * fold as isize), len * fold, keys, places);
-                for (column, index) in part.index_slice(len * fold).iter_mut().enumerate() {
-                    *index = *index * fold as i64 + (column / len) as i64;
+                self.columns(data, (wide, stride * interleaved as isize), len * interleaved, keys, places);
+                for (column, index) in part.index_slice(len * interleaved).iter_mut().enumerate() {
+                    *index = *index * interleaved as i64 + (column / len) as i64;
                 }
                 total.copy(&part, len, size);
-                for neighbour in 1..fold {
-                    self.combine(len, &mut total, &mut part, neighbour * len, self.last());
+                for neighbour in 1..interleaved {
+                    total.combine(len, &mut part, neighbour * len, input, last);
                 }
             }
             if rest > 0 {
                 let into = if wide > 0 { &mut part } else { &mut total };
-                let start = wide * fold;
+                let start = wide * interleaved;
                 let (keys, places) = into.pointers();
                 self.columns(data.wrapping_offset(stride * start as isize), (rest, stride), len, keys, places);
                 for index in into.index_slice(len) {
                     *index += start as i64;
                 }
                 if wide > 0 {
-                    self.combine(len, &mut total, &mut part, 0, self.last());
+                    total.combine(len, &mut part, 0, input, last);
                 }
             }
             let (total_keys, total_index) = total.pointers();

@@ -1,4 +1,4 @@
-//! Folding operands into a tile of the output, several in one pass.
+//! Accumulating operands in a tile of the output, several in one pass.
 
 use crate::element::compare::{Index, Lane};
 use crate::element::order::Order;
@@ -103,7 +103,7 @@ impl Passes {
             let Self { start, to, len, rows, .. } = *self;
             let operands = &self.operands[..self.waiting];
             // SAFETY: the caller's.
-            with_element_and_order!(self.element, self.largest, E, O => unsafe { dispatch(Fold::<E, O> {
+            with_element_and_order!(self.element, self.largest, E, O => unsafe { dispatch(Accumulate::<E, O> {
                 operands, start, to, len, rows, order: PhantomData,
             }) });
             self.waiting = 0;
@@ -112,10 +112,10 @@ impl Passes {
     }
 }
 
-/// Folds up to [`AT_ONCE`] operands into a tile.
+/// Accumulates up to [`AT_ONCE`] operands in a tile.
 ///
 /// All rows in one go: what comes before a line costs as much as a few hundred bytes of it.
-struct Fold<'a, E, O> {
+struct Accumulate<'a, E, O> {
     operands: &'a [Lines<*const u8>],
     start: Start,
     to: Lines<*mut u8>,
@@ -124,7 +124,7 @@ struct Fold<'a, E, O> {
     order: PhantomData<(E, O)>,
 }
 
-impl<E: Element, O: Order> Task for Fold<'_, E, O> {
+impl<E: Element, O: Order> Task for Accumulate<'_, E, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
@@ -142,7 +142,7 @@ impl<E: Element, O: Order> Task for Fold<'_, E, O> {
     }
 }
 
-impl<E: Element, O: Order> Fold<'_, E, O> {
+impl<E: Element, O: Order> Accumulate<'_, E, O> {
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! The yardstick of the benchmark: reading memory as fast as this machine can.
+//! The read bandwidth of this machine, which the benchmark compares the kernels with.
 
 use crate::element::order::Largest;
 use crate::isa::{Task, dispatch};
@@ -10,12 +10,12 @@ use std::ops::Range;
 ///
 /// # Safety
 /// `data` points at `len` readable 32-bit integers.
-pub unsafe fn sweep(data: *const i32, len: usize) -> i32 {
+pub unsafe fn read_bandwidth(data: *const i32, len: usize) -> i32 {
     let data = Memory(data);
     let read = |share: Range<usize>| {
         let Memory(data) = &data;
         // SAFETY: the caller's; a share is part of the integers.
-        unsafe { dispatch(Sweep { data: data.wrapping_add(share.start), len: share.len() }) }
+        unsafe { dispatch(ReadAll { data: data.wrapping_add(share.start), len: share.len() }) }
     };
     if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
 }
@@ -26,16 +26,15 @@ struct Memory(*const i32);
 // SAFETY: it is only read.
 unsafe impl Sync for Memory {}
 
-/// The largest of `len` 32-bit integers: the fastest way to read memory there is here, and the measure of
-/// what other kernels reach.
-struct Sweep {
+/// The largest of `len` 32-bit integers: the fastest way to read memory there is here.
+struct ReadAll {
     /// The first integer.
     data: *const i32,
     /// The number of integers, at least one.
     len: usize,
 }
 
-impl Task for Sweep {
+impl Task for ReadAll {
     type Output = i32;
     #[inline(always)]
     unsafe fn run(self) -> i32 {
