@@ -99,7 +99,7 @@ MUTANTS = (
     ),
     Mutant(
         "lanes behind the end of a row are masked one too few",
-        "native/kernels/src/kernels/groups/avx512.rs",
+        "native/kernels/src/kernels/batches/chunked.rs",
         "let mask = if CHUNKS == 1 { u64::MAX >> (64 - self.len) } else { all };",
         "let mask = if CHUNKS == 1 { u64::MAX >> (65 - self.len) } else { all };",
         ["test_kernels.py"],

@@ -2,7 +2,7 @@
 //!
 //! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. One kernel is written for one instruction set: `kernels::groups`, which a plan chooses only where AVX-512 is in
+//! rest. One kernel is written for one instruction set: `kernels::batches`, which a plan chooses only where AVX-512 is in
 //! force.
 
 use std::sync::atomic::{AtomicU8, Ordering};

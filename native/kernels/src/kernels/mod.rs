@@ -2,10 +2,10 @@
 //! knows nothing of shapes.
 
 pub mod accumulate;
+pub mod batches;
 pub mod columns;
 pub mod combine;
 pub mod float16_bits;
-pub mod groups;
 pub mod pack;
 pub mod prefetch;
 pub mod rows;

@@ -3,8 +3,8 @@
 use crate::element::compare::{Compared, Key, Lane};
 use crate::element::with_element_and_order;
 use crate::isa::dispatch;
+use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::columns::Columns;
-use crate::kernels::groups::{Groups, ROWS};
 use crate::kernels::pack::{Pack, SCRATCH, pitch};
 use crate::kernels::rows::Rows;
 use crate::operations::input::Input;
@@ -46,7 +46,7 @@ impl Blocks<'_> {
         unsafe {
             match self.plan.form {
                 Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
-                Form::Groups => self.groups(data, kept, span.len(), keys, index),
+                Form::RowBatches => self.row_batches(data, kept, span.len(), keys, index),
                 Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
                 Form::Rows { packed: true } => self.packed(data, kept, reduced, |data, stride| {
                     self.rows(data, (len, stride), span.len(), against, keys, index)
@@ -105,23 +105,23 @@ impl Blocks<'_> {
         }) })
     }
 
-    /// Reads rows in groups, and those that groups leave out one by one.
+    /// Reads rows in batches, and those that batches leave out one by one.
     ///
     /// # Safety
     /// As for [`read`](Self::read), of `kept` rows of `len` elements; AVX-512 is in force.
-    unsafe fn groups(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
+    unsafe fn row_batches(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
         let Input { element, largest, .. } = self.input;
         let (rows, stride) = kept;
         let mut done = 0;
         while done < rows {
             let (data, index) = (data.wrapping_offset(stride * done as isize), index.wrapping_add(done));
             let left = rows - done;
-            // SAFETY: the caller's; the plan chose groups because AVX-512 is in force.
+            // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
             let found =
-                unsafe { Groups { data, stride, rows: left, len, element, largest, last: self.last(), index }.run() };
+                unsafe { Batches { data, stride, rows: left, len, element, largest, last: self.last(), index }.run() };
             if !keys.is_null() {
                 with_element_and_order!(element, largest, E, O => for row in 0..found {
-                    // SAFETY: the groups have found a place in each of these rows; the keys have room for them.
+                    // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
                     unsafe {
                         let place = *index.add(row) as usize;
                         let chosen = data.offset(stride * row as isize).cast::<E>().add(place).read_unaligned();

@@ -4,8 +4,8 @@
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
 use crate::element::compare::Index;
+use crate::kernels::batches::dispatch::pay;
 use crate::kernels::columns::TILE;
-use crate::kernels::groups;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::layout::axis::positions;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout};
@@ -28,7 +28,7 @@ pub enum Form {
         packed: bool,
     },
     /// The reduced axis is contiguous and short, and many rows are compared side by side.
-    Groups,
+    RowBatches,
     /// The kept axis is contiguous.
     Columns {
         /// Whether it has to be made so first.
@@ -80,9 +80,9 @@ impl<'a> Plan<'a> {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
             None if contiguous(&reduced)
-                && groups::pay(size, kept.len, reduced.len, kept.strides.input == (reduced.len * size) as isize) =>
+                && pay(size, kept.len, reduced.len, kept.strides.input == (reduced.len * size) as isize) =>
             {
-                Form::Groups
+                Form::RowBatches
             }
             None if short => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
         let (tile, chunk) = match form {
             Form::Columns { packed: false } => (fit(TILE, size), rows_of_a_block(size)),
             Form::Columns { packed: true } => (whole_vectors(fit(SCRATCH, size) / reduced.len, size), reduced.len),
-            Form::Rows { packed: false } | Form::Groups => (POSITIONS, usize::MAX),
+            Form::Rows { packed: false } | Form::RowBatches => (POSITIONS, usize::MAX),
             Form::Rows { packed: true } => {
                 let chunk = reduced.len.min(fit(SCRATCH, size));
                 (fit(SCRATCH, size) / pitch(chunk, size), chunk)

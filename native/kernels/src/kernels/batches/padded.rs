@@ -1,17 +1,16 @@
-//! Groups of rows of a few narrow elements, one after the other in memory, with AVX-512.
+//! Batches of rows of a few narrow elements, one after the other in memory, with AVX-512.
 //!
 //! Several rows share a vector: each is spread over a power of two lanes, the rest of which hold the worst element.
 //! Lanes are exchanged within each row until all of them hold its extreme; the bits of a comparison with it are
 //! then the places of the row. No element is read twice, so that there is a place whatever other threads write.
 
-use super::Groups;
-use super::avx512::{AHEAD, VECTOR};
-use super::kinds::Kind;
 use crate::isa::{Task, avx512_vbmi2};
+use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
+use crate::kernels::batches::kind::Kind;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 
-/// Rows of a group.
+/// Rows of a batch.
 const ROWS: usize = 8;
 
 /// Lanes of the longest row.
@@ -23,11 +22,11 @@ pub fn serves(size: usize, len: usize) -> bool {
     size <= 2 && (6..=MOST).contains(&len) && avx512_vbmi2::is_available()
 }
 
-impl Groups {
-    /// Does the groups one after the other.
+impl Batches {
+    /// Does the batches one after the other.
     ///
     /// # Safety
-    /// As for [`Groups::run`], of rows of a length that is [served](serves) and that follow one another.
+    /// As for [`Batches::run`], of rows of a length that is [served](serves) and that follow one another.
     pub unsafe fn padded<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
@@ -41,21 +40,21 @@ impl Groups {
     }
 }
 
-/// One group after the other, of rows that are spread over `LANES` lanes each.
-struct Padded<'a, K, const LANES: usize, const LAST: bool>(&'a Groups, K);
+/// One batch after the other, of rows that are spread over `LANES` lanes each.
+struct Padded<'a, K, const LANES: usize, const LAST: bool>(&'a Batches, K);
 
 impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES, LAST> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let Self(groups, kind) = self;
-        let row = u64::MAX >> (64 - groups.len);
+        let Self(batches, kind) = self;
+        let row = u64::MAX >> (64 - batches.len);
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
-        let step = K::LANES / LANES * groups.len * K::SIZE;
-        for start in groups.starts(ROWS) {
+        let step = K::LANES / LANES * batches.len * K::SIZE;
+        for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = groups.data.add(start * groups.len * K::SIZE);
+                let from = batches.data.add(start * batches.len * K::SIZE);
                 let mut rows = Rows::<K, LANES> { kind, mask, step, from, unordered: 0 };
                 let hits = if LANES == 8 {
                     _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(rows.word()))
@@ -69,14 +68,14 @@ impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let place = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
-                _mm512_storeu_epi64(groups.index.add(start), place);
+                _mm512_storeu_epi64(batches.index.add(start), place);
             }
         }
-        groups.rows
+        batches.rows
     }
 }
 
-/// The rows of a group as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
+/// The rows of a batch as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
 struct Rows<K, const LANES: usize> {
     kind: K,
     /// The lanes of a vector that rows fill.

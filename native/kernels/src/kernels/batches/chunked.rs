@@ -1,15 +1,12 @@
-//! Groups of rows with AVX-512.
+//! Batches of rows of any length, with AVX-512: each row is read in chunks of whole vectors.
 
-use super::kinds::Kind;
-use super::{Groups, ROWS, few, padded};
 use crate::isa::{Task, avx512};
+use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
+use crate::kernels::batches::kind::Kind;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
-
-/// Bytes of a vector.
-pub const VECTOR: usize = 64;
 
 /// Bytes of the longest row.
 const LONGEST: usize = 4096;
@@ -17,31 +14,12 @@ const LONGEST: usize = 4096;
 /// Vectors of a chunk of a row that has many.
 const CHUNK: usize = 4;
 
-/// How many bytes ahead memory is asked for. Measured from the third-level cache: 2 KiB gain less, and without
-/// the hint it takes 10 to 25 % longer.
-pub const AHEAD: usize = 4096;
-
-impl Groups {
-    /// Does the groups one after the other.
+impl Batches {
+    /// Does the batches one after the other.
     ///
     /// # Safety
-    /// As for [`Groups::run`].
-    pub unsafe fn by<K: Kind>(&self, kind: K) -> usize {
-        // SAFETY: the caller's.
-        unsafe {
-            if self.follow() && few::serves(self.len) {
-                return self.few(kind);
-            }
-            if self.follow() && padded::serves(K::SIZE, self.len) {
-                return self.padded(kind);
-            }
-            if self.last { self.in_chunks::<K, true>(kind) } else { self.in_chunks::<K, false>(kind) }
-        }
-    }
-
-    /// # Safety
-    /// As for [`Groups::run`].
-    unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+    /// As for [`Batches::run`].
+    pub unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
@@ -56,15 +34,15 @@ impl Groups {
         }
     }
 
-    /// Does one group; false where a lane was NaN, and nothing was done.
+    /// Does one batch; false where a lane was NaN, and nothing was done.
     ///
     /// A row is read as `CHUNKS` chunks of a vector each, or, where `CHUNKS` is 0, as many as it takes of several
     /// vectors. The last chunk overlaps the one before; the only chunk is cut off where the row ends.
     ///
     /// # Safety
-    /// As for [`Groups::run`], of as many rows and results as the kind has in a group.
+    /// As for [`Batches::run`], of as many rows and results as the kind has in a batch.
     #[inline(always)]
-    unsafe fn group<K: Kind, const CHUNKS: usize, const LAST: bool>(
+    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool>(
         &self,
         kind: K,
         data: *const u8,
@@ -92,7 +70,7 @@ impl Groups {
                 }
             };
             let mut unordered = 0;
-            let mut folded = [_mm512_setzero_si512(); ROWS];
+            let mut best_of_rows = [_mm512_setzero_si512(); ROWS];
             let mut best_of_chunks = [const { MaybeUninit::<[__m512i; LONGEST / VECTOR / CHUNK]>::uninit() }; ROWS];
             for at in 0..K::ROWS {
                 let from = row(at);
@@ -112,18 +90,18 @@ impl Groups {
                     if long {
                         best_of_chunks[at].as_mut_ptr().cast::<__m512i>().add(chunk).write(best);
                     }
-                    folded[at] = if chunk == 0 { best } else { K::larger(best, folded[at]) };
+                    best_of_rows[at] = if chunk == 0 { best } else { K::larger(best, best_of_rows[at]) };
                 }
             }
             if CHUNKS == 1 {
-                unordered = folded.chunks_exact(2).fold(0, |any, pair| any | kind.unordered(pair[0], pair[1]));
+                unordered = best_of_rows.chunks_exact(2).fold(0, |any, pair| any | kind.unordered(pair[0], pair[1]));
             }
             if unordered != 0 {
                 return false;
             }
             // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
             let mut extremes = [0u8; VECTOR];
-            _mm512_storeu_epi8(extremes.as_mut_ptr().cast(), together::<K>(folded));
+            _mm512_storeu_epi8(extremes.as_mut_ptr().cast(), together::<K>(best_of_rows));
             let extremes = black_box(extremes.as_ptr());
             for at in 0..K::ROWS {
                 let from = row(at);
@@ -131,7 +109,7 @@ impl Groups {
                 let hits_at = |at: usize| K::equal(mask, lanes(from, at), extreme);
                 let hits_in = |chunk: usize| match CHUNKS {
                     0 => K::equal(all, *best_of_chunks[at].as_ptr().cast::<__m512i>().add(chunk), extreme),
-                    1 => K::equal(mask, folded[at], extreme),
+                    1 => K::equal(mask, best_of_rows[at], extreme),
                     _ => hits_at(start(chunk)),
                 };
                 // From the end that loses ties; chosen without a branch, which nobody could predict.
@@ -159,24 +137,24 @@ impl Groups {
     }
 }
 
-/// One group after the other, their rows read in `CHUNKS` chunks.
-struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool>(&'a Groups, K);
+/// One batch after the other, their rows read in `CHUNKS` chunks.
+struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool>(&'a Batches, K);
 
 impl<K: Kind, const CHUNKS: usize, const LAST: bool> Task for Chunked<'_, K, CHUNKS, LAST> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let Self(groups, kind) = self;
-        for start in groups.starts(K::ROWS) {
+        let Self(batches, kind) = self;
+        for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                let data = groups.data.offset(groups.stride * start as isize);
-                if !groups.group::<K, CHUNKS, LAST>(kind, data, groups.index.add(start)) {
+                let data = batches.data.offset(batches.stride * start as isize);
+                if !batches.batch::<K, CHUNKS, LAST>(kind, data, batches.index.add(start)) {
                     return start;
                 }
             }
         }
-        groups.rows
+        batches.rows
     }
 }
 

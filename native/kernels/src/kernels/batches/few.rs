@@ -1,12 +1,11 @@
-//! Groups of rows of two to five elements, one after the other in memory, with AVX-512.
+//! Batches of rows of two to five elements, one after the other in memory, with AVX-512.
 //!
 //! As many vectors as a row has elements hold as many rows as a vector has lanes. Permutations of two vectors
 //! at a time gather each column; then the columns are compared, and the places leave as they were found.
 
-use super::Groups;
-use super::avx512::{AHEAD, VECTOR};
-use super::kinds::Kind;
 use crate::isa::{Task, avx512};
+use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
+use crate::kernels::batches::kind::Kind;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 
@@ -51,11 +50,11 @@ pub fn serves(len: usize) -> bool {
     (2..=MOST).contains(&len)
 }
 
-impl Groups {
-    /// Does the groups one after the other.
+impl Batches {
+    /// Does the batches one after the other.
     ///
     /// # Safety
-    /// As for [`Groups::run`], of rows of a length that is [served](serves) and that follow one another.
+    /// As for [`Batches::run`], of rows of a length that is [served](serves) and that follow one another.
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe { if self.last { self.few_by_len::<K, true>(kind) } else { self.few_by_len::<K, false>(kind) } }
@@ -76,19 +75,19 @@ impl Groups {
     }
 }
 
-/// One group after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool>(&'a Groups, K);
+/// One batch after the other, of rows of `LEN` elements.
+struct Few<'a, K, const LEN: usize, const LAST: bool>(&'a Batches, K);
 
 impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let Self(groups, kind) = self;
+        let Self(batches, kind) = self;
         let permutations = const { &permutations(LEN, K::WIDE) };
-        for start in groups.starts(K::WIDE) {
+        for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = groups.data.add(start * LEN * K::SIZE);
+                let from = batches.data.add(start * LEN * K::SIZE);
                 let mut vectors = [_mm512_setzero_si512(); LEN];
                 let mut unordered = 0;
                 for (at, vector) in vectors.iter_mut().enumerate() {
@@ -119,7 +118,7 @@ impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST>
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                let index = groups.index.add(start);
+                let index = batches.index.add(start);
                 if K::WIDE == 8 {
                     let low = _mm512_set1_epi64(u32::MAX.into());
                     _mm512_storeu_epi64(index, _mm512_and_si512(place, low));
@@ -130,6 +129,6 @@ impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST>
                 }
             }
         }
-        groups.rows
+        batches.rows
     }
 }

@@ -1,0 +1,162 @@
+//! What the ways to read batches ask of an element type.
+
+use crate::kernels::batches::batch::{ROWS, VECTOR};
+use std::arch::x86_64::*;
+
+/// Vectors of lanes of which the largest is wanted.
+pub trait Kind: Copy {
+    /// Bytes of a lane.
+    const SIZE: usize;
+    /// Lanes of a vector.
+    const LANES: usize = VECTOR / Self::SIZE;
+    /// Rows whose extremes fill a vector, one every four bytes at least.
+    const ROWS: usize = if Self::SIZE == 8 { 8 } else { ROWS };
+    /// Lanes of a vector of widened lanes, which fill four bytes at least.
+    const WIDE: usize = Self::ROWS;
+
+    /// An element that no other loses to, as bits.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn worst(self) -> __m512i;
+    /// The lanes of a vector of elements.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn lanes(self, elements: __m512i) -> __m512i;
+    /// In which lanes one of the two is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn unordered(self, _: __m512i, _: __m512i) -> u64 {
+        0
+    }
+    /// The elements that the mask selects; those of `other` elsewhere.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the elements that the mask selects may be read.
+    #[inline(always)]
+    unsafe fn load(other: __m512i, mask: u64, from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_mask_loadu_epi8(other, mask, from.cast()),
+                2 => _mm512_mask_loadu_epi16(other, mask as u32, from.cast()),
+                4 => _mm512_mask_loadu_epi32(other, mask as u16, from.cast()),
+                _ => _mm512_mask_loadu_epi64(other, mask as u8, from.cast()),
+            }
+        }
+    }
+    /// The elements from `from` on in the lanes that the mask selects; those of `other` elsewhere. Narrow ones only.
+    ///
+    /// # Safety
+    /// AVX-512 with VBMI2 is in force, and as many elements may be read as the mask selects.
+    #[inline(always)]
+    unsafe fn spread(other: __m512i, mask: u64, from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                _ if mask == u64::MAX >> (64 - Self::LANES) => _mm512_loadu_epi8(from.cast()),
+                1 => _mm512_mask_expandloadu_epi8(other, mask, from.cast()),
+                _ => _mm512_mask_expandloadu_epi16(other, mask as u32, from.cast()),
+            }
+        }
+    }
+    /// As many elements as a vector of widened lanes has.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the elements may be read.
+    #[inline(always)]
+    unsafe fn read(from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_zextsi128_si512(_mm_loadu_epi8(from.cast())),
+                2 => _mm512_zextsi256_si512(_mm256_loadu_epi8(from.cast())),
+                _ => _mm512_loadu_epi8(from.cast()),
+            }
+        }
+    }
+    /// The first lanes, widened.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn widen(lanes: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_cvtepi8_epi32(_mm512_castsi512_si128(lanes)),
+                2 => _mm512_cvtepi16_epi32(_mm512_castsi512_si256(lanes)),
+                _ => lanes,
+            }
+        }
+    }
+    /// Widened lanes of two vectors.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn permute(a: __m512i, permutation: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_permutex2var_epi64(a, permutation, b),
+                _ => _mm512_permutex2var_epi32(a, permutation, b),
+            }
+        }
+    }
+    /// The widened lanes of `a` where the mask has them, else those of `b`.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn select(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_mask_mov_epi64(b, mask as u8, a),
+                _ => _mm512_mask_mov_epi32(b, mask as u16, a),
+            }
+        }
+    }
+    /// In which widened lanes `a` is larger; none of them is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_cmpgt_epi64_mask(a, b).into(),
+                _ => _mm512_cmpgt_epi32_mask(a, b).into(),
+            }
+        }
+    }
+    /// The lane at `from`, which fills four bytes at least, everywhere.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the lane may be read.
+    #[inline(always)]
+    unsafe fn splat(from: *const u8) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::SIZE {
+                8 => _mm512_set1_epi64(from.cast::<i64>().read_unaligned()),
+                _ => _mm512_set1_epi32(from.cast::<i32>().read_unaligned()),
+            }
+        }
+    }
+    /// The larger lanes, none of which is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i;
+    /// Which of the lanes that the mask selects are equal.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64;
+}

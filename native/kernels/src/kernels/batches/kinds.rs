@@ -1,0 +1,177 @@
+//! The element types as batches compare them. The lanes of every [`Kind`] are mapped so that the largest is
+//! wanted: seven kinds stand for all element types and both orders.
+
+use crate::kernels::batches::kind::Kind;
+use std::arch::x86_64::*;
+
+/// 8-bit integers and bool: bytes above `most` (as unsigned) count as `most`, then the bits of `xor_mask` are flipped.
+#[derive(Clone, Copy)]
+pub struct Bytes {
+    pub worst: i8,
+    pub most: u8,
+    pub xor_mask: i8,
+}
+
+/// 16-bit integers, the bits of `xor_mask` flipped.
+#[derive(Clone, Copy)]
+pub struct Words {
+    pub xor_mask: i16,
+}
+
+/// 32-bit integers, the bits of `xor_mask` flipped.
+#[derive(Clone, Copy)]
+pub struct Longs {
+    pub xor_mask: i32,
+}
+
+/// 64-bit integers, the bits of `xor_mask` flipped.
+#[derive(Clone, Copy)]
+pub struct Quads {
+    pub xor_mask: i64,
+}
+
+/// 16-bit floats by their keys, the bits of `xor_mask` flipped before.
+#[derive(Clone, Copy)]
+pub struct Float16Bits {
+    pub infinity: i16,
+    pub xor_mask: i16,
+}
+
+/// 32-bit floats, the bits of `xor_mask` flipped.
+#[derive(Clone, Copy)]
+pub struct Singles {
+    pub xor_mask: i32,
+}
+
+/// 64-bit floats, the bits of `xor_mask` flipped.
+#[derive(Clone, Copy)]
+pub struct Doubles {
+    pub xor_mask: i64,
+}
+
+macro_rules! integers {
+    ($($kind:ident, $type:ty, $splat:ident, $larger:ident, $equal:ident, $mask:ty,
+       |$own:ident, $elements:ident| $worst:expr, $lanes:expr;)*) => {$(
+        impl Kind for $kind {
+            const SIZE: usize = size_of::<$type>();
+            #[inline(always)]
+            unsafe fn worst($own) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $splat($worst) }
+            }
+            #[inline(always)]
+            unsafe fn lanes($own, $elements: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $lanes }
+            }
+            #[inline(always)]
+            unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $larger(a, b) }
+            }
+            #[inline(always)]
+            unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $equal(mask as $mask, a, b).into() }
+            }
+        }
+    )*};
+}
+
+integers! {
+    Bytes, i8, _mm512_set1_epi8, _mm512_max_epi8, _mm512_mask_cmpeq_epi8_mask, u64, |self, elements| self.worst, {
+        let within = _mm512_min_epu8(elements, _mm512_set1_epi8(self.most as i8));
+        _mm512_xor_si512(within, _mm512_set1_epi8(self.xor_mask))
+    };
+    Words, i16, _mm512_set1_epi16, _mm512_max_epi16, _mm512_mask_cmpeq_epi16_mask, u32, |self, elements| i16::MIN ^ self.xor_mask, {
+        _mm512_xor_si512(elements, _mm512_set1_epi16(self.xor_mask))
+    };
+    Longs, i32, _mm512_set1_epi32, _mm512_max_epi32, _mm512_mask_cmpeq_epi32_mask, u16, |self, elements| i32::MIN ^ self.xor_mask, {
+        _mm512_xor_si512(elements, _mm512_set1_epi32(self.xor_mask))
+    };
+    Quads, i64, _mm512_set1_epi64, _mm512_max_epi64, _mm512_mask_cmpeq_epi64_mask, u8, |self, elements| i64::MIN ^ self.xor_mask, {
+        _mm512_xor_si512(elements, _mm512_set1_epi64(self.xor_mask))
+    };
+}
+
+impl Kind for Float16Bits {
+    const SIZE: usize = 2;
+    #[inline(always)]
+    unsafe fn worst(self) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { _mm512_set1_epi16(self.infinity ^ i16::MIN ^ self.xor_mask) }
+    }
+    /// Sign and magnitude to two's complement: both zeros become 0, and NaN lies beyond the infinities.
+    #[inline(always)]
+    unsafe fn lanes(self, elements: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            let flipped = _mm512_xor_si512(elements, _mm512_set1_epi16(self.xor_mask));
+            let negative = _mm512_movepi16_mask(flipped);
+            _mm512_mask_sub_epi16(flipped, negative, _mm512_set1_epi16(i16::MIN), flipped)
+        }
+    }
+    #[inline(always)]
+    unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            let magnitude = _mm512_max_epi16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
+            _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(self.infinity)).into()
+        }
+    }
+    #[inline(always)]
+    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { _mm512_max_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe { _mm512_mask_cmpeq_epi16_mask(mask as u32, a, b).into() }
+    }
+}
+
+macro_rules! floats {
+    ($($kind:ident, $type:ty, $splat:ident, $float:ident, $bits:ident, $larger:ident, $compare:ident, $equal:ident, $mask:ty;)*) => {$(
+        impl Kind for $kind {
+            const SIZE: usize = size_of::<$type>();
+            #[inline(always)]
+            unsafe fn worst(self) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $splat(<$type>::NEG_INFINITY.to_bits().cast_signed() ^ self.xor_mask) }
+            }
+            #[inline(always)]
+            unsafe fn lanes(self, elements: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { _mm512_xor_si512(elements, $splat(self.xor_mask)) }
+            }
+            #[inline(always)]
+            unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $compare::<_CMP_UNORD_Q>($float(a), $float(b)).into() }
+            }
+            #[inline(always)]
+            unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $compare::<_CMP_GT_OQ>($float(a), $float(b)).into() }
+            }
+            #[inline(always)]
+            unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $bits($larger($float(a), $float(b))) }
+            }
+            #[inline(always)]
+            unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $equal::<_CMP_EQ_OQ>(mask as $mask, $float(a), $float(b)).into() }
+            }
+        }
+    )*};
+}
+
+floats! {
+    Singles, f32, _mm512_set1_epi32, _mm512_castsi512_ps, _mm512_castps_si512, _mm512_max_ps,
+        _mm512_cmp_ps_mask, _mm512_mask_cmp_ps_mask, u16;
+    Doubles, f64, _mm512_set1_epi64, _mm512_castsi512_pd, _mm512_castpd_si512, _mm512_max_pd,
+        _mm512_cmp_pd_mask, _mm512_mask_cmp_pd_mask, u8;
+}

@@ -1,0 +1,26 @@
+//! Short rows that lie contiguous in memory, a batch of them at a time. There is AVX-512 for it, and no other
+//! instruction set yet: the masks that it compares into are what makes batches fast.
+//!
+//! Each row is reduced to one vector. Vectors are then combined in pairs, so that the extremes of all rows of a
+//! batch end up side by side for three instructions a row; last, each row is compared with its extreme, and
+//! the place of the first (or last) hit is a count of zero bits. No step depends on the values.
+//!
+//! The lanes of every kind are mapped so that the largest is wanted: seven kinds stand for all element
+//! types and both orders.
+
+pub mod batch;
+#[cfg(target_arch = "x86_64")]
+mod chunked;
+#[cfg(target_arch = "x86_64")]
+pub mod dispatch;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "without.rs"]
+pub mod dispatch;
+#[cfg(target_arch = "x86_64")]
+mod few;
+#[cfg(target_arch = "x86_64")]
+mod kind;
+#[cfg(target_arch = "x86_64")]
+mod kinds;
+#[cfg(target_arch = "x86_64")]
+mod padded;
