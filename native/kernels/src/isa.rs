@@ -121,7 +121,7 @@ macro_rules! instruction_set {
         $(#[$doc])*
         #[cfg(target_arch = "x86_64")]
         pub(crate) mod $set {
-            use super::Task;
+            use crate::isa::Task;
             use std::sync::OnceLock;
 
             /// What the compiler may use.

@@ -228,7 +228,7 @@ macro_rules! squares {
 
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use super::{Square, Zip, by_squares};
+    use crate::kernels::transpose::{Square, Zip, by_squares};
     use std::arch::x86_64::*;
     squares! {
         u8, 16, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi8, _mm_unpackhi_epi8;
@@ -240,7 +240,7 @@ mod vectors {
 
 #[cfg(target_arch = "aarch64")]
 mod vectors {
-    use super::{Square, Zip, by_squares};
+    use crate::kernels::transpose::{Square, Zip, by_squares};
     use std::arch::aarch64::*;
     squares! {
         u8, 16, uint8x16_t, vld1q_u8, vst1q_u8, vzip1q_u8, vzip2q_u8;
