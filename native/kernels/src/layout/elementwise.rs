@@ -64,7 +64,7 @@ impl Strides for ElementwiseStrides<'_> {
 /// An axis of an elementwise operation.
 pub type ElementwiseAxis<'a> = Axis<ElementwiseStrides<'a>>;
 
-/// Memory for the strides of all axes, in most calls without an allocation.
+/// Memory for the lengths and strides of all axes, in most calls without an allocation.
 pub type StrideTable = SmallVec<[isize; 32]>;
 
 /// The normalised iteration space of an elementwise operation.
@@ -86,23 +86,24 @@ impl<'a> ElementwiseLayout<'a> {
         size: usize,
         axes: impl Iterator<Item = (usize, isize)>,
     ) -> Self {
-        let mut lens = PerAxis::new();
+        // Of each axis the length, then its strides.
         for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
-            lens.push(len);
-            table.push(output);
-            for operand in operands {
-                table.push(operand.strides.get(dimension).map_or(0, |&stride| stride));
-            }
+            let stride = |operand: &Operand| operand.strides.get(dimension).map_or(0, |&stride| stride);
+            table.extend([len as isize, output]);
+            table.extend(operands.iter().map(stride));
         }
         let width = operands.len() + 1;
-        if lens.is_empty() {
-            lens.push(1);
-            table.resize(width, 0);
-            table[0] = size as isize;
+        if table.is_empty() {
+            table.extend([1, size as isize]);
+            table.resize(1 + width, 0);
         }
         let mut layout = Self { axes: Axes::new(), origin: Offsets::from_elem(0, width) };
-        for (&len, strides) in lens.iter().zip(table.chunks_exact_mut(width)) {
-            layout.axes.push(Axis { len, strides: ElementwiseStrides(strides) }.upwards(&mut layout.origin));
+        let mut rest = &mut table[..];
+        while let [len, strides @ ..] = rest {
+            let (strides, others) = strides.split_at_mut(width);
+            let axis = Axis { len: *len as usize, strides: ElementwiseStrides(strides) };
+            layout.axes.push(axis.upwards(&mut layout.origin));
+            rest = others;
         }
         merge(&mut layout.axes);
         layout

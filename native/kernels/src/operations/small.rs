@@ -120,19 +120,25 @@ unsafe fn accumulate<E: Ranked, O: Order>(
 ) {
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
     let best = &mut best[..inner.len];
+    let strides = inner.strides.operands();
+    let mut first = true;
     // In the order of large arrays, where what is broadcast along the line comes first: which of several NaN is passed
     // on depends on it.
-    let lines = || operands.iter().zip(&at[1..]).zip(inner.strides.operands());
-    let broadcast = lines().filter(|&(_, &stride)| stride == 0);
-    let ordered = broadcast.chain(lines().filter(|&(_, &stride)| stride != 0));
-    for (number, ((operand, &offset), &stride)) in ordered.enumerate() {
-        for (place, best) in best.iter_mut().enumerate() {
-            let element = operand.data.wrapping_offset(offset + stride * place as isize).cast::<E>();
-            // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
-            unsafe {
-                let rank = element.read_unaligned().rank::<O>();
-                best.write(if number == 0 { rank } else { E::extreme::<O>(best.assume_init(), rank) });
+    for broadcast in [true, false] {
+        for ((operand, &offset), &stride) in operands.iter().zip(&at[1..]).zip(strides) {
+            if (stride == 0) != broadcast {
+                continue;
             }
+            let data = operand.data.wrapping_offset(offset);
+            for (place, best) in best.iter_mut().enumerate() {
+                // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
+                unsafe {
+                    let element = data.wrapping_offset(stride * place as isize).cast::<E>();
+                    let rank = element.read_unaligned().rank::<O>();
+                    best.write(if first { rank } else { E::extreme::<O>(best.assume_init(), rank) });
+                }
+            }
+            first = false;
         }
     }
     for (place, best) in best.iter().enumerate() {
