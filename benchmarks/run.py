@@ -106,7 +106,7 @@ def measure_case(
     read = sum(span(array) for array in arrays)
     moved = read + right.size * (8 if case.operator.startswith("arg") else arrays[0].itemsize)
     if case.kind != CALL:
-        calls[LIMIT] = partial(_native.sweep, np.ones(moved, np.uint8))
+        calls[LIMIT] = partial(_native.read_bandwidth, np.ones(moved, np.uint8))
     seconds = interleave(calls, budget, keep=(OURS, LIMIT))
     limit = seconds.pop(LIMIT, None)
     return CaseRecord(

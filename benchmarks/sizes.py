@@ -44,6 +44,6 @@ def measure(largest: int, budget: float) -> Iterator[SizeRecord]:
         for line, work in LINES.items():
             call = work(part)
             call()
-            times = interleave({OURS: call, LIMIT: partial(_native.sweep, part)}, budget, keep=(OURS, LIMIT))
+            times = interleave({OURS: call, LIMIT: partial(_native.read_bandwidth, part)}, budget, keep=(OURS, LIMIT))
             yield SizeRecord(line, read, times[OURS], times[LIMIT])
         read *= 2

@@ -42,7 +42,7 @@ class Calls:
             self.extremum: 6,
             self.directml: 2,
             self.refused: 1,
-            self.sweep: 1,
+            self.read_bandwidth: 1,
         }
         self.session = session
         if session is not None:
@@ -231,9 +231,9 @@ class Calls:
             return
         raise WrongError(f"{call.__name__} took {arguments!r} {named!r}")
 
-    def sweep(self):
-        _native.sweep(memory.place(self.random, (self.random.randrange(5000),), np.dtype("int32"), [4]))
-        self.count["sweep"] += 1
+    def read_bandwidth(self):
+        _native.read_bandwidth(memory.place(self.random, (self.random.randrange(5000),), np.dtype("int32"), [4]))
+        self.count["read_bandwidth"] += 1
 
     def in_session(self):
         """One node inside ONNX Runtime, which hands over memory of its own."""

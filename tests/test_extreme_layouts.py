@@ -94,6 +94,6 @@ def test_shapes_that_numpy_refuses():
     [np.zeros((4, 4), np.float32)[:, ::2], np.zeros((4, 4), np.int8).T, np.broadcast_to(np.float32(1), (1 << 20,))],
     ids=["strided", "Fortran order", "broadcast"],
 )
-def test_a_sweep_takes_contiguous_memory_only(x):
-    assert refusal(ArgumentError, _native.sweep, x) == "sweep: the array is not C-contiguous"
-    assert _native.sweep(np.ascontiguousarray(x)) is None
+def test_read_bandwidth_takes_contiguous_memory_only(x):
+    assert refusal(ArgumentError, _native.read_bandwidth, x) == "read_bandwidth: the array is not C-contiguous"
+    assert _native.read_bandwidth(np.ascontiguousarray(x)) is None

@@ -115,8 +115,8 @@ MUTANTS = (
     Mutant(
         "dimensions are joined where an operand is broadcast",
         "native/kernels/src/layout/elementwise.rs",
-        "&& strides.all(|(outer, inner)| *outer == inner * len)",
-        "&& strides.any(|(outer, inner)| *outer == inner * len)",
+        "&& self.operands.iter().all(|operand| self.of(operand) == inner.of(operand) * len)",
+        "&& self.operands.iter().any(|operand| self.of(operand) == inner.of(operand) * len)",
         ["test_maximum.py", "test_kernels.py"],
     ),
     Mutant(

@@ -26,7 +26,7 @@ pub struct Tensor {
 pub struct Call {
     /// The inputs, as many as the node has; None for one that is left out.
     pub inputs: Vec<Option<Tensor>>,
-    /// The output; None where nobody wants it. Its shape is set by the kernel, its type and its room by the test.
+    /// The output; None where nobody wants it. Its shape is set by the kernel, its type and its memory by the test.
     pub output: Option<Tensor>,
 }
 

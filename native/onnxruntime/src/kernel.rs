@@ -169,13 +169,13 @@ mod tests {
         Some(Tensor { number: FLOAT, shape: vec![2], words })
     }
 
-    fn room(number: i32) -> Option<Tensor> {
+    fn empty(number: i32) -> Option<Tensor> {
         Some(Tensor { number, shape: vec![], words: vec![0; 2] })
     }
 
     #[test]
     fn a_call_is_answered() {
-        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(INT64) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: empty(INT64) };
         assert_eq!(outcome::<ArgReduce>(1, &mut call), None);
         let output = call.output.expect("it was wanted");
         assert_eq!((output.shape, output.words[0]), (vec![1], 1));
@@ -191,17 +191,17 @@ mod tests {
     fn tensors_of_other_types_than_the_kernels_are_refused() {
         let help = "help: make the model anew: its types contradict each other";
         let narrow = Some(Tensor { number: INT8, ..Tensor::default() });
-        let mut call = Call { inputs: vec![floats([1.0, 3.0]), narrow], output: room(FLOAT) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), narrow], output: empty(FLOAT) };
         let message = format!("Extremum: an input is of element type 3, not 1; {help}");
         assert_eq!(outcome::<Extremum>(1, &mut call), Some(message));
-        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(INT8) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: empty(INT8) };
         let message = format!("ArgReduce: the output is of element type 3, not 7; {help}");
         assert_eq!(outcome::<ArgReduce>(1, &mut call), Some(message));
     }
 
     #[test]
     fn an_input_that_is_left_out_is_named() {
-        let mut call = Call { inputs: vec![floats([1.0, 3.0]), None], output: room(FLOAT) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), None], output: empty(FLOAT) };
         let message = "Extremum: input 1 is left out; help: give every input";
         assert_eq!(outcome::<Extremum>(1, &mut call).as_deref(), Some(message));
     }
@@ -213,13 +213,13 @@ mod tests {
             Some(format!("{operator}: {given}; help: the operator {takes} and has one output"))
         };
         for inputs in [0, 2] {
-            let mut call = Call { inputs: vec![floats([1.0, 3.0]); inputs], output: room(INT64) };
+            let mut call = Call { inputs: vec![floats([1.0, 3.0]); inputs], output: empty(INT64) };
             let expected = message("ArgReduce", inputs, 1, "takes one input");
             assert_eq!(outcome::<ArgReduce>(1, &mut call), expected);
         }
         let mut call = Call::default();
         assert_eq!(outcome::<Extremum>(1, &mut call), message("Extremum", 0, 1, "takes inputs"));
-        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(FLOAT) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: empty(FLOAT) };
         assert_eq!(outcome::<Extremum>(2, &mut call), message("Extremum", 1, 2, "takes inputs"));
     }
 
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_that_asks_for_a_report() {
-        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: room(FLOAT) };
+        let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: empty(FLOAT) };
         let message = "extremum failed inside, please report this: a mistake";
         assert_eq!(outcome::<Broken>(1, &mut call).as_deref(), Some(message));
     }

@@ -1,6 +1,6 @@
 //! The lengths and strides of an array, copied.
 
-/// Axes that are kept without an allocation: calls on small arrays feel every one, and every byte that is moved.
+/// Axes that are kept without an allocation, which is a large part of the cost of a small call, as is every byte moved.
 const FEW: usize = 4;
 
 /// One length and one stride in bytes for each axis.

@@ -29,8 +29,8 @@ mod _native {
     use crate::hardmax::hardmax;
     #[pymodule_export]
     use crate::settings::{
-        get_instruction_set, get_num_threads, instruction_sets, set_bytes_per_thread, set_instruction_set,
-        set_num_threads, set_small_limit, sweep,
+        get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,
+        set_instruction_set, set_num_threads, set_small_limit,
     };
     use pyo3::exceptions::PyImportError;
     use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};

@@ -79,14 +79,14 @@ pub fn get_num_threads() -> usize {
     threads::limit()
 }
 
-/// Read a C-contiguous array once, as fast as this machine can: the yardstick of the benchmark.
+/// Read a C-contiguous array once, as fast as this machine can, for the benchmark to measure the read bandwidth.
 #[pyfunction]
 #[pyo3(signature = (array, /))]
-pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let array = Array::new(operand(array, Use::Compare, "sweep")?, "sweep")?;
+pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let array = Array::new(operand(array, Use::Compare, "read_bandwidth")?, "read_bandwidth")?;
     if !array.is_contiguous() {
         let remedy = Some("pass numpy.ascontiguousarray(x)".into());
-        let reason = "sweep: the array is not C-contiguous".into();
+        let reason = "read_bandwidth: the array is not C-contiguous".into();
         return Err(error(array.object().py(), Kind::Argument, reason, Some(array.summary()), remedy));
     }
     let (data, len) = (array.data().cast_const().cast::<i32>(), array.bytes() / 4);
@@ -102,7 +102,7 @@ pub fn sweep(array: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_bytes_per_thread(n: usize) -> usize {
-    threads::set_share(n)
+    threads::set_grain_size(n)
 }
 
 /// Set how many elements a small array has at most, which is computed element by element, for tests; returns what

@@ -3,12 +3,12 @@
 use pyo3::prelude::*;
 
 /// Bytes from which letting other Python threads run costs less than it gives.
-const WORTH_DETACHING: usize = 1 << 16;
+const DETACHED: usize = 1 << 16;
 
 /// Runs `work`, detached from the interpreter where it is long enough for others to notice.
 #[inline(always)]
 pub fn detached(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
-    if bytes < WORTH_DETACHING {
+    if bytes < DETACHED {
         return work();
     }
     apart(py, work);

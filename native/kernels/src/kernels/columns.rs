@@ -1,7 +1,7 @@
 //! Columns: the reduced axis walks through memory while neighbouring columns lie side by side.
 //!
 //! A tile of columns keeps its best values and the narrow row numbers where they stood in the first-level
-//! cache; several rows are folded in one pass, so that the tile is loaded and stored once for all of them.
+//! cache; several rows are accumulated in one pass, so that the tile is loaded and stored once for all of them.
 
 use crate::element::compare::{Compared, Index, Key, Lane, NanState};
 use crate::element::order::Order;
@@ -40,21 +40,21 @@ impl<E: Compared, O: Order> Task for Columns<E, O> {
         debug_assert!(!self.data.is_null() && !self.index.is_null());
         // SAFETY: the caller's.
         unsafe {
-            if !self.fold::<E>() {
+            if !self.accumulate::<E>() {
                 // NaN among the floats: once more with keys, which know its place.
-                self.fold::<E::Ordered>();
+                self.accumulate::<E::Ordered>();
             }
         }
     }
 }
 
 impl<E: Compared, O: Order> Columns<E, O> {
-    /// Folds all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
+    /// Accumulates all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
     ///
     /// # Safety
     /// As for [`Task::run`]; `F` is laid out like `E`.
     #[inline(always)]
-    unsafe fn fold<F: Compared<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
+    unsafe fn accumulate<F: Compared<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let (best, place) = (best.slice(self.columns), place.slice(self.columns));
         // The walk starts at the end whose ties win, so that "strictly better" is the only comparison.
@@ -101,12 +101,12 @@ impl<E: Compared, O: Order> Columns<E, O> {
         if nan {
             return false;
         }
-        let turn = self.rows as i64 - 1;
+        let last_row = self.rows as i64 - 1;
         for column in 0..self.columns {
             // SAFETY: the results have room for every column, and the passes have filled the tile.
             unsafe {
                 let place = place[column].assume_init().widen();
-                self.index.add(column).write_unaligned(if self.last { turn - place } else { place });
+                self.index.add(column).write_unaligned(if self.last { last_row - place } else { place });
             }
         }
         if !self.keys.is_null() {
@@ -119,7 +119,7 @@ impl<E: Compared, O: Order> Columns<E, O> {
     }
 }
 
-/// Folds `ROWS` rows into the tile; the first pass of a tile (`FRESH`) begins with its own first row.
+/// Accumulates `ROWS` rows in the tile; the first pass of a tile (`FRESH`) begins with its own first row.
 /// Returns `ROWS` and raises `nan` where a lane was NaN.
 ///
 /// # Safety
@@ -150,9 +150,9 @@ unsafe fn pass<F: Compared, O: Order, const ROWS: usize, const FRESH: bool>(
     ROWS
 }
 
-/// Folds all of `ROWS` rows and writes the row numbers straight away; true where a lane was NaN.
+/// Compares all of `ROWS` rows and writes the row numbers straight away; true where a lane was NaN.
 ///
-/// Rows of two to five elements that were turned into columns spend as long on the tile as on comparing.
+/// Rows of two to five elements that were transposed into columns spend as long on the tile as on comparing.
 ///
 /// # Safety
 /// There are `ROWS` rows of so many columns, and room for as many results.
@@ -203,7 +203,7 @@ unsafe fn descend<F: Compared, O: Order, const ROWS: usize>(
     (champion, at, state.saw_nan::<O>(champion))
 }
 
-/// Room in the first-level cache for one value per column.
+/// Memory in the first-level cache for one value per column.
 struct Tile([MaybeUninit<u64>; TILE / 8]);
 
 impl Tile {
@@ -215,7 +215,7 @@ impl Tile {
     #[inline(always)]
     fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
         assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
-        // SAFETY: the room suffices and is aligned; nothing is said about what it holds.
+        // SAFETY: the memory suffices and is aligned; nothing is said about what it holds.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 }

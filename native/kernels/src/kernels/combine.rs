@@ -7,7 +7,7 @@ use crate::element::order::Order;
 use crate::isa::Task;
 use std::marker::PhantomData;
 
-/// Folds the result of one block into the results so far, position by position.
+/// Combines the results of one block with those so far, position by position.
 pub struct Combine<K, O> {
     /// Number of positions.
     pub len: usize,

@@ -27,7 +27,7 @@ pub struct Pack {
 
 /// Elements from one outer position of a packed block to the next: the inner length in whole vectors.
 pub fn pitch(inner: usize, size: usize) -> usize {
-    // Sizes are powers of two, and small calls feel a division.
+    // Sizes are powers of two: a division is a large part of the cost of a small call.
     let lanes = 16 >> size.trailing_zeros();
     (inner + lanes - 1) & !(lanes - 1)
 }

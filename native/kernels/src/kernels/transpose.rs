@@ -1,6 +1,6 @@
 //! Transposition: short rows become columns.
 //!
-//! Squares of 16-byte vectors are turned by zipping: each of log2(lanes) rounds interleaves the first half of
+//! Squares of 16-byte vectors are transposed by zipping: each of log2(lanes) rounds interleaves the first half of
 //! the vectors with the second. Zips of 16 bytes belong to the baseline of every architecture named here and
 //! need no wider registers.
 
@@ -10,7 +10,7 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-/// A square that can be turned in registers.
+/// A square that can be transposed in registers.
 pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
@@ -96,7 +96,7 @@ unsafe fn strip<T: Zip, const N: usize, const W: usize>(
     let mut row = 0;
     while row < rows {
         // SAFETY: the caller's.
-        unsafe { turn::<T, N, W>(from.offset(stride * row as isize), stride, to.add(row), pitch, width) };
+        unsafe { square::<T, N, W>(from.offset(stride * row as isize), stride, to.add(row), pitch, width) };
         row += N;
     }
 }
@@ -124,16 +124,16 @@ unsafe fn rest<T: Zip, const N: usize>(
             }
         }
         // SAFETY: the copy is a whole square, and the pitch leaves room for whole vectors.
-        unsafe { turn::<T, N, 16>(copy.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
+        unsafe { square::<T, N, 16>(copy.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
     }
 }
 
-/// Turns one square and stores its first `width <= W` columns.
+/// Transposes one square and stores its first `width <= W` columns.
 ///
 /// # Safety
 /// `N` rows may be read in whole vectors, and `to` has room for `width` columns of `N` elements.
 #[inline(always)]
-unsafe fn turn<T: Zip, const N: usize, const W: usize>(
+unsafe fn square<T: Zip, const N: usize, const W: usize>(
     corner: *const u8,
     stride: isize,
     to: *mut T,

@@ -11,7 +11,7 @@ pub trait Strides {
     fn memory(&self) -> isize;
     /// Moves a position by so many steps.
     fn step(&self, at: &mut Self::Position, steps: isize);
-    /// Turns the strides into those of the same axis from its other end.
+    /// Makes the strides those of the same axis from its other end.
     fn reverse(&mut self);
     /// Whether an axis of these strides goes on where `inner`, of `len` elements, ends: in every operand.
     fn continue_from(&self, inner: &Self, len: usize) -> bool;

@@ -22,20 +22,30 @@ unsafe impl Sync for Operand {}
 /// Offsets in bytes into the output and into each operand, in this order.
 pub type Offsets = SmallVec<[isize; 8]>;
 
-/// The strides of an axis: in bytes, of the output and of each operand, in this order.
-pub struct ElementwiseStrides<'a>(&'a mut [isize]);
+/// The strides of an axis, in bytes. Those of the operands stay where the caller has put them: to copy them would be a
+/// third of the cost of a small call.
+#[derive(Clone, Copy)]
+pub struct ElementwiseStrides<'a> {
+    /// The output's.
+    pub output: isize,
+    operands: &'a [Operand],
+    /// The dimension that has the operands' strides, last dimension first.
+    dimension: usize,
+    /// Whether the operands' run the other way.
+    reversed: bool,
+}
 
 impl ElementwiseStrides<'_> {
-    /// The output's.
+    /// That of one operand.
     #[inline(always)]
-    pub fn output(&self) -> isize {
-        self.0[0]
+    pub fn operand(&self, number: usize) -> isize {
+        self.of(&self.operands[number])
     }
 
-    /// The operands'.
     #[inline(always)]
-    pub fn operands(&self) -> &[isize] {
-        &self.0[1..]
+    fn of(&self, operand: &Operand) -> isize {
+        let stride = operand.strides.get(self.dimension).map_or(0, |&stride| stride);
+        if self.reversed { -stride } else { stride }
     }
 }
 
@@ -43,29 +53,31 @@ impl Strides for ElementwiseStrides<'_> {
     type Position = Offsets;
     #[inline(always)]
     fn memory(&self) -> isize {
-        self.output()
+        self.output
     }
     #[inline(always)]
     fn step(&self, at: &mut Offsets, steps: isize) {
-        for (at, stride) in at.iter_mut().zip(&*self.0) {
-            *at += stride * steps;
+        let (output, operands) = at.split_first_mut().expect("an offset into the output");
+        *output += self.output * steps;
+        for (at, operand) in operands.iter_mut().zip(self.operands) {
+            *at += self.of(operand) * steps;
         }
     }
     #[inline(always)]
     fn reverse(&mut self) {
-        self.0.iter_mut().for_each(|stride| *stride = -*stride);
+        self.output = -self.output;
+        self.reversed = !self.reversed;
     }
     #[inline(always)]
     fn continue_from(&self, inner: &Self, len: usize) -> bool {
-        self.0.iter().zip(&*inner.0).all(|(outer, inner)| *outer == inner * len as isize)
+        let len = len as isize;
+        self.output == inner.output * len
+            && self.operands.iter().all(|operand| self.of(operand) == inner.of(operand) * len)
     }
 }
 
 /// An axis of an elementwise operation.
 pub type ElementwiseAxis<'a> = Axis<ElementwiseStrides<'a>>;
-
-/// Memory for the lengths and strides of all axes, in most calls without an allocation.
-pub type StrideTable = SmallVec<[isize; 32]>;
 
 /// The normalised iteration space of an elementwise operation.
 pub struct ElementwiseLayout<'a> {
@@ -80,32 +92,17 @@ impl<'a> ElementwiseLayout<'a> {
     ///
     /// `axes` yields, last dimension first, the length and the output stride; `size` is the size of an element.
     #[inline]
-    pub fn new(
-        table: &'a mut StrideTable,
-        operands: &[Operand],
-        size: usize,
-        axes: impl Iterator<Item = (usize, isize)>,
-    ) -> Self {
-        // Of each axis the length, then its strides.
+    pub fn new(operands: &'a [Operand], size: usize, axes: impl Iterator<Item = (usize, isize)>) -> Self {
+        let mut layout = Self { axes: Axes::new(), origin: Offsets::from_elem(0, operands.len() + 1) };
+        let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, reversed: false };
         for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
-            let stride = |operand: &Operand| operand.strides.get(dimension).map_or(0, |&stride| stride);
-            table.extend([len as isize, output]);
-            table.extend(operands.iter().map(stride));
-        }
-        let width = operands.len() + 1;
-        if table.is_empty() {
-            table.extend([1, size as isize]);
-            table.resize(1 + width, 0);
-        }
-        let mut layout = Self { axes: Axes::new(), origin: Offsets::from_elem(0, width) };
-        let mut rest = &mut table[..];
-        while let [len, strides @ ..] = rest {
-            let (strides, others) = strides.split_at_mut(width);
-            let axis = Axis { len: *len as usize, strides: ElementwiseStrides(strides) };
+            let axis = Axis { len, strides: strides(output, dimension) };
             layout.axes.push(axis.upwards(&mut layout.origin));
-            rest = others;
         }
         merge(&mut layout.axes);
+        if layout.axes.is_empty() {
+            layout.axes.push(Axis { len: 1, strides: strides(size as isize, usize::MAX) });
+        }
         layout
     }
 }

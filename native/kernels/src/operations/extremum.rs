@@ -2,7 +2,7 @@
 
 use crate::element::ElementType;
 use crate::layout::axis::positions;
-use crate::layout::elementwise::{ElementwiseLayout, Operand, StrideTable};
+use crate::layout::elementwise::{ElementwiseLayout, Operand};
 use crate::operations::small;
 use crate::operations::tiles::Plan;
 use crate::threads;
@@ -21,8 +21,7 @@ pub unsafe fn extremum(
     axes: impl Iterator<Item = (usize, isize)>,
     output: *mut u8,
 ) {
-    let mut table = StrideTable::new();
-    let layout = ElementwiseLayout::new(&mut table, operands, element.size(), axes);
+    let layout = ElementwiseLayout::new(operands, element.size(), axes);
     let elements = positions(&layout.axes);
     if elements == 0 {
         return;
@@ -31,14 +30,14 @@ pub unsafe fn extremum(
         // SAFETY: the caller's promise.
         return unsafe { small::extremum(operands, element, largest, layout, output) };
     }
-    let parts = threads::worth(elements.saturating_mul(element.size() * (operands.len() + 1)));
-    let plan = Plan::new(operands, element, largest, &layout, output, parts);
+    let num_threads = threads::num_threads(elements.saturating_mul(element.size() * (operands.len() + 1)));
+    let plan = Plan::new(operands, element, largest, &layout, output, num_threads);
     let tiles = plan.tiles();
-    // SAFETY: the caller's promise; the shares are different parts of the output.
+    // SAFETY: the caller's promise; the ranges are different parts of the output.
     let run = |tiles| unsafe { plan.run(tiles) };
-    if parts == 1 {
+    if num_threads == 1 {
         run(0..tiles);
     } else {
-        threads::map(threads::shares(tiles, threads::tasks(parts)), run);
+        threads::map(threads::ranges(tiles, threads::tasks(num_threads)), run);
     }
 }

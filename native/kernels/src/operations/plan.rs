@@ -59,9 +59,9 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of elements of `size` bytes over `layout`, with work for `parts` threads where
+    /// Plans the reduction of elements of `size` bytes over `layout`, with work for so many threads where
     /// there is that much.
-    pub fn new(size: usize, swapped: bool, layout: &'a mut ReductionLayout, parts: usize) -> Self {
+    pub fn new(size: usize, swapped: bool, layout: &'a mut ReductionLayout, num_threads: usize) -> Self {
         let contiguous = |axis: &ReductionAxis| axis.strides.input == size as isize && !swapped;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
@@ -100,20 +100,20 @@ impl<'a> Plan<'a> {
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
-        if parts > 1 {
-            plan.share(parts);
+        if num_threads > 1 {
+            plan.split(num_threads);
         }
         plan
     }
 
-    /// Cuts smaller, so that there is work for `parts` threads: they share the tiles, or else the blocks of each tile.
-    fn share(&mut self, parts: usize) {
+    /// Cuts smaller, so that there is work for all threads: they share the tiles, or else the blocks of each tile.
+    fn split(&mut self, num_threads: usize) {
         // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
-        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= parts * SHORT;
+        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= num_threads * SHORT;
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
-            self.tile = self.tile.min(self.kept.len.div_ceil(parts.div_ceil(positions(self.outer_kept))));
+            self.tile = self.tile.min(self.kept.len.div_ceil(num_threads.div_ceil(positions(self.outer_kept))));
         }
-        let each = parts.div_ceil(self.tiles() * positions(self.outer_reduced));
+        let each = num_threads.div_ceil(self.tiles() * positions(self.outer_reduced));
         self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
     }
 

@@ -3,7 +3,7 @@
 use crate::element::order::Largest;
 use crate::isa::{Task, dispatch};
 use crate::kernels::sweep::sweep_lanes;
-use crate::threads::{map, shares, worth};
+use crate::threads::{map, num_threads, ranges};
 use std::ops::Range;
 
 /// Reads memory once, as fast as this machine can with the threads that a call may use.
@@ -12,12 +12,12 @@ use std::ops::Range;
 /// `data` points at `len` readable 32-bit integers.
 pub unsafe fn read_bandwidth(data: *const i32, len: usize) -> i32 {
     let data = Memory(data);
-    let read = |share: Range<usize>| {
+    let read = |range: Range<usize>| {
         let Memory(data) = &data;
-        // SAFETY: the caller's; a share is part of the integers.
-        unsafe { dispatch(ReadAll { data: data.wrapping_add(share.start), len: share.len() }) }
+        // SAFETY: the caller's; a range is part of the integers.
+        unsafe { dispatch(ReadAll { data: data.wrapping_add(range.start), len: range.len() }) }
     };
-    if len == 0 { 0 } else { map(shares(len, worth(len * 4)), read).into_iter().max().unwrap_or(0) }
+    if len == 0 { 0 } else { map(ranges(len, num_threads(len * 4)), read).into_iter().max().unwrap_or(0) }
 }
 
 /// Memory that is only read.

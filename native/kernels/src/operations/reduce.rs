@@ -29,19 +29,19 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
         // SAFETY: the caller's promise.
         return unsafe { small::reduce(input, layout, sink) };
     }
-    let parts = threads::worth(elements.saturating_mul(input.element.size()));
+    let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
-    let plan = Plan::new(input.element.size(), input.swapped, layout, parts);
+    let plan = Plan::new(input.element.size(), input.swapped, layout, num_threads);
     let tiles = plan.tiles();
     let walk = Walk { blocks: Blocks { input, plan }, origin };
     // SAFETY: the caller's promise.
     unsafe {
-        if parts == 1 {
+        if num_threads == 1 {
             walk.run(0..tiles, sink);
         } else if tiles == 1 {
-            walk.run_in_parts(threads::shares(walk.blocks.plan.blocks(), parts), sink);
+            walk.run_in_parts(threads::ranges(walk.blocks.plan.blocks(), num_threads), sink);
         } else {
-            threads::map(threads::shares(tiles, threads::tasks(parts)), |tiles| walk.run(tiles, sink));
+            threads::map(threads::ranges(tiles, threads::tasks(num_threads)), |tiles| walk.run(tiles, sink));
         }
     }
 }

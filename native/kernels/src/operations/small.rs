@@ -120,12 +120,12 @@ unsafe fn accumulate<E: Ranked, O: Order>(
 ) {
     let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
     let best = &mut best[..inner.len];
-    let strides = inner.strides.operands();
     let mut first = true;
     // In the order of large arrays, where what is broadcast along the line comes first: which of several NaN is passed
     // on depends on it.
     for broadcast in [true, false] {
-        for ((operand, &offset), &stride) in operands.iter().zip(&at[1..]).zip(strides) {
+        for (number, (operand, &offset)) in operands.iter().zip(&at[1..]).enumerate() {
+            let stride = inner.strides.operand(number);
             if (stride == 0) != broadcast {
                 continue;
             }
@@ -142,7 +142,7 @@ unsafe fn accumulate<E: Ranked, O: Order>(
         }
     }
     for (place, best) in best.iter().enumerate() {
-        let to = output.wrapping_offset(at[0] + inner.strides.output() * place as isize).cast::<E>();
+        let to = output.wrapping_offset(at[0] + inner.strides.output * place as isize).cast::<E>();
         // SAFETY: the caller's promise; there is at least one operand.
         unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init())) };
     }

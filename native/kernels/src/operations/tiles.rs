@@ -10,7 +10,6 @@ use crate::kernels::pack::{Pack, SCRATCH};
 use crate::kernels::prefetch::LINE;
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
-use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 use std::ptr;
 
@@ -19,22 +18,20 @@ use std::ptr;
 const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 
 /// How the output is cut into tiles, and how each operand is read along their lines.
-pub struct Plan<'a, 's> {
+pub struct Plan<'a> {
     operands: &'a [Operand],
     element: ElementType,
     largest: bool,
     output: *mut u8,
     origin: &'a Offsets,
     /// The axis that lines lie along.
-    inner: &'a ElementwiseAxis<'s>,
+    inner: &'a ElementwiseAxis<'a>,
     /// The axis from one line of a tile to the next, where there is one.
-    lines: Option<&'a ElementwiseAxis<'s>>,
+    lines: Option<&'a ElementwiseAxis<'a>>,
     /// The other axes.
-    outer: &'a [ElementwiseAxis<'s>],
-    /// The operands that are broadcast along a line, which become one element that the first pass starts from.
-    broadcast: Numbers,
-    /// The others.
-    varying: Numbers,
+    outer: &'a [ElementwiseAxis<'a>],
+    /// How many operands are broadcast along a line: these become one element, which the first pass starts from.
+    broadcast: usize,
     /// Whether tiles are accumulated in the output itself. An operand that is the output itself would look like an
     /// obstacle to vectors, and goes by way of scratch memory.
     direct_output: bool,
@@ -50,36 +47,39 @@ pub struct Plan<'a, 's> {
     shift: usize,
 }
 
-/// Some of the operands, by number.
-type Numbers = SmallVec<[usize; 8]>;
-
 // SAFETY: threads write to different tiles.
-unsafe impl Sync for Plan<'_, '_> {}
+unsafe impl Sync for Plan<'_> {}
 
-impl<'a, 's> Plan<'a, 's> {
-    /// A plan with work for `parts` threads, where there is that much.
+impl<'a> Plan<'a> {
+    /// A plan with work for so many threads, where there is that much.
     pub fn new(
         operands: &'a [Operand],
         element: ElementType,
         largest: bool,
-        layout: &'a ElementwiseLayout<'s>,
+        layout: &'a ElementwiseLayout<'_>,
         output: *mut u8,
-        parts: usize,
+        num_threads: usize,
     ) -> Self {
         let ElementwiseLayout { axes, origin } = layout;
         let (inner, outer) = axes.split_first().expect("at least one axis");
         let (lines, outer) = outer.split_first().map_or((None, outer), |(lines, outer)| (Some(lines), outer));
         let size = element.size();
-        let strides = inner.strides.operands();
-        let (broadcast, varying): (Numbers, Numbers) = (0..operands.len()).partition(|&at| strides[at] == 0);
         let first = output.wrapping_offset(origin[0]);
-        let in_place = varying.iter().any(|&at| ptr::eq(operands[at].data.wrapping_offset(origin[at + 1]), first));
-        let direct_output = inner.strides.output() == size as isize && !in_place;
-        let contiguous = varying.iter().all(|&at| strides[at] == size as isize);
-        let plain = direct_output && contiguous && !operands.iter().any(|operand| operand.swapped);
+        let (mut broadcast, mut in_place, mut readable) = (0, false, true);
+        for (number, operand) in operands.iter().enumerate() {
+            let stride = inner.strides.operand(number);
+            readable &= !operand.swapped && (stride == 0 || stride == size as isize);
+            if stride == 0 {
+                broadcast += 1;
+            } else {
+                in_place |= ptr::eq(operand.data.wrapping_offset(origin[number + 1]), first);
+            }
+        }
+        let direct_output = inner.strides.output == size as isize && !in_place;
+        let plain = direct_output && readable;
         let streams = plain && operands.len() <= AT_ONCE;
         // Threads share whole tiles: with four or more for each, none has much more to do than another.
-        let fair = if parts > 1 { positions(axes) * size / (4 * parts) } else { usize::MAX };
+        let fair = if num_threads > 1 { positions(axes) * size / (4 * num_threads) } else { usize::MAX };
         // What goes by way of scratch memory or takes more than one pass stays in the first-level cache.
         let tile = if streams { fair.clamp(*STREAM.start(), *STREAM.end()) } else { SCRATCH } / size;
         // All tiles but the first begin where a line of the cache does.
@@ -97,7 +97,6 @@ impl<'a, 's> Plan<'a, 's> {
             lines,
             outer,
             broadcast,
-            varying,
             direct_output,
             tile,
             rows,
@@ -120,17 +119,18 @@ impl<'a, 's> Plan<'a, 's> {
     pub unsafe fn run(&self, tiles: Range<usize>) {
         let mut scratch = Scratch::default();
         for tile in tiles {
-            let (column, line) = (tile / self.per_line, tile % self.per_line);
-            let end = (line + 1) * self.tile - self.shift;
+            let end = (tile % self.per_line + 1) * self.tile - self.shift;
             let start = end.saturating_sub(self.tile);
             let len = end.min(self.inner.len) - start;
             let mut rows = 1;
-            let mut at = position(self.outer, self.origin.clone(), column / self.per_column);
+            let mut at = Offsets::from_slice(self.origin);
             self.inner.strides.step(&mut at, start as isize);
             if let Some(lines) = self.lines {
+                let column = tile / self.per_line;
                 let row = column % self.per_column * self.rows;
                 rows = self.rows.min(lines.len - row);
                 lines.strides.step(&mut at, row as isize);
+                at = position(self.outer, at, column / self.per_column);
             }
             // SAFETY: the caller's promise.
             unsafe { Tile { plan: self, at, rows, len }.run(&mut scratch) };
@@ -139,14 +139,14 @@ impl<'a, 's> Plan<'a, 's> {
 }
 
 /// A tile of `rows` lines of `len` elements.
-struct Tile<'a, 's> {
-    plan: &'a Plan<'a, 's>,
+struct Tile<'a> {
+    plan: &'a Plan<'a>,
     at: Offsets,
     rows: usize,
     len: usize,
 }
 
-impl Tile<'_, '_> {
+impl Tile<'_> {
     /// Accumulates all operands and leaves the result in the output.
     ///
     /// # Safety
@@ -156,7 +156,7 @@ impl Tile<'_, '_> {
         let Scratch { packed, accumulated, starts } = scratch;
         let output = output.wrapping_offset(self.at[0]);
         let to = if direct_output {
-            Lines { data: output, step: lines.map_or(0, |lines| lines.strides.output()) }
+            Lines { data: output, step: lines.map_or(0, |lines| lines.strides.output) }
         } else {
             Lines { data: reserve(accumulated), step: 0 }
         };
@@ -165,7 +165,7 @@ impl Tile<'_, '_> {
             let start = self.start(starts, packed);
             self.accumulate(start, to, packed);
             if !direct_output {
-                scatter(to.data, element.size(), self.len, output, inner.strides.output());
+                scatter(to.data, element.size(), self.len, output, inner.strides.output);
             }
         }
     }
@@ -175,18 +175,18 @@ impl Tile<'_, '_> {
     /// # Safety
     /// As for [`Plan::run`].
     unsafe fn start(&self, starts: &mut Vec<u64>, packed: &mut Vec<u64>) -> Start {
-        let Plan { operands, element, largest, broadcast, .. } = self.plan;
-        if broadcast.is_empty() {
+        let Plan { element, largest, broadcast, .. } = *self.plan;
+        if broadcast == 0 {
             return Start::Nothing;
         }
         // One alone is read where it is, if its bytes are in order.
-        let read_in_place = broadcast.len() == 1 && !operands[broadcast[0]].swapped;
+        let read_in_place = broadcast == 1 && self.operands(true).all(|number| !self.plan.operands[number].swapped);
         let to = if read_in_place { ptr::null_mut() } else { reserve(starts) };
         let to = Lines { data: to, step: element.size() as isize };
-        let mut passes = Passes::new(*element, *largest, to, (self.rows, 1), Start::Nothing);
+        let mut passes = Passes::new(element, largest, to, (self.rows, 1), Start::Nothing);
         // SAFETY: the caller's; where there is more than one operand, there is scratch memory for their results.
         unsafe {
-            broadcast.iter().for_each(|&number| self.read(number, &mut passes, packed));
+            self.operands(true).for_each(|number| self.read(number, &mut passes, packed));
             passes.start()
         }
     }
@@ -196,13 +196,20 @@ impl Tile<'_, '_> {
     /// # Safety
     /// As for [`Plan::run`]; the tile `to` may be written.
     unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Vec<u64>) {
-        let Plan { element, largest, varying, .. } = self.plan;
-        let mut passes = Passes::new(*element, *largest, to, (self.rows, self.len), start);
+        let Plan { element, largest, .. } = *self.plan;
+        let mut passes = Passes::new(element, largest, to, (self.rows, self.len), start);
         // SAFETY: the caller's.
         unsafe {
-            varying.iter().for_each(|&number| self.read(number, &mut passes, packed));
+            self.operands(false).for_each(|number| self.read(number, &mut passes, packed));
             passes.flush();
         }
+    }
+
+    /// The operands, by number, that are broadcast along a line, or those that are not.
+    #[inline]
+    fn operands(&self, broadcast: bool) -> impl Iterator<Item = usize> {
+        let strides = self.plan.inner.strides;
+        (0..self.plan.operands.len()).filter(move |&number| (strides.operand(number) == 0) == broadcast)
     }
 
     /// Gives an operand to a pass: where it lies, or packed first.
@@ -213,7 +220,7 @@ impl Tile<'_, '_> {
     unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Vec<u64>) {
         let Plan { operands, element, inner, lines, .. } = self.plan;
         let (size, swapped) = (element.size(), operands[number].swapped);
-        let stride = inner.strides.operands()[number];
+        let stride = inner.strides.operand(number);
         let data = operands[number].data.wrapping_offset(self.at[number + 1]);
         // SAFETY: the caller's promise; what is packed is as long as a line, of which there is one then.
         unsafe {
@@ -223,7 +230,7 @@ impl Tile<'_, '_> {
                 passes.push(Lines { data: to, step: 0 });
                 passes.flush();
             } else {
-                passes.push(Lines { data, step: lines.map_or(0, |lines| lines.strides.operands()[number]) });
+                passes.push(Lines { data, step: lines.map_or(0, |lines| lines.strides.operand(number)) });
             }
         }
     }

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::thread;
 
-/// Bytes that each thread of a pool has to be given for the hand-over to pay.
-pub const SHARE: usize = 256 << 10;
+/// The grain size in a pool: bytes that each thread has to be given for the hand-over to pay.
+pub const GRAIN_SIZE: usize = 256 << 10;
 
 /// A thread pool.
 pub trait Pool {
@@ -40,14 +40,14 @@ impl Drop for Reset {
     }
 }
 
-/// Runs `work` on every share in the pool that is set, if one is; results in order.
-pub(crate) fn map<R: Send>(shares: &[Range<usize>], work: &(impl Fn(Range<usize>) -> R + Sync)) -> Option<Vec<R>> {
+/// Runs `work` on every range in the pool that is set, if one is; results in order.
+pub(crate) fn map<R: Send>(ranges: &[Range<usize>], work: &(impl Fn(Range<usize>) -> R + Sync)) -> Option<Vec<R>> {
     // SAFETY: `within` borrows the pool for as long as it is set.
     let pool = POOL.get().map(|pool| unsafe { &*pool })?;
-    let results: Vec<Mutex<Option<thread::Result<R>>>> = shares.iter().map(|_| Mutex::new(None)).collect();
-    pool.run(shares.len(), &|task| {
+    let results: Vec<Mutex<Option<thread::Result<R>>>> = ranges.iter().map(|_| Mutex::new(None)).collect();
+    pool.run(ranges.len(), &|task| {
         // A panic must not unwind through the host.
-        let result = catch_unwind(AssertUnwindSafe(|| work(shares[task].clone())));
+        let result = catch_unwind(AssertUnwindSafe(|| work(ranges[task].clone())));
         *results[task].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
     });
     let results = results.into_iter().map(|result| match result.into_inner().unwrap_or_else(|p| p.into_inner()) {
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn work_is_shared_in_the_pool_and_only_within_it() {
         let pool = Backwards::default();
-        let work = || threads::map(threads::shares(10, 3), |share| share.start);
+        let work = || threads::map(threads::ranges(10, 3), |range| range.start);
         assert_eq!(within(&pool, work), [0, 3, 6]);
         assert_eq!(work(), [0, 3, 6]);
         assert_eq!(pool.0.into_inner(), 3);
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_panic_reaches_the_caller_and_leaves_no_pool_behind() {
         let pool = Backwards::default();
-        let work = || threads::map(threads::shares(10, 3), |share| assert!(share.start != 3, "stop"));
+        let work = || threads::map(threads::ranges(10, 3), |range| assert!(range.start != 3, "stop"));
         let panic = catch_unwind(AssertUnwindSafe(|| within(&pool, work)));
         assert!(panic.is_err());
         assert!(POOL.get().is_none());

@@ -66,9 +66,9 @@ fn reductions_agree_with_a_loop() {
             step *= kept[axis] as isize;
         }
         // All of these values are bfloat16 too.
-        let halves: Vec<u16> = data.iter().map(|value| (value.to_bits() >> 16) as u16).collect();
+        let bits: Vec<u16> = data.iter().map(|value| (value.to_bits() >> 16) as u16).collect();
         for (data, element) in
-            [(data.as_ptr().cast::<u8>(), ElementType::Float32), (halves.as_ptr().cast(), ElementType::BFloat16)]
+            [(data.as_ptr().cast::<u8>(), ElementType::Float32), (bits.as_ptr().cast(), ElementType::BFloat16)]
         {
             let size = element.size() as isize;
             let axes =
@@ -84,7 +84,7 @@ fn reductions_agree_with_a_loop() {
     }
 }
 
-/// Rows are short enough to be turned into columns, or compared in groups, or read one by one: the instruction
+/// Rows are short enough to be transposed into columns, or compared in batches, or read one by one: the instruction
 /// sets draw the lines in different places.
 #[test]
 fn instruction_sets_agree_on_rows_of_every_length() {
@@ -244,7 +244,7 @@ fn all_ways_pass_on_the_same_nan() {
             }
             let mut result = [0f32; 3];
             let to = result.as_mut_ptr().cast();
-            // SAFETY: three elements, one that stands still, and room for three.
+            // SAFETY: three elements, one that is broadcast, and room for three.
             unsafe { extremum(&operands, ElementType::Float32, true, [(3, 4)].into_iter(), to) };
             found.push((way, result.map(f32::to_bits)));
         }
@@ -258,7 +258,7 @@ fn all_ways_pass_on_the_same_nan() {
 fn threads_share_one_row_and_many() {
     let _settings = settings();
     let part = cases(1 << 20, 1 << 12);
-    let before = threads::set_share(part);
+    let before = threads::set_grain_size(part);
     let mut data = vec![1f32; 3 * part];
     let place = 2 * part;
     data[place..place + 2].fill(2.0);
@@ -272,7 +272,7 @@ fn threads_share_one_row_and_many() {
         unsafe { argreduce(input, axes.into_iter().rev(), (&raw mut found).cast(), IndexType::Int64) };
         assert_eq!(found, expected as i64);
     }
-    threads::set_share(before);
+    threads::set_grain_size(before);
 }
 
 /// Hosts may have denormal floats taken for zeros (onnxruntime's `session.set_denormal_as_zero`). Then they tie with zeros;

@@ -23,7 +23,7 @@ pub struct Case {
     set: InstructionSet,
     small: usize,
     threads: usize,
-    share: usize,
+    grain_size: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Case {
             set: random.pick(&sets),
             small: random.pick(&[0, usize::MAX]),
             threads: 1 + random.below(if cfg!(miri) { 2 } else { 4 }),
-            share: random.pick(&[64, 1024, 1 << 30, 1 << 30, 1 << 30, 1 << 30]),
+            grain_size: random.pick(&[64, 1024, 1 << 30, 1 << 30, 1 << 30, 1 << 30]),
         }
     }
 
@@ -67,7 +67,7 @@ impl Case {
         assert!(self.set.force());
         small::set_limit(self.small);
         threads::set_limit(self.threads);
-        threads::set_share(self.share);
+        threads::set_grain_size(self.grain_size);
         match self.operation {
             Operation::ArgReduce(index) => self.arg_reduce(random, index),
             Operation::OneHot => self.one_hot(random),
@@ -256,11 +256,11 @@ fn lens(random: &mut Random) -> Vec<usize> {
     let most = if cfg!(miri) { random.pick(&[4, 12, 35, 140]) } else { random.pick(&[8, 33, 300, 300, 3000, 20_000]) };
     let rank = random.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 7]);
     let mut lens = vec![1; rank];
-    let mut room: usize = most;
+    let mut left: usize = most;
     for _ in 0..rank {
-        let len = random.pick(&LENGTHS).min(room);
+        let len = random.pick(&LENGTHS).min(left);
         lens[random.below(rank)] = len;
-        room = most / lens.iter().product::<usize>().max(1);
+        left = most / lens.iter().product::<usize>().max(1);
     }
     if rank > 0 && random.one_in(40) {
         lens[random.below(rank)] = 0;

@@ -1,4 +1,4 @@
-//! What an element's bytes are worth: the order, written down once more and as plainly as possible.
+//! What an element's bytes mean: the order, written down once more and as plainly as possible.
 
 use extremum_kernels::ElementType::{self, *};
 use std::cmp::Ordering;

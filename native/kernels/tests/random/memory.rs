@@ -75,7 +75,7 @@ impl Memory {
 /// Bytes that an input may span; Miri takes microseconds for each.
 const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 
-/// Strides for an input: in any sequence of axes, with gaps, overlapping, unaligned, backwards, or standing still.
+/// Strides for an input: in any sequence of axes, with gaps, overlapping, unaligned, backwards, or broadcast (stride 0).
 pub fn strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
     let plain = random.one_in(3);
     let strides = build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 12 }) {
