@@ -28,7 +28,7 @@ pub unsafe fn extremum(
     }
     if small::is_small(elements) && !operands.iter().any(|operand| operand.swapped) {
         // SAFETY: the caller's promise.
-        return unsafe { small::extremum(operands, element, largest, layout, output) };
+        return unsafe { small::extremum(operands, element, largest, &layout, output) };
     }
     let num_threads = threads::num_threads(elements.saturating_mul(element.size() * (operands.len() + 1)));
     let plan = Plan::new(operands, element, largest, &layout, output, num_threads);

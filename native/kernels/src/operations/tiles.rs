@@ -130,10 +130,12 @@ impl<'a> Plan<'a> {
                 let row = column % self.per_column * self.rows;
                 rows = self.rows.min(lines.len - row);
                 lines.strides.step(&mut at, row as isize);
-                at = position(self.outer, at, column / self.per_column);
+                if !self.outer.is_empty() {
+                    at = position(self.outer, at, column / self.per_column);
+                }
             }
             // SAFETY: the caller's promise.
-            unsafe { Tile { plan: self, at, rows, len }.run(&mut scratch) };
+            unsafe { Tile { plan: self, at: &at, rows, len }.run(&mut scratch) };
         }
     }
 }
@@ -141,7 +143,7 @@ impl<'a> Plan<'a> {
 /// A tile of `rows` lines of `len` elements.
 struct Tile<'a> {
     plan: &'a Plan<'a>,
-    at: Offsets,
+    at: &'a Offsets,
     rows: usize,
     len: usize,
 }
