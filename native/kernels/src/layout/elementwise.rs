@@ -19,11 +19,34 @@ pub struct Operand {
 // SAFETY: operands are only read.
 unsafe impl Sync for Operand {}
 
-/// Offsets in bytes into the output and into each operand, in this order.
-pub type Offsets = SmallVec<[isize; 8]>;
+/// Offsets in bytes into the output and into each operand. Most calls stay at the first elements: there is nothing to
+/// write down then, nor to copy.
+#[derive(Default)]
+pub struct Offsets(SmallVec<[isize; 8]>);
 
-/// The strides of an axis, in bytes. Those of the operands stay where the caller has put them: to copy them would be a
-/// third of the cost of a small call.
+impl Clone for Offsets {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
+
+impl Offsets {
+    /// That into the output.
+    #[inline(always)]
+    pub fn output(&self) -> isize {
+        self.0.first().map_or(0, |&offset| offset)
+    }
+
+    /// That into one operand.
+    #[inline(always)]
+    pub fn operand(&self, number: usize) -> isize {
+        self.0.get(number + 1).map_or(0, |&offset| offset)
+    }
+}
+
+/// The strides of an axis, in bytes. Those of the operands stay where the caller has put them: copies of them made calls on
+/// eight elements slower.
 #[derive(Clone, Copy)]
 pub struct ElementwiseStrides<'a> {
     /// The output's.
@@ -57,9 +80,14 @@ impl Strides for ElementwiseStrides<'_> {
     }
     #[inline(always)]
     fn step(&self, at: &mut Offsets, steps: isize) {
-        let (output, operands) = at.split_first_mut().expect("an offset into the output");
-        *output += self.output * steps;
-        for (at, operand) in operands.iter_mut().zip(self.operands) {
+        if steps == 0 {
+            return;
+        }
+        if at.0.is_empty() {
+            at.0 = SmallVec::from_elem(0, self.operands.len() + 1);
+        }
+        at.0[0] += self.output * steps;
+        for (at, operand) in at.0[1..].iter_mut().zip(self.operands) {
             *at += self.of(operand) * steps;
         }
     }
@@ -93,7 +121,7 @@ impl<'a> ElementwiseLayout<'a> {
     /// `axes` yields, last dimension first, the length and the output stride; `size` is the size of an element.
     #[inline]
     pub fn new(operands: &'a [Operand], size: usize, axes: impl Iterator<Item = (usize, isize)>) -> Self {
-        let mut layout = Self { axes: Axes::new(), origin: Offsets::from_elem(0, operands.len() + 1) };
+        let mut layout = Self { axes: Axes::new(), origin: Offsets::default() };
         let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, reversed: false };
         for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
             let axis = Axis { len, strides: strides(output, dimension) };

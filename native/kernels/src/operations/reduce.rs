@@ -31,9 +31,9 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
     }
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
-    let plan = Plan::new(input.element.size(), input.swapped, layout, num_threads);
-    let tiles = plan.tiles();
-    let walk = Walk { blocks: Blocks { input, plan }, origin };
+    let blocks = Blocks { input, plan: Plan::new(input.element.size(), input.swapped, layout, num_threads) };
+    let tiles = blocks.plan.tiles();
+    let walk = Walk { blocks: &blocks, origin };
     // SAFETY: the caller's promise.
     unsafe {
         if num_threads == 1 {
@@ -49,7 +49,7 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
 /// The walk over the blocks of a plan.
 #[derive(Debug)]
 struct Walk<'a> {
-    blocks: Blocks<'a>,
+    blocks: &'a Blocks<'a>,
     /// The first elements in memory.
     origin: ReductionOffsets,
 }
@@ -158,7 +158,7 @@ impl Walk<'_> {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn reduce_blocks(&self, at: ReductionOffsets, len: usize, blocks: Range<usize>, state: &mut Results) {
-        let Blocks { input, plan } = &self.blocks;
+        let Blocks { input, plan } = self.blocks;
         let per_line = plan.blocks_per_line();
         let mut line = Odometer::new(plan.outer_reduced, at, blocks.start / per_line);
         let mut block = Results::new();

@@ -101,14 +101,14 @@ pub(crate) unsafe fn extremum(
     let line = |at: &Offsets| unsafe {
         with_element_and_order!(element, largest, E, O => accumulate::<E, O>(operands, at, inner, output));
     };
-    // To copy what has just been written costs as much as half a line: most calls have one, and do without.
     if outer.is_empty() {
         return line(&layout.origin);
     }
-    let mut walk = Odometer::new(outer, Offsets::from_slice(&layout.origin), 0);
-    for _ in 0..positions(outer) {
-        line(&walk.at);
+    let mut walk = Odometer::new(outer, layout.origin.clone(), 0);
+    line(&walk.at);
+    for _ in 1..positions(outer) {
         walk.advance();
+        line(&walk.at);
     }
 }
 
@@ -128,12 +128,12 @@ unsafe fn accumulate<E: Ranked, O: Order>(
     // In the order of large arrays, where what is broadcast along the line comes first: which of several NaN is passed
     // on depends on it.
     for broadcast in [true, false] {
-        for (number, (operand, &offset)) in operands.iter().zip(&at[1..]).enumerate() {
+        for (number, operand) in operands.iter().enumerate() {
             let stride = inner.strides.operand(number);
             if (stride == 0) != broadcast {
                 continue;
             }
-            let data = operand.data.wrapping_offset(offset);
+            let data = operand.data.wrapping_offset(at.operand(number));
             for (place, best) in best.iter_mut().enumerate() {
                 // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
                 unsafe {
@@ -146,7 +146,7 @@ unsafe fn accumulate<E: Ranked, O: Order>(
         }
     }
     for (place, best) in best.iter().enumerate() {
-        let to = output.wrapping_offset(at[0] + inner.strides.output * place as isize).cast::<E>();
+        let to = output.wrapping_offset(at.output() + inner.strides.output * place as isize).cast::<E>();
         // SAFETY: the caller's promise; there is at least one operand.
         unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init())) };
     }

@@ -64,7 +64,7 @@ impl<'a> Plan<'a> {
         let (inner, outer) = axes.split_first().expect("at least one axis");
         let (lines, outer) = outer.split_first().map_or((None, outer), |(lines, outer)| (Some(lines), outer));
         let size = element.size();
-        let first = output.wrapping_offset(origin[0]);
+        let first = output.wrapping_offset(origin.output());
         let (mut broadcast, mut in_place, mut readable) = (0, false, true);
         for (number, operand) in operands.iter().enumerate() {
             let stride = inner.strides.operand(number);
@@ -72,7 +72,7 @@ impl<'a> Plan<'a> {
             if stride == 0 {
                 broadcast += 1;
             } else {
-                in_place |= ptr::eq(operand.data.wrapping_offset(origin[number + 1]), first);
+                in_place |= ptr::eq(operand.data.wrapping_offset(origin.operand(number)), first);
             }
         }
         let direct_output = inner.strides.output == size as isize && !in_place;
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
             let start = end.saturating_sub(self.tile);
             let len = end.min(self.inner.len) - start;
             let mut rows = 1;
-            let mut at = Offsets::from_slice(self.origin);
+            let mut at = self.origin.clone();
             self.inner.strides.step(&mut at, start as isize);
             if let Some(lines) = self.lines {
                 let column = tile / self.per_line;
@@ -153,10 +153,11 @@ impl Tile<'_> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
+    #[inline(always)]
     unsafe fn run(&self, scratch: &mut Scratch) {
         let Plan { element, output, inner, lines, direct_output, .. } = *self.plan;
         let Scratch { packed, accumulated, starts } = scratch;
-        let output = output.wrapping_offset(self.at[0]);
+        let output = output.wrapping_offset(self.at.output());
         let to = if direct_output {
             Lines { data: output, step: lines.map_or(0, |lines| lines.strides.output) }
         } else {
@@ -176,6 +177,7 @@ impl Tile<'_> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
+    #[inline(always)]
     unsafe fn start(&self, starts: &mut Vec<u64>, packed: &mut Vec<u64>) -> Start {
         let Plan { element, largest, broadcast, .. } = *self.plan;
         if broadcast == 0 {
@@ -197,6 +199,7 @@ impl Tile<'_> {
     ///
     /// # Safety
     /// As for [`Plan::run`]; the tile `to` may be written.
+    #[inline(always)]
     unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Vec<u64>) {
         let Plan { element, largest, .. } = *self.plan;
         let mut passes = Passes::new(element, largest, to, (self.rows, self.len), start);
@@ -218,12 +221,12 @@ impl Tile<'_> {
     ///
     /// # Safety
     /// As for [`Plan::run`].
-    #[inline]
+    #[inline(always)]
     unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Vec<u64>) {
         let Plan { operands, element, inner, lines, .. } = self.plan;
         let (size, swapped) = (element.size(), operands[number].swapped);
         let stride = inner.strides.operand(number);
-        let data = operands[number].data.wrapping_offset(self.at[number + 1]);
+        let data = operands[number].data.wrapping_offset(self.at.operand(number));
         // SAFETY: the caller's promise; what is packed is as long as a line, of which there is one then.
         unsafe {
             if swapped || (stride != 0 && stride != size as isize) {
