@@ -30,8 +30,25 @@ pub unsafe fn extremum(
         // SAFETY: the caller's promise.
         return unsafe { small::extremum(operands, element, largest, &layout, output) };
     }
+    // SAFETY: the caller's promise.
+    unsafe { extremum_by_plan(operands, element, largest, &layout, output) }
+}
+
+/// The same of more elements than a few. Not inlined: what it needs memory for would be made for small arrays, too.
+///
+/// # Safety
+/// As for [`extremum`].
+#[inline(never)]
+unsafe fn extremum_by_plan(
+    operands: &[Operand],
+    element: ElementType,
+    largest: bool,
+    layout: &ElementwiseLayout,
+    output: *mut u8,
+) {
+    let elements = positions(&layout.axes);
     let num_threads = threads::num_threads(elements.saturating_mul(element.size() * (operands.len() + 1)));
-    let plan = Plan::new(operands, element, largest, &layout, output, num_threads);
+    let plan = Plan::new(operands, element, largest, layout, output, num_threads);
     let tiles = plan.tiles();
     // SAFETY: the caller's promise; the ranges are different parts of the output.
     let run = |tiles| unsafe { plan.run(tiles) };

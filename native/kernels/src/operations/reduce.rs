@@ -29,6 +29,16 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
         // SAFETY: the caller's promise.
         return unsafe { small::reduce(input, layout, sink) };
     }
+    // SAFETY: the caller's promise.
+    unsafe { reduce_by_plan(input, elements, layout, sink) }
+}
+
+/// Reduces more elements than a few. Not inlined: what it needs memory for would be made for small arrays, too.
+///
+/// # Safety
+/// As for [`reduce`].
+#[inline(never)]
+unsafe fn reduce_by_plan(input: Input, elements: usize, layout: &mut ReductionLayout, sink: &(impl Sink + Sync)) {
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
     let blocks = Blocks { input, plan: Plan::new(input.element.size(), input.swapped, layout, num_threads) };
