@@ -178,8 +178,8 @@ MUTANTS = (
     Mutant(
         "keepdims is ignored",
         "src/extremum/lower.py",
-        'keepdims=values.get("keepdims", 1) == 1,',
-        "keepdims=True,",
+        'keepdims=values.get("keepdims", 1) == 1,\n                tie=',
+        "keepdims=True,\n                tie=",
         ["test_lower.py"],
     ),
     Mutant(
