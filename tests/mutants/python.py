@@ -178,8 +178,8 @@ MUTANTS = (
     Mutant(
         "keepdims is ignored",
         "src/extremum/lower.py",
-        'keepdims=values.get("keepdims", 1) == 1,\n                tie=',
-        "keepdims=True,\n                tie=",
+        'keepdims=values.get("keepdims", 1) == 1,\n                tie=Tie.LAST',
+        "keepdims=True,\n                tie=Tie.LAST",
         ["test_lower.py"],
     ),
     Mutant(
