@@ -102,6 +102,12 @@ test-floors: $(VENV)/.wheel $(BIN)/uv ## the tests with the lowest of every depe
 test-newest: $(VENV)/.wheel $(BIN)/uv ## the same with the highest of every dependency
 	ENVIRONMENTS=$(VENV) UV=$(BIN)/uv .ci/test-dependencies highest $(VENV)/wheel/*.whl $(TESTS)
 
+.PHONY: test-torch
+
+test-torch: install tools ## arrays of PyTorch, which this installs
+	$(BIN)/python -m pip install --quiet torch
+	$(BIN)/python -m pytest -n 2 tests/test_interop.py
+
 .PHONY: test-the-tests coverage coverage-kernels
 
 test-the-tests: install tools ## plant wrong lines one at a time: each has to turn a test red; MUTANTS= picks some by a word

@@ -16,11 +16,11 @@ import extremum
 import random_memory as memory
 import twins
 from agreement import same_bits
-from extremum import _native
+from extremum import _native, reference
 from extremum import directml as dml
 from extremum.errors import ExtremumError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
-from strategies import BFLOAT16, ELEMENT_TYPES, INDEX_TYPES
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES
 
 BFLOAT16_AND_FLOAT64 = (BFLOAT16, np.dtype("float64"))
 
@@ -40,6 +40,7 @@ class Calls:
             self.arg_reduce: 8,
             self.one_hot: 5,
             self.extremum: 6,
+            self.values: 4,
             self.directml: 2,
             self.refused: 1,
             self.read_bandwidth: 1,
@@ -156,6 +157,35 @@ class Calls:
         self.count[call.__name__] += 1
         if self.checks:
             self.compare(Extremum(order), before, answer, out, self.describe(out, *inputs))
+
+    def values(self):
+        """Both ends at once, with elements left out."""
+        random, x = self.random, self.array()
+        axes, tie = self.axes(x), random.choice(list(Tie))
+        where = self.array(x.shape, np.dtype(bool)) if random.random() < 0.5 else None
+        omit = random.random() < 0.5
+        answer = extremum.minmax(
+            x,
+            self.spelt(x, axes),
+            keepdims=True,
+            return_index=True,
+            select_last_index=tie is Tie.LAST,
+            nan_policy="omit" if omit else "propagate",
+            where=where,
+            default=x.dtype.type(1),
+        )
+        self.count["minmax"] += 1
+        # The reference goes through elements one by one.
+        if not self.checks or x.size > 300:
+            return
+        native = x.astype(x.dtype.newbyteorder("="))
+        omit = omit and native.dtype in FLOATS
+        for order, values, indices in ((Order.MIN, answer.min, answer.argmin), (Order.MAX, answer.max, answer.argmax)):
+            expected, places = reference.find(native, order, axes, tie, omit=omit, where=where)
+            expected = np.where(places == -1, native.dtype.type(1), expected).astype(native.dtype)
+            if not (same_bits(values, expected) and same_bits(indices, places)):
+                raise WrongError(f"{order} of {x!r} over {axes}, {tie}, omit {omit}, where {where!r}: {answer}")
+        self.count["compared"] += 1
 
     def directml(self):
         """A dispatch on memory that is as long as its description says."""

@@ -76,11 +76,11 @@ minimum: operands could not be broadcast together with shapes (3,) (4,)
   help  dimensions, aligned at the last one, must be equal or 1""",
     ),
     (
-        lambda: extremum.maximum(np.zeros(3, np.float32), np.zeros(3)),
+        lambda: extremum.maximum(np.zeros(3, "M8[s]"), np.zeros(3)),
         errors.ElementTypeError,
         """\
-maximum: operands differ in element type: float32 and float64
-  help  convert them to one element type first""",
+maximum: times compare with times of their kind, not datetime64[s] with float64
+  help  convert the operands to one kind first""",
     ),
     (
         lambda: extremum.argmax(np.zeros((2, 2)), 0, out=np.zeros(3, np.int64)),

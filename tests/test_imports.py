@@ -31,7 +31,7 @@ def test_public_names():
 
     public = {name for name in vars(extremum) if not name.startswith("_")}
     functions = {name for name in public if callable(getattr(extremum, name))}
-    assert functions | {"__version__"} == set(extremum.__all__)
+    assert functions | {"__version__", "errors"} == set(extremum.__all__)
 
 
 def test_onnxruntime_is_loaded_only_to_be_asked():

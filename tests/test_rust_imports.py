@@ -15,7 +15,7 @@ LAYERS = {
     "kernels": ["lib", "operations", "kernels", "layout threads", "element", "isa"],
     "python": [
         "lib",
-        "arg elementwise hardmax settings",
+        "arg elementwise hardmax reduce settings",
         "axes index output",
         "array",
         "operand dimensions",

@@ -1,5 +1,6 @@
 """The operators that pick the largest or smallest: exact on every element type, at memory speed."""
 
+# First of all: in a second interpreter it says more than NumPy does.
 from extremum._native import (
     __version__,
     argmax,
@@ -11,13 +12,23 @@ from extremum._native import (
     set_num_threads,
 )
 
+# isort: split
+from extremum import errors
+from extremum.indices import unravel
+from extremum.values import max, min, minmax
+
 __all__ = [
     "__version__",
     "argmax",
     "argmin",
+    "errors",
     "get_num_threads",
     "hardmax",
+    "max",
     "maximum",
+    "min",
     "minimum",
+    "minmax",
     "set_num_threads",
+    "unravel",
 ]

@@ -1,35 +1,147 @@
 """Types of the native module; the docstrings live with the code in native/python/src."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from extremum.policy import NanPolicy
+
 __version__: str
 
+T = TypeVar("T", bound=np.generic)
+Axis = SupportsIndex | tuple[SupportsIndex, ...]
+
+@overload
 def argmax(
-    x: ArrayLike,
+    x: NDArray[Any],
     /,
-    axis: int | tuple[int, ...] | None = None,
+    axis: None = None,
+    *,
+    keepdims: Literal[False] = False,
+    select_last_index: bool = False,
+    dtype: type[np.int64] = ...,
+    out: None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
+) -> np.int64: ...
+@overload
+def argmax(
+    x: NDArray[Any],
+    /,
+    axis: Axis | None = None,
     *,
     keepdims: bool = False,
     select_last_index: bool = False,
     dtype: DTypeLike = np.int64,
     out: NDArray[Any] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
 ) -> NDArray[Any]: ...
+@overload
+def argmax(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    select_last_index: bool = False,
+    dtype: DTypeLike = np.int64,
+    out: NDArray[Any] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
+) -> Any: ...
+@overload
 def argmin(
-    x: ArrayLike,
+    x: NDArray[Any],
     /,
-    axis: int | tuple[int, ...] | None = None,
+    axis: None = None,
+    *,
+    keepdims: Literal[False] = False,
+    select_last_index: bool = False,
+    dtype: type[np.int64] = ...,
+    out: None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
+) -> np.int64: ...
+@overload
+def argmin(
+    x: NDArray[Any],
+    /,
+    axis: Axis | None = None,
     *,
     keepdims: bool = False,
     select_last_index: bool = False,
     dtype: DTypeLike = np.int64,
     out: NDArray[Any] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
 ) -> NDArray[Any]: ...
-def maximum(*arrays: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
-def minimum(*arrays: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
-def hardmax(x: ArrayLike, /, axis: int | tuple[int, ...] = -1, *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+@overload
+def argmin(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    select_last_index: bool = False,
+    dtype: DTypeLike = np.int64,
+    out: NDArray[Any] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: int | None = None,
+) -> Any: ...
+@overload
+def maximum(*arrays: NDArray[T], out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[T]: ...
+@overload
+def maximum(*arrays: Any, out: NDArray[Any] | None = None, nan_policy: NanPolicy = "propagate") -> Any: ...
+@overload
+def minimum(*arrays: NDArray[T], out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[T]: ...
+@overload
+def minimum(*arrays: Any, out: NDArray[Any] | None = None, nan_policy: NanPolicy = "propagate") -> Any: ...
+@overload
+def hardmax(
+    x: NDArray[T],
+    /,
+    axis: Axis = -1,
+    *,
+    out: NDArray[T] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+) -> NDArray[T]: ...
+@overload
+def hardmax(
+    x: Any,
+    /,
+    axis: Axis = -1,
+    *,
+    out: NDArray[Any] | None = None,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+) -> Any: ...
+def reduce(
+    x: NDArray[Any],
+    axis: Any,
+    *,
+    function: str,
+    largest: Sequence[bool],
+    keepdims: bool,
+    select_last_index: bool,
+    omit: bool,
+    times: bool,
+    where: NDArray[np.bool_] | None,
+    values: bool,
+    index: np.dtype[Any] | None,
+) -> tuple[int, tuple[tuple[Any, Any], ...]]: ...
+def extremum(
+    function: str, operands: tuple[NDArray[Any], ...], *, largest: bool, omit: bool, out: NDArray[Any] | None
+) -> Any: ...
 def set_num_threads(n: int, /) -> None: ...
 def get_num_threads() -> int: ...
 def instruction_sets() -> tuple[str, ...]: ...

@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.missing import refuse_missing
 
-__all__ = ["as_array", "as_element", "as_elements", "as_output"]
+__all__ = ["as_array", "as_element", "as_output", "refuse_device", "refuse_own_rules"]
 
 # What every floating-point type can hold: the largest number of float16, the narrowest.
 _LEAST_LIMIT = 65504.0
+
+# DLPack's numbers of devices whose memory the CPU reads: its own, and pinned or managed by CUDA or ROCm.
+_HOST = (1, 3, 11, 13)
 
 
 def as_array(x: object) -> NDArray[Any]:
@@ -36,15 +39,9 @@ def as_array(x: object) -> NDArray[Any]:
     return array
 
 
-def as_elements(x: object) -> NDArray[Any]:
-    """Return ``x`` as :func:`as_array` does, for elements that go into a result beside those of other arrays."""
-    _refuse_own_rules(x)
-    return as_array(x)
-
-
 def as_output(x: NDArray[Any]) -> NDArray[Any]:
     """Return an array of a subclass as it is, where plain elements may be written into it."""
-    _refuse_own_rules(x)
+    refuse_own_rules(x)
     refuse_missing(x)
     return x
 
@@ -62,6 +59,15 @@ def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]
             remedy="convert the arrays to a wider type, or pass a number within its range",
         )
     return np.asarray(number, dtype=dtype if takes else None)
+
+
+def refuse_device(x: object, device: object) -> None:
+    """Refuse an array whose elements are not in this computer's own memory."""
+    raise ElementTypeError(
+        f"the elements are on the device {device}, and are compared on the CPU here",
+        given=f"{type(x).__module__}.{type(x).__qualname__}",
+        remedy="copy the array to the CPU first",
+    )
 
 
 def _is_in_range(number: bool | int | float, dtype: np.dtype[Any], kind: str) -> bool:
@@ -87,7 +93,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     return np.ndarray.view(array, np.ndarray)
 
 
-def _refuse_own_rules(x: object) -> None:
+def refuse_own_rules(x: object) -> None:
     """Refuse an array whose class has arithmetic of its own, such as units: plain elements would lose them."""
     cls = type(x)
     if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
@@ -105,6 +111,14 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         if callable(method := getattr(x, resolve, None)):
             x = method()
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
+        try:
+            kind, number = x.__dlpack_device__()
+            elsewhere = int(kind) not in _HOST
+        except (TypeError, ValueError):
+            # It answers as an array does, and is none: a mock.
+            elsewhere = False
+        if elsewhere:
+            refuse_device(x, f"{int(kind)}:{number}")
         try:
             return np.from_dlpack(x)
         except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):

@@ -7,6 +7,7 @@ what a negative axis or a default means. How the elements are compared and trave
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +42,8 @@ class Tie(enum.Enum):
     LAST = "last"
 
 
-_ARG = {Order.MAX: _native.argmax, Order.MIN: _native.argmin}
-_ELEMENTWISE = {Order.MAX: _native.maximum, Order.MIN: _native.minimum}
+_ARG: Mapping[Order, Callable[..., NDArray[Any]]] = {Order.MAX: _native.argmax, Order.MIN: _native.argmin}
+_ELEMENTWISE: Mapping[Order, Callable[..., NDArray[Any]]] = {Order.MAX: _native.maximum, Order.MIN: _native.minimum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class OneHot:
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the one-hot array; ``out``, if given, receives it and is returned."""
-        return _native.hardmax(x, self.axes, out=out)
+        result: NDArray[Any] = _native.hardmax(x, self.axes, out=out)
+        return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from extremum.errors import ArgumentError
 from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
 
-__all__ = ["arg_reduce", "extremum", "one_hot", "reduce", "run"]
+__all__ = ["arg_reduce", "extremum", "find", "one_hot", "reduce", "run"]
 
 Array = NDArray[Any]
 Number = int | float
@@ -55,14 +55,39 @@ def one_hot(x: Array, axes: Sequence[int]) -> Array:
     return result
 
 
-def extremum(order: Order, *operands: Array) -> Array:
-    """Elementwise largest or smallest of operands broadcast together; +0 is larger than -0, as in IEEE 754-2019."""
+def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
+    """Elementwise largest or smallest of operands broadcast together; +0 is larger than -0, as in IEEE 754-2019.
+
+    NaN is not there, where `omit`, unless there is nothing else.
+    """
     operands = tuple(np.broadcast_arrays(*operands))
     result = np.empty(operands[0].shape, operands[0].dtype)
     for place in np.ndindex(result.shape):
         candidates = [x[place] for x in operands]
-        result[place] = max(candidates, key=lambda candidate: _key_with_zero_sign(candidate.item(), order))
+        numbers = [candidate for candidate in candidates if not math.isnan(candidate.item())]
+        chosen = numbers if omit and numbers else candidates
+        result[place] = max(chosen, key=lambda candidate: _key_with_zero_sign(candidate.item(), order))
     return result
+
+
+def find(
+    x: Array, order: Order, axes: Sequence[int], tie: Tie, *, omit: bool = False, where: Array | None = None
+) -> tuple[Array, Array]:
+    """Values and row-major indices of the extrema over some axes, which stay with length 1.
+
+    A NaN is not there, where `omit`, nor is an element whose place in `where` is False. Where nothing is left the index
+    is -1 and the value means nothing.
+    """
+    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+    values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
+    masks = _blocks(np.ones(x.shape, np.bool_) if where is None else np.broadcast_to(where, x.shape), axes)
+    for place, block, mask in zip(np.ndindex(*kept), _blocks(x, axes), masks, strict=True):
+        elements = block.ravel()
+        there = [i for i in np.flatnonzero(mask.ravel()) if not (omit and _is_nan(elements[i]))]
+        if there:
+            indices[place] = there[_position(elements[there], order, tie)]
+            values[place] = elements[indices[place]]
+    return values, indices
 
 
 def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
@@ -94,10 +119,23 @@ def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
 
 def _position(block: Array, order: Order, tie: Tie) -> int:
     """Row-major position of the extremum within one block."""
-    keys = [_key(value, order) for value in block.ravel().tolist()]
+    keys = [_key(value, order) for value in _numbers(block)]
     if tie is Tie.LAST:
         return len(keys) - 1 - keys[::-1].index(max(keys))
     return keys.index(max(keys))
+
+
+def _numbers(block: Array) -> list[Number]:
+    """Elements as Python's numbers; times as the integers they are stored as, with NaN for NaT."""
+    if block.dtype.kind in "mM":
+        ticks = block.ravel().view(np.int64).tolist()
+        return [math.nan if missing else tick for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)]
+    numbers: list[Number] = block.ravel().tolist()
+    return numbers
+
+
+def _is_nan(element: np.generic) -> bool:
+    return math.isnan(_numbers(np.asarray(element))[0])
 
 
 def _key(value: Number, order: Order) -> tuple[bool, Number]:

@@ -12,6 +12,7 @@ pub mod layout;
 mod operations;
 pub mod threads;
 
+pub use element::rank::Extreme;
 pub use element::{ElementType, IndexType};
 pub use layout::elementwise::Operand;
 pub use operations::argreduce::argreduce;
@@ -19,5 +20,6 @@ pub use operations::extremum::extremum;
 pub use operations::input::Input;
 pub use operations::onehot::onehot;
 pub use operations::read_bandwidth::read_bandwidth;
+pub use operations::select::{Dimension, Omit, Selection, Target, select};
 pub use operations::small;
 pub use threads::pool;

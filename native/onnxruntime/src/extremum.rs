@@ -4,7 +4,7 @@ use crate::api::{Failure, Refusal, Result};
 use crate::attributes::Attributes;
 use crate::operator::{Input, Operator, PerAxis, UNKNOWN, c_order};
 use crate::order::largest;
-use extremum_kernels::{ElementType, Operand, extremum};
+use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use smallvec::SmallVec;
 use std::ffi::CStr;
 
@@ -54,7 +54,7 @@ impl Operator for Extremum {
         }
         let axes = c_order(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
-        unsafe { extremum(&operands, element, self.largest, axes, output) };
+        unsafe { extremum(&operands, element, Extreme::new(self.largest, false), axes, output) };
         Ok(())
     }
 }

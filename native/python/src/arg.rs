@@ -3,14 +3,15 @@
 use crate::array::Array;
 use crate::axes::{Axes, Default, Named};
 use crate::errors::{Kind, error};
-use crate::index::Index;
-use crate::operand::{Use, operand};
+use crate::index::{Index, block, too_far};
+use crate::operand::{is_settled, operand};
 use crate::output::{Output, argument, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{IndexType, Input, argreduce};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use std::{ptr, slice};
 
 macro_rules! arg {
@@ -24,7 +25,8 @@ macro_rules! arg {
         /// Parameters
         /// ----------
         /// x : array_like
-        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32 or float64. Never modified.
+        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+        ///     modified.
         /// axis : int or tuple of int, optional
         ///     The axes to reduce; all of them by default.
         /// keepdims : bool, default False
@@ -35,20 +37,28 @@ macro_rules! arg {
         ///     Type of the indices: int64, int32, uint64 or uint32.
         /// out : numpy.ndarray, optional
         ///     Receives the result; needs its shape and type, may have any strides.
+        /// nan_policy : str, default "propagate"
+        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+        /// where : array_like of bool, optional
+        ///     Elements that take part; broadcast to the shape of `x`. Indices count all elements all the same.
+        /// default : int, optional
+        ///     The index of a slice in which no element takes part. Without it such a slice is an error.
         ///
         /// Returns
         /// -------
-        /// numpy.ndarray or numpy.integer
-        ///     The indices, in the shape of `x` without the reduced axes; `out` where it was given.
+        /// array or integer
+        ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
+        ///     where it was given.
         ///
         /// Raises
         /// ------
         /// AxisError
         ///     An axis is out of range or given twice.
         /// ArgumentError
-        ///     The reduced axes hold no element, an index would not fit `dtype`, or `out` does not fit.
+        ///     A slice has no element to choose from and there is no default, an index would not fit `dtype`, an element is
+        ///     NaN under ``raise``, or `out` does not fit.
         /// ElementTypeError
-        ///     `x` holds elements that have no order here, or that are missing; or `dtype` is no index type.
+        ///     `x` holds elements that have no order here, `dtype` is no index type, or the mask is not of bool.
         ///
         /// Notes
         /// -----
@@ -61,9 +71,13 @@ macro_rules! arg {
         $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(
-            signature = (x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None),
-            text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None)"
+            signature = (
+                x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None,
+                nan_policy=None, r#where=None, default=None
+            ),
+            text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
         )]
+        #[allow(clippy::too_many_arguments)]
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
@@ -71,9 +85,15 @@ macro_rules! arg {
             select_last_index: Truth,
             dtype: Option<&Bound<'py, PyAny>>,
             out: Option<&Bound<'py, PyAny>>,
+            nan_policy: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            default: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
             let call = Call { function, largest: $largest, last: select_last_index.0, keepdims: keepdims.0 };
+            if !is_settled(x) || nan_policy.is_some() || r#where.is_some() || default.is_some() {
+                return call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]);
+            }
             call.run(x, axis, dtype, out)
         }
     };
@@ -134,7 +154,7 @@ impl Call {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, function) = (x.py(), self.function);
-        let x = operand(x, Use::Compare, function)?;
+        let x = operand(x, function)?;
         let axes = Named::new(axis, Default::All, &x, function)?;
         let index = Index::new(py, dtype, function)?;
         let out = argument(out, function)?;
@@ -189,15 +209,26 @@ impl Call {
         output.finish(fresh)
     }
 
+    /// Asks the Python side, which knows other libraries' arrays, times and what may be left out.
+    #[cold]
+    fn beyond<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        static ARG: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let arg = ARG.import(x.py(), "extremum.reductions", "arg")?;
+        let (keepdims, last) = (self.keepdims, self.last);
+        arg.call1((self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
+    }
+
     /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.
     #[inline]
     fn check(&self, x: &Array<'_>, axes: Axes, index: IndexType) -> PyResult<()> {
-        let mut block = 1u64;
-        for (axis, &len) in x.shape().iter().enumerate() {
-            if axes.contains(axis) {
-                block = block.saturating_mul(len as u64);
-            }
-        }
+        let block = block(x, axes);
         if block == 0 || block - 1 > index.max() {
             return Err(self.refuse(x, axes, index, block));
         }
@@ -217,8 +248,7 @@ impl Call {
             );
             (reason, "reduce axes that are not empty".into())
         } else {
-            let name = format!("{index:?}").to_lowercase();
-            (format!("{function}: an index up to {} does not fit {name}", block - 1), "use dtype=int64".to_string())
+            return too_far(x, index, block, function);
         };
         error(py, Kind::Argument, reason, Some(x.summary()), Some(remedy))
     }

@@ -77,6 +77,17 @@ pub unsafe fn meet(py: Python<'_>, descriptor: *const PyArray_Descr) {
     }
 }
 
+/// Whether a descriptor is that of dates or of durations, whose elements the Python side takes apart.
+///
+/// # Safety
+/// The descriptor is alive.
+#[inline]
+pub unsafe fn is_time(descriptor: *const PyArray_Descr) -> bool {
+    // SAFETY: the caller's.
+    let number = unsafe { (*_PyDataType_GET_ITEM_DATA(descriptor)).type_num };
+    number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int
+}
+
 /// Whether a type was registered with NumPy by another library.
 #[inline]
 fn is_registered(number: c_int) -> bool {

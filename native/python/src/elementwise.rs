@@ -1,14 +1,14 @@
 //! `maximum` and `minimum`.
 
 use crate::array::Array;
-use crate::descriptor::descriptor;
 use crate::errors::{Kind, error};
-use crate::operand::operands;
+use crate::operand::{is_settled, operands};
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{Operand, extremum};
+use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 macro_rules! elementwise {
@@ -22,23 +22,28 @@ macro_rules! elementwise {
         /// Parameters
         /// ----------
         /// *arrays : array_like
-        ///     One or more operands of one element type, broadcast against each other. Python numbers take the
-        ///     element type of the arrays beside them. Never modified.
+        ///     One or more operands, broadcast against each other. Where their element types differ the result has that
+        ///     of ``numpy.result_type``; Python numbers take the element type of the arrays beside them. Never modified.
         /// out : numpy.ndarray, optional
         ///     Receives the result; needs its shape and type, may have any strides, may be one of the operands.
+        /// nan_policy : str, default "propagate"
+        ///     ``propagate``: NaN (NaT) wins. ``omit``: it gives way to any number, as in ``numpy.fmax`` and
+        ///     ``numpy.fmin``. ``raise``: it is an error.
         ///
         /// Returns
         /// -------
-        /// numpy.ndarray or numpy.generic
-        #[doc = concat!("    The ", $superlative, " elements, in the broadcast shape; `out` where it was given.")]
+        /// array or scalar
+        #[doc = concat!("    The ", $superlative, " elements, in the broadcast shape, as an array of the caller's own")]
+        ///     library; `out` where it was given.
         ///
         /// Raises
         /// ------
         /// ArgumentError
-        ///     There is no operand, the shapes cannot be broadcast, or `out` does not fit.
+        ///     There is no operand, the shapes cannot be broadcast, an element is missing, or NaN under ``raise``, or `out`
+        ///     does not fit.
         /// ElementTypeError
-        ///     The operands differ in element type, or hold elements that have no order here, that are missing, or whose
-        ///     class has rules of its own, such as units.
+        ///     The operands have no common type, or hold elements that have no order here, or whose class has rules of its
+        ///     own, such as units.
         ///
         /// Notes
         /// -----
@@ -50,13 +55,24 @@ macro_rules! elementwise {
         /// >>> import extremum as ex
         $(#[doc = $example])+
         #[pyfunction]
-        #[pyo3(signature = (*arrays, out=None))]
+        #[pyo3(
+            signature = (*arrays, out=None, nan_policy=None),
+            text_signature = "(*arrays, out=None, nan_policy='propagate')"
+        )]
         pub fn $function<'py>(
             py: Python<'py>,
             arrays: &Bound<'py, PyTuple>,
             out: Option<&Bound<'py, PyAny>>,
+            nan_policy: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            run(py, stringify!($function), $largest, arrays, out)
+            let function = stringify!($function);
+            if nan_policy.is_some() || !arrays.iter_borrowed().all(|array| is_settled(&array)) {
+                return beyond(function, arrays, out, nan_policy);
+            }
+            match run(py, function, $largest, false, arrays, out)? {
+                Some(result) => Ok(result),
+                None => beyond(function, arrays, out, None),
+            }
         }
     };
 }
@@ -81,13 +97,45 @@ elementwise! {
     /// array([0.5, nan])
 }
 
+/// Asks the Python side, which knows other libraries' arrays, numbers, times, mixed types and what may be left out.
+#[cold]
+fn beyond<'py>(
+    function: &str,
+    arrays: &Bound<'py, PyTuple>,
+    out: Option<&Bound<'py, PyAny>>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static EXTREMUM: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    EXTREMUM.import(arrays.py(), "extremum.elementwise", "extremum")?.call1((function, arrays, out, nan_policy))
+}
+
+/// The elementwise extremum of plain arrays of one element type, where NaN may be left out.
+#[pyfunction(name = "extremum")]
+#[pyo3(signature = (function, arrays, *, largest, omit, out))]
+pub fn elementwise<'py>(
+    py: Python<'py>,
+    function: &str,
+    arrays: &Bound<'py, PyTuple>,
+    largest: bool,
+    omit: bool,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mixed = || {
+        let reason = format!("{function}: operands differ in element type");
+        error(py, Kind::ElementType, reason, None, Some("convert them to one element type first".into()))
+    };
+    run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
+}
+
+/// Computes with arrays of one element type; None where there are several.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
     largest: bool,
+    omit: bool,
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let objects = operands(arrays, function)?;
     let out = argument(out, function)?;
     // No Python code runs from here until the kernel has ended, except to word an error.
@@ -101,10 +149,8 @@ fn run<'py>(
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
     };
     let elements = first.elements();
-    if let Some(other) = arrays.iter().find(|array| array.element() != elements.element) {
-        let (one, two) = (descriptor(py, elements.number)?, descriptor(py, other.elements().number)?);
-        let reason = format!("{function}: operands differ in element type: {one} and {two}");
-        return Err(error(py, Kind::ElementType, reason, None, Some("convert them to one element type first".into())));
+    if arrays.iter().any(|array| array.element() != elements.element) {
+        return Ok(None);
     }
     let shape = broadcast(py, function, &arrays)?;
     let fresh = out.is_none();
@@ -122,10 +168,12 @@ fn run<'py>(
         .collect();
     let target = &output.target;
     let to = target.data();
+    let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
+    let extreme = Extreme::new(largest, omit && floats.contains(&elements.element));
     let axes = shape.iter().copied().zip(target.strides().iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
-    detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, largest, axes, to) });
-    output.finish(fresh)
+    detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
+    output.finish(fresh).map(Some)
 }
 
 /// The shape that all operands broadcast to, by NumPy's rule.

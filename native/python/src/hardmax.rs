@@ -2,11 +2,12 @@
 
 use crate::array::Array;
 use crate::axes::{Default, Named};
-use crate::operand::{Use, operand};
+use crate::operand::{is_settled, operand};
 use crate::output::{Output, argument, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use std::slice;
 
 /// One at the first largest element over a set of axes, zero elsewhere.
@@ -21,11 +22,16 @@ use std::slice;
 ///     The axes that together hold exactly one 1.
 /// out : numpy.ndarray, optional
 ///     Receives the result; needs its shape and type, may have any strides.
+/// nan_policy : str, default "propagate"
+///     ``propagate``: NaN (NaT) is the largest. ``omit``: it does not take part. ``raise``: it is an error.
+/// where : array_like of bool, optional
+///     Elements that take part; broadcast to the shape of `x`. Where none does there is no 1.
 ///
 /// Returns
 /// -------
-/// numpy.ndarray
-///     Zeros and ones in the shape and element type of `x`; `out` where it was given.
+/// array
+///     Zeros and ones in the shape and element type of `x` (int64 for times), as an array of the caller's own library;
+///     `out` where it was given.
 ///
 /// Raises
 /// ------
@@ -49,14 +55,28 @@ use std::slice;
 /// array([[1., 0., 0.],
 ///        [0., 1., 0.]])
 #[pyfunction]
-#[pyo3(signature = (x, /, axis=Given(None), *, out=None), text_signature = "(x, /, axis=-1, *, out=None)")]
+#[pyo3(
+    signature = (x, /, axis=Given(None), *, out=None, nan_policy=None, r#where=None),
+    text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
+)]
 pub fn hardmax<'py>(
     x: &Bound<'py, PyAny>,
     axis: Given<'py>,
     out: Option<&Bound<'py, PyAny>>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let x = operand(x, Use::Compare, "hardmax")?;
+    if !is_settled(x) || nan_policy.is_some() || r#where.is_some() {
+        // The Python side knows other libraries' arrays, times and what may be left out.
+        let axis = match axis.0 {
+            Some(axis) => axis,
+            None => (-1i64).into_pyobject(py)?.into_any(),
+        };
+        static HARDMAX: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        return HARDMAX.import(py, "extremum.one_hot", "hardmax")?.call1((x, axis, out, nan_policy, r#where));
+    }
+    let x = operand(x, "hardmax")?;
     let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
     let out = argument(out, "hardmax")?;
     // No Python code runs from here until the kernel has ended, except to word an error.

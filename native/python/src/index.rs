@@ -1,5 +1,7 @@
 //! The `dtype` argument: the type of the indices.
 
+use crate::array::Array;
+use crate::axes::Axes;
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::errors::{Kind, error};
 use extremum_kernels::{ElementType, IndexType};
@@ -66,4 +68,18 @@ fn kernel(element: ElementType) -> Option<IndexType> {
         ElementType::UInt32 => Some(IndexType::UInt32),
         _ => None,
     }
+}
+
+/// The elements of the axes that are reduced.
+pub fn block(x: &Array<'_>, axes: Axes) -> u64 {
+    let lens = x.shape().iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
+}
+
+/// An index that could not be written down.
+#[cold]
+pub fn too_far(x: &Array<'_>, index: IndexType, block: u64, function: &str) -> PyErr {
+    let name = format!("{index:?}").to_lowercase();
+    let reason = format!("{function}: an index up to {} does not fit {name}", block - 1);
+    error(x.object().py(), Kind::Argument, reason, Some(x.summary()), Some("use dtype=int64".into()))
 }

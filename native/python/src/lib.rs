@@ -14,6 +14,7 @@ mod hardmax;
 mod index;
 mod operand;
 mod output;
+mod reduce;
 mod settings;
 mod work;
 
@@ -24,9 +25,11 @@ mod _native {
     #[pymodule_export]
     use crate::arg::{argmax, argmin};
     #[pymodule_export]
-    use crate::elementwise::{maximum, minimum};
+    use crate::elementwise::{elementwise, maximum, minimum};
     #[pymodule_export]
     use crate::hardmax::hardmax;
+    #[pymodule_export]
+    use crate::reduce::reduce;
     #[pymodule_export]
     use crate::settings::{
         get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,

@@ -3,25 +3,14 @@
 //! All of this may run Python code, which may do anything to any array. What an array looks like is therefore read
 //! afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::descriptor::meet;
+use crate::descriptor::{is_time, meet};
 use crate::errors::{Kind, error, within};
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
+use pyo3::types::PyTuple;
 use smallvec::SmallVec;
-
-/// What a call does with the elements of an array.
-#[derive(Clone, Copy)]
-pub enum Use {
-    /// It compares those of one array with each other.
-    Compare,
-    /// It takes them into a result, beside those of other arrays.
-    Take,
-    /// It overwrites them.
-    Fill,
-}
 
 /// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
 #[derive(Clone)]
@@ -57,49 +46,50 @@ impl<'py> Ndarray<'py> {
 /// The operands of one call.
 pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 
-/// Takes an argument of `function`: a plain array as it is, anything else by way of `extremum.arrays`.
+/// Takes a plain array; the Python side has made one of anything else.
 #[inline]
-pub fn operand<'py>(object: &Bound<'py, PyAny>, what: Use, function: &str) -> PyResult<Ndarray<'py>> {
-    let array = if is_plain(object) { Ndarray(object.clone()) } else { convert(object, what, function)? };
+pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
+    if !is_plain(object) {
+        return Err(no_array(object, function));
+    }
+    let array = Ndarray(object.clone());
     // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
     unsafe { meet(object.py(), (*array.fields()).descr) };
     Ok(array)
 }
 
-/// Takes several; Python's own numbers take the element type of the first that is not one.
+/// Takes several.
 #[inline]
 pub fn operands<'py>(objects: &Bound<'py, PyTuple>, function: &str) -> PyResult<Operands<'py>> {
-    if objects.iter_borrowed().any(|object| !is_plain(&object) && is_number(&object)) {
-        return beside_numbers(objects, function);
+    objects.iter_borrowed().map(|object| operand(&object, function)).collect()
+}
+
+/// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.
+#[inline]
+pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
+    if !is_plain(object) {
+        let as_output = object.py().import("extremum.arrays")?.getattr("as_output")?;
+        as_output.call1((object,)).map_err(|error| within(object.py(), error, function))?;
     }
-    let mut arrays = Operands::with_capacity(objects.len());
-    for object in objects.iter_borrowed() {
-        arrays.push(operand(&object, Use::Take, function)?);
-    }
-    Ok(arrays)
+    let array = Ndarray::new(object.clone()).map_err(|object| no_array(&object, function))?;
+    // SAFETY: as above.
+    unsafe { meet(object.py(), (*array.fields()).descr) };
+    Ok(array)
 }
 
 #[cold]
-fn beside_numbers<'py>(objects: &Bound<'py, PyTuple>, function: &str) -> PyResult<Operands<'py>> {
-    let as_element = objects.py().import("extremum.arrays")?.getattr("as_element")?;
-    let mut arrays = Vec::with_capacity(objects.len());
-    for object in objects.iter() {
-        arrays.push(if is_number(&object) { None } else { Some(operand(&object, Use::Take, function)?) });
-    }
-    let like = arrays.iter().flatten().next().map(|array| array.object().getattr("dtype")).transpose()?;
-    let settle = |(object, array): (Bound<'py, PyAny>, Option<Ndarray<'py>>)| match (array, &like) {
-        (Some(array), _) => Ok(array),
-        (None, Some(dtype)) => converted(as_element.call1((&object, dtype)), &object, function),
-        (None, None) => convert(&object, Use::Take, function),
-    };
-    objects.iter().zip(arrays).map(settle).collect()
+fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
+    let kind = object.get_type();
+    let reason = format!("{function}: {kind} is not a plain array");
+    error(object.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into()))
 }
 
-/// Whether an object is a number of Python's own: a bool, an int or a float.
-fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    object.is_exact_instance_of::<PyBool>()
-        || object.is_exact_instance_of::<PyInt>()
-        || object.is_exact_instance_of::<PyFloat>()
+/// Whether an object is an array of elements that kernels know, and of no subclass, which may give them another meaning.
+#[inline]
+pub fn is_settled(object: &Bound<'_, PyAny>) -> bool {
+    is_plain(object)
+        // SAFETY: the object is an array, which always has a descriptor.
+        && unsafe { !is_time((*_PyArray_GET_ITEM_DATA(object.as_ptr() as *const PyArrayObject)).descr) }
 }
 
 /// Whether an object is an array and of no subclass, which may give its elements another meaning.
@@ -108,28 +98,4 @@ fn is_plain(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the interpreter is attached.
     let plain = unsafe { get_type_object(object.py(), NpyTypes::PyArray_Type) };
     object.get_type_ptr() == plain
-}
-
-#[cold]
-fn convert<'py>(object: &Bound<'py, PyAny>, what: Use, function: &str) -> PyResult<Ndarray<'py>> {
-    let by = match what {
-        Use::Compare => "as_array",
-        Use::Take => "as_elements",
-        Use::Fill => "as_output",
-    };
-    converted(object.py().import("extremum.arrays")?.getattr(by)?.call1((object,)), object, function)
-}
-
-/// The answer of `extremum.arrays`, held to its promise to be an array.
-fn converted<'py>(
-    answer: PyResult<Bound<'py, PyAny>>,
-    object: &Bound<'py, PyAny>,
-    function: &str,
-) -> PyResult<Ndarray<'py>> {
-    let py = object.py();
-    let array = answer.map_err(|error| within(py, error, function))?;
-    Ndarray::new(array).or_else(|_| {
-        let reason = format!("{function}: extremum.arrays made no array of {}", object.get_type().name()?);
-        Err(error(py, Kind::ArgumentType, reason, None, None))
-    })
 }

@@ -3,7 +3,7 @@
 use crate::array::{Array, copy};
 use crate::descriptor::{Elements, descriptor};
 use crate::errors::{Kind, error};
-use crate::operand::{Ndarray, Use, operand};
+use crate::operand::{Ndarray, target};
 use extremum_kernels::layout::PerAxis;
 use pyo3::prelude::*;
 
@@ -15,7 +15,7 @@ pub fn argument<'py>(out: Option<&Bound<'py, PyAny>>, function: &str) -> PyResul
         let reason = format!("{function}: out is {}, not an array", out.get_type().name()?);
         return Err(error(out.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into())));
     }
-    operand(out, Use::Fill, function).map(Some)
+    target(out, function).map(Some)
 }
 
 /// The array that kernels write to, and the one that the caller gets.

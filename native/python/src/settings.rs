@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::errors::{Kind, error};
-use crate::operand::{Use, operand};
+use crate::operand::operand;
 use crate::work::detached;
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
@@ -83,7 +83,7 @@ pub fn get_num_threads() -> usize {
 #[pyfunction]
 #[pyo3(signature = (array, /))]
 pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let array = Array::new(operand(array, Use::Compare, "read_bandwidth")?, "read_bandwidth")?;
+    let array = Array::new(operand(array, "read_bandwidth")?, "read_bandwidth")?;
     if !array.is_contiguous() {
         let remedy = Some("pass numpy.ascontiguousarray(x)".into());
         let reason = "read_bandwidth: the array is not C-contiguous".into();

@@ -86,7 +86,7 @@ impl<const INFINITY: i16, const ONE: u16> Compared for Keyed<Float16Bits<INFINIT
 impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> {
     type Rank = u16;
     /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;
-    /// then round until the NaN of both signs stand at the end that wins.
+    /// then round until the NaN of both signs stand at the end that wins, or at the other.
     #[inline(always)]
     fn rank<O: Order>(self) -> u16 {
         ones_complement(self.0).wrapping_sub(Self::first::<O>())
@@ -105,7 +105,7 @@ impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
     /// What has the least rank: minus infinity, or else the first NaN after infinity.
     #[inline(always)]
     fn first<O: Order>() -> u16 {
-        if O::LARGEST { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
+        if O::LARGEST == O::NAN_WINS { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
     }
 }
 

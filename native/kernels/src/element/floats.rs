@@ -77,10 +77,10 @@ macro_rules! float {
                 let (bits, other) = (a.to_bits(), b.to_bits());
                 // Equal values differ in the sign of zero alone, which "and" clears and "or" sets.
                 let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
-                // `b` where they are unordered, so only a NaN in `a` is left to mend.
+                // `b` where they are unordered, so that one of the two is left to mend.
                 let picked = if O::better(a, b) { a } else { b };
                 let picked = if a == b { equal } else { picked };
-                if a != a { a } else { picked }
+                if if O::NAN_WINS { a != a } else { b != b } { a } else { picked }
             }
             #[inline(always)]
             fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {

@@ -154,4 +154,53 @@ macro_rules! with_element_and_order {
     };
 }
 
-pub(crate) use {with_element, with_element_and_order};
+/// Evaluates an expression with `$E` and `$O` bound to an element type and the order of an elementwise operation.
+macro_rules! with_element_and_extreme {
+    ($tag:expr, $extreme:expr, $E:ident, $O:ident => $body:expr) => {
+        match $extreme {
+            $crate::element::rank::Extreme::Maximum => {
+                type $O = $crate::element::order::Largest;
+                $crate::element::with_element!($tag, $E => $body)
+            }
+            $crate::element::rank::Extreme::Minimum => {
+                type $O = $crate::element::order::Smallest;
+                $crate::element::with_element!($tag, $E => $body)
+            }
+            $crate::element::rank::Extreme::MaximumNumber => {
+                type $O = $crate::element::order::LargestNumber;
+                $crate::element::with_float!($tag, $E => $body)
+            }
+            $crate::element::rank::Extreme::MinimumNumber => {
+                type $O = $crate::element::order::SmallestNumber;
+                $crate::element::with_float!($tag, $E => $body)
+            }
+        }
+    };
+}
+
+/// Evaluates an expression with `$E` bound to a type of floats, the only elements that may be NaN.
+macro_rules! with_float {
+    ($tag:expr, $E:ident => $body:expr) => {
+        match $tag {
+            $crate::element::ElementType::Float16 => {
+                type $E = $crate::element::float16_bits::Float16;
+                $body
+            }
+            $crate::element::ElementType::BFloat16 => {
+                type $E = $crate::element::float16_bits::BFloat16;
+                $body
+            }
+            $crate::element::ElementType::Float32 => {
+                type $E = f32;
+                $body
+            }
+            $crate::element::ElementType::Float64 => {
+                type $E = f64;
+                $body
+            }
+            _ => unreachable!("no NaN to be omitted"),
+        }
+    };
+}
+
+pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float};

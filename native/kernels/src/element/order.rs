@@ -5,6 +5,8 @@
 pub trait Order: Copy + Send + Sync + 'static {
     /// True where the largest is wanted.
     const LARGEST: bool;
+    /// True where NaN wins against every number, false where every number wins against NaN.
+    const NAN_WINS: bool = true;
     /// Whether `a` comes strictly before `b`, neither being NaN.
     fn better<L: PartialOrd>(a: L, b: L) -> bool;
 }
@@ -27,6 +29,32 @@ impl Order for Largest {
 
 impl Order for Smallest {
     const LARGEST: bool = false;
+    #[inline(always)]
+    fn better<L: PartialOrd>(a: L, b: L) -> bool {
+        a < b
+    }
+}
+
+/// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`.
+#[derive(Clone, Copy)]
+pub struct LargestNumber;
+
+/// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`.
+#[derive(Clone, Copy)]
+pub struct SmallestNumber;
+
+impl Order for LargestNumber {
+    const LARGEST: bool = true;
+    const NAN_WINS: bool = false;
+    #[inline(always)]
+    fn better<L: PartialOrd>(a: L, b: L) -> bool {
+        a > b
+    }
+}
+
+impl Order for SmallestNumber {
+    const LARGEST: bool = false;
+    const NAN_WINS: bool = false;
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
         a < b

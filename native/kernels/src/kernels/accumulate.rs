@@ -2,8 +2,9 @@
 
 use crate::element::compare::{Index, Lane};
 use crate::element::order::Order;
+use crate::element::rank::Extreme;
 use crate::element::stored::Element;
-use crate::element::{ElementType, with_element_and_order};
+use crate::element::{ElementType, with_element_and_extreme};
 use crate::isa::{Task, dispatch};
 use crate::kernels::prefetch::LINE;
 use std::array::from_fn;
@@ -33,7 +34,7 @@ impl<T> Lines<*const T> {
 /// The passes over one tile, each over several operands.
 pub struct Passes {
     element: ElementType,
-    largest: bool,
+    extreme: Extreme,
     to: Lines<*mut u8>,
     pub len: usize,
     rows: usize,
@@ -57,13 +58,13 @@ impl Passes {
     /// Passes into `rows` lines of `len` elements each.
     pub fn new(
         element: ElementType,
-        largest: bool,
+        extreme: Extreme,
         to: Lines<*mut u8>,
         (rows, len): (usize, usize),
         start: Start,
     ) -> Self {
         let operands = [Lines { data: ptr::null(), step: 0 }; AT_ONCE];
-        Self { element, largest, to, len, rows, operands, waiting: 0, start }
+        Self { element, extreme, to, len, rows, operands, waiting: 0, start }
     }
 
     /// Takes an operand into the next pass.
@@ -103,7 +104,7 @@ impl Passes {
             let Self { start, to, len, rows, .. } = *self;
             let operands = &self.operands[..self.waiting];
             // SAFETY: the caller's.
-            with_element_and_order!(self.element, self.largest, E, O => unsafe { dispatch(Accumulate::<E, O> {
+            with_element_and_extreme!(self.element, self.extreme, E, O => unsafe { dispatch(Accumulate::<E, O> {
                 operands, start, to, len, rows, order: PhantomData,
             }) });
             self.waiting = 0;

@@ -6,6 +6,7 @@ pub mod batches;
 pub mod columns;
 pub mod combine;
 pub mod float16_bits;
+pub mod omit;
 pub mod pack;
 pub mod prefetch;
 pub mod rows;

@@ -2,12 +2,14 @@
 
 use crate::layout::axis::{self, Axis, Strides, merge};
 
-/// An offset into the input, the output and the row-major index: the strides of an axis, or a position.
+/// An offset into the input, its mask, the output and the row-major index: the strides of an axis, or a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReductionOffsets {
     /// Bytes into the input.
     pub input: isize,
-    /// Bytes into the output.
+    /// Bytes into the mask, where there is one.
+    pub mask: isize,
+    /// Into the output, in whatever unit its strides were given.
     pub output: isize,
     /// The row-major index within the reduced axes; 0 along kept axes.
     pub index: i64,
@@ -22,12 +24,13 @@ impl Strides for ReductionOffsets {
     #[inline(always)]
     fn step(&self, at: &mut Self, steps: isize) {
         at.input += self.input * steps;
+        at.mask += self.mask * steps;
         at.output += self.output * steps;
         at.index += self.index * steps as i64;
     }
     #[inline(always)]
     fn reverse(&mut self) {
-        *self = Self { input: -self.input, output: -self.output, index: -self.index };
+        *self = Self { input: -self.input, mask: -self.mask, output: -self.output, index: -self.index };
     }
     #[inline(always)]
     fn continue_from(&self, inner: &Self, len: usize) -> bool {
@@ -45,7 +48,7 @@ pub type ReductionAxes = axis::Axes<ReductionOffsets>;
 
 impl ReductionAxis {
     /// An axis of one element: what stands in where a list of axes is empty.
-    pub const POINT: Self = Self { len: 1, strides: ReductionOffsets { input: 0, output: 0, index: 0 } };
+    pub const POINT: Self = Self { len: 1, strides: ReductionOffsets { input: 0, mask: 0, output: 0, index: 0 } };
 }
 
 /// The normalised iteration space of a reduction.
@@ -62,19 +65,19 @@ pub struct ReductionLayout {
 impl ReductionLayout {
     /// Normalises an iteration space; one without positions keeps an empty axis.
     ///
-    /// `axes` yields, last dimension first, the length, the input stride, the output stride and whether the
-    /// axis is reduced. `last` says that the last of equals is wanted.
-    pub fn new(axes: impl Iterator<Item = (usize, isize, isize, bool)>, last: bool) -> Self {
+    /// `axes` yields, last dimension first, the length, the strides and whether the axis is reduced. `last` says that the
+    /// last of equals is wanted.
+    pub fn new(axes: impl Iterator<Item = (usize, ReductionOffsets, bool)>, last: bool) -> Self {
         let (kept, reduced) = (ReductionAxes::new(), ReductionAxes::new());
         let mut layout = Self { kept, reduced, origin: ReductionOffsets::default() };
         let mut weight = 1;
-        for (len, input, output, reduced) in axes {
+        for (len, strides, reduced) in axes {
             let index = if reduced { weight } else { 0 };
             if reduced {
                 weight *= len as i64;
             }
             if len != 1 {
-                layout.push(Axis { len, strides: ReductionOffsets { input, output, index } }, reduced, last);
+                layout.push(Axis { len, strides: ReductionOffsets { index, ..strides } }, reduced, last);
             }
         }
         merge(&mut layout.kept);
@@ -84,8 +87,8 @@ impl ReductionLayout {
 
     #[inline(always)]
     fn push(&mut self, axis: ReductionAxis, reduced: bool, last: bool) {
-        let ReductionOffsets { input, output, index } = axis.strides;
-        if reduced && input == 0 && output == 0 && axis.len > 0 {
+        let ReductionOffsets { input, mask, output, index } = axis.strides;
+        if reduced && input == 0 && mask == 0 && output == 0 && axis.len > 0 {
             // Broadcast (stride 0): all elements along the axis are one, and the tie is decided here.
             self.origin.index += if last { (axis.len as i64 - 1) * index } else { 0 };
             return;
@@ -101,33 +104,37 @@ mod tests {
     use crate::layout::axis::Odometer;
 
     fn axis(len: usize, input: isize, output: isize, index: i64) -> ReductionAxis {
-        Axis { len, strides: ReductionOffsets { input, output, index } }
+        Axis { len, strides: ReductionOffsets { input, mask: 0, output, index } }
+    }
+
+    fn reduced(len: usize, input: isize) -> (usize, ReductionOffsets, bool) {
+        (len, axis(len, input, 0, 0).strides, true)
     }
 
     #[test]
     fn c_order_over_all_axes_is_one_axis() {
-        let layout = ReductionLayout::new([(6, 4, 0, true), (4, 24, 0, true)].into_iter(), false);
+        let layout = ReductionLayout::new([reduced(6, 4), reduced(4, 24)].into_iter(), false);
         assert_eq!(layout.reduced[..], [axis(24, 4, 0, 1)]);
         assert!(layout.kept.is_empty());
     }
 
     #[test]
     fn fortran_order_keeps_its_index_strides_apart() {
-        let layout = ReductionLayout::new([(6, 16, 0, true), (4, 4, 0, true)].into_iter(), false);
+        let layout = ReductionLayout::new([reduced(6, 16), reduced(4, 4)].into_iter(), false);
         assert_eq!(layout.reduced[..], [axis(4, 4, 0, 6), axis(6, 16, 0, 1)]);
     }
 
     #[test]
     fn reversed_axes_run_upwards() {
-        let layout = ReductionLayout::new([(5, -4, 0, true)].into_iter(), false);
-        assert_eq!(layout.origin, ReductionOffsets { input: -16, output: 0, index: 4 });
+        let layout = ReductionLayout::new([reduced(5, -4)].into_iter(), false);
+        assert_eq!(layout.origin, ReductionOffsets { input: -16, mask: 0, output: 0, index: 4 });
         assert_eq!(layout.reduced[..], [axis(5, 4, 0, -1)]);
     }
 
     #[test]
     fn a_broadcast_axis_decides_its_tie_at_once() {
         for (last, index) in [(false, 0), (true, 6)] {
-            let layout = ReductionLayout::new([(7, 0, 0, true)].into_iter(), last);
+            let layout = ReductionLayout::new([reduced(7, 0)].into_iter(), last);
             assert_eq!((layout.reduced.len(), layout.origin.index), (0, index));
         }
     }
@@ -135,7 +142,7 @@ mod tests {
     #[test]
     fn an_odometer_visits_every_position_once_and_returns() {
         let axes = [axis(3, 1, 10, 0), axis(2, 3, 30, 0)];
-        let origin = ReductionOffsets { input: 100, output: 7, index: 0 };
+        let origin = ReductionOffsets { input: 100, mask: 0, output: 7, index: 0 };
         let mut walk = Odometer::new(&axes, origin, 0);
         for step in 0..6 {
             assert_eq!(walk.at, Odometer::new(&axes, origin, step).at);

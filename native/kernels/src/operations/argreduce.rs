@@ -20,7 +20,10 @@ pub unsafe fn argreduce(
     output: *mut u8,
     index: IndexType,
 ) {
-    let axes = axes.map(|(len, stride, out, reduced)| (len, stride, if reduced { 0 } else { out }, reduced));
+    let axes = axes.map(|(len, input, output, reduced)| {
+        let output = if reduced { 0 } else { output };
+        (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
+    });
     let mut layout = ReductionLayout::new(axes, input.last);
     let sink = Indices { output, index };
     // SAFETY: the caller's promise.

@@ -5,9 +5,12 @@ use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::columns::Columns;
+use crate::kernels::omit::Omit;
 use crate::kernels::pack::{Pack, SCRATCH, pitch};
 use crate::kernels::rows::Rows;
-use crate::operations::input::Input;
+use crate::layout::axis::Strides;
+use crate::layout::reduction::ReductionOffsets;
+use crate::operations::input::{Input, Omission};
 use crate::operations::plan::{Form, Plan};
 use crate::operations::results::Results;
 use std::marker::PhantomData;
@@ -19,28 +22,32 @@ use std::ptr;
 #[derive(Debug)]
 pub struct Blocks<'a> {
     pub input: Input,
+    /// What is left out; such blocks are packed.
+    pub omission: Option<Omission>,
     pub plan: Plan<'a>,
 }
 
 impl Blocks<'_> {
-    /// Reads one block, which begins `offset` bytes into the input but for its `span` of the reduced axis: the key and the
-    /// place along that axis of each position's extremum.
+    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key and the place along that axis
+    /// of each position's extremum.
     ///
     /// # Safety
     /// The input is readable wherever the positions lead; there is room for as many keys, unless they are null, and
     /// places, and as many keys to reach, unless they are null.
     pub unsafe fn read(
         &self,
-        offset: isize,
+        mut at: ReductionOffsets,
         len: usize,
         span: Range<usize>,
         against: *const u8,
         keys: *mut u8,
         index: *mut i64,
     ) {
+        self.plan.reduced.strides.step(&mut at, span.start as isize);
         let kept = (len, self.plan.kept.strides.input);
         let reduced = (span.len(), self.plan.reduced.strides.input);
-        let data = self.input.data.wrapping_offset(offset + reduced.1 * span.start as isize);
+        let data = self.input.data.wrapping_offset(at.input);
+        let mask = (self.plan.kept.strides.mask, self.plan.reduced.strides.mask);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         // SAFETY: the caller's promise; what is packed is as large as the block.
         unsafe {
@@ -48,12 +55,16 @@ impl Blocks<'_> {
                 Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
                 Form::RowBatches => self.row_batches(data, kept, span.len(), keys, index),
                 Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-                Form::Rows { packed: true } => self.packed(data, kept, reduced, |data, stride| {
-                    self.rows(data, (len, stride), span.len(), against, keys, index)
-                }),
-                Form::Columns { packed: true } => self.packed(data, reduced, kept, |data, stride| {
-                    self.columns(data, (span.len(), stride), len, keys, index)
-                }),
+                Form::Rows { packed: true } => {
+                    self.packed(data, kept, reduced, (at.mask, mask.0, mask.1), |data, stride| {
+                        self.rows(data, (len, stride), span.len(), against, keys, index)
+                    })
+                }
+                Form::Columns { packed: true } => {
+                    self.packed(data, reduced, kept, (at.mask, mask.1, mask.0), |data, stride| {
+                        self.columns(data, (span.len(), stride), len, keys, index)
+                    })
+                }
                 Form::Interleaved(rows) => self.interleaved(data, reduced, len, rows, keys, index),
             }
         }
@@ -71,13 +82,23 @@ impl Blocks<'_> {
         data: *const u8,
         outer: (usize, isize),
         inner: (usize, isize),
+        (mask, mask_outer, mask_inner): (isize, isize, isize),
         read: impl FnOnce(*const u8, isize),
     ) {
         let size = self.input.element.size();
         let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
         let to = scratch.as_mut_ptr().cast::<u8>();
+        let pack = Pack { data, outer, inner, size, swapped: self.input.swapped, to };
         // SAFETY: the caller's.
-        unsafe { dispatch(Pack { data, outer, inner, size, swapped: self.input.swapped, to }) };
+        unsafe {
+            match self.omission {
+                None => dispatch(pack),
+                Some(Omission { mask: first, pattern, fill }) => {
+                    let mask = if first.is_null() { first } else { first.wrapping_offset(mask) };
+                    dispatch(Omit { pack, mask, mask_strides: (mask_outer, mask_inner), pattern, fill });
+                }
+            }
+        }
         read(to, (pitch(inner.0, size) * size) as isize);
     }
 

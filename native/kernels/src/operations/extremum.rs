@@ -1,6 +1,7 @@
 //! `Extremum`: the elementwise largest or smallest of any number of operands, in one pass.
 
 use crate::element::ElementType;
+use crate::element::rank::Extreme;
 use crate::layout::axis::positions;
 use crate::layout::elementwise::{ElementwiseLayout, Operand};
 use crate::operations::small;
@@ -9,7 +10,7 @@ use crate::threads;
 
 /// Writes the largest (or smallest) of all operands at every position of the output.
 ///
-/// `axes` yields, last dimension first, the length and the output stride. An empty axis means no work.
+/// Only floats have a NaN that gives way. `axes` yields, last dimension first, the length and the output stride. An empty axis means no work.
 ///
 /// # Safety
 /// There is at least one operand; every operand is readable and the output writable at every position;
@@ -17,7 +18,7 @@ use crate::threads;
 pub unsafe fn extremum(
     operands: &[Operand],
     element: ElementType,
-    largest: bool,
+    extreme: Extreme,
     axes: impl Iterator<Item = (usize, isize)>,
     output: *mut u8,
 ) {
@@ -28,10 +29,10 @@ pub unsafe fn extremum(
     }
     if small::is_small(elements) && !operands.iter().any(|operand| operand.swapped) {
         // SAFETY: the caller's promise.
-        return unsafe { small::extremum(operands, element, largest, &layout, output) };
+        return unsafe { small::extremum(operands, element, extreme, &layout, output) };
     }
     // SAFETY: the caller's promise.
-    unsafe { extremum_by_plan(operands, element, largest, &layout, output) }
+    unsafe { extremum_by_plan(operands, element, extreme, &layout, output) }
 }
 
 /// The same of more elements than a few. Not inlined: what it needs memory for would be made for small arrays, too.
@@ -42,13 +43,13 @@ pub unsafe fn extremum(
 unsafe fn extremum_by_plan(
     operands: &[Operand],
     element: ElementType,
-    largest: bool,
+    extreme: Extreme,
     layout: &ElementwiseLayout,
     output: *mut u8,
 ) {
     let elements = positions(&layout.axes);
     let num_threads = threads::num_threads(elements.saturating_mul(element.size() * (operands.len() + 1)));
-    let plan = Plan::new(operands, element, largest, layout, output, num_threads);
+    let plan = Plan::new(operands, element, extreme, layout, output, num_threads);
     let tiles = plan.tiles();
     // SAFETY: the caller's promise; the ranges are different parts of the output.
     let run = |tiles| unsafe { plan.run(tiles) };

@@ -1,6 +1,7 @@
 //! What a reduction reads.
 
 use crate::element::ElementType;
+use crate::kernels::omit::Pattern;
 
 /// What is being reduced.
 #[derive(Clone, Copy, Debug)]
@@ -19,3 +20,17 @@ pub struct Input {
 
 // SAFETY: the kernels only read the input.
 unsafe impl Sync for Input {}
+
+/// What of the input does not take part, and stands in for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Omission {
+    /// The mask's byte for the first element as the caller sees it, 0 where the element is left out; null without a mask.
+    pub mask: *const u8,
+    /// Elements that are left out.
+    pub pattern: Pattern,
+    /// An element that loses to all others, as bits.
+    pub fill: u64,
+}
+
+// SAFETY: the mask is only read.
+unsafe impl Sync for Omission {}

@@ -1,4 +1,4 @@
-//! The three operations: each plans its walk over memory and chooses the kernels that read it.
+//! The operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod argreduce;
 pub mod block;
@@ -9,6 +9,7 @@ pub mod plan;
 pub mod read_bandwidth;
 pub mod reduce;
 pub mod results;
+pub mod select;
 pub mod sink;
 pub mod small;
 pub mod tiles;

@@ -24,6 +24,9 @@ pub unsafe fn onehot(
     axes: impl Iterator<Item = (usize, isize, isize, bool)>,
     output: *mut u8,
 ) {
+    let axes = axes.map(|(len, input, output, reduced)| {
+        (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
+    });
     let mut layout = ReductionLayout::new(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false };
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
@@ -148,7 +151,7 @@ impl Hot<'_> {
         // As if the output were an input: axes are ordered by that.
         let as_input = |axis: &ReductionAxis| {
             let output = axis.strides.output;
-            Axis { len: axis.len, strides: ReductionOffsets { input: output, output, index: 0 } }
+            Axis { len: axis.len, strides: ReductionOffsets { input: output, output, ..ReductionOffsets::default() } }
         };
         let mut corner = ReductionOffsets::default();
         let axes = self.reduced.iter().chain([&tile]);

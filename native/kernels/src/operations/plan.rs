@@ -16,6 +16,9 @@ pub const POSITIONS: usize = 2048;
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 const SHORT: usize = 64;
 
+/// Bytes of a block that is read twice: it fits the second-level cache.
+const TWICE: usize = 1 << 17;
+
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
@@ -39,8 +42,19 @@ pub enum Form {
     Interleaved(usize),
 }
 
+/// What is asked of a plan beside the layout.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand {
+    /// Whether the bytes of each element are in the order that is foreign to this machine.
+    pub swapped: bool,
+    /// Whether elements are left out.
+    pub omits: bool,
+    /// How many ends of the order each block is read for.
+    pub ends: usize,
+}
+
 /// How the blocks of a reduction are cut and read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan<'a> {
     /// The kept axis along which tiles lie.
     pub kept: ReductionAxis,
@@ -61,8 +75,9 @@ pub struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Plans the reduction of elements of `size` bytes over `layout`, with work for so many threads where
     /// there is that much.
-    pub fn new(size: usize, swapped: bool, layout: &'a mut ReductionLayout, num_threads: usize) -> Self {
-        let contiguous = |axis: &ReductionAxis| axis.strides.input == size as isize && !swapped;
+    pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, num_threads: usize) -> Self {
+        let follows = |axis: &ReductionAxis| axis.strides.input == size as isize;
+        let contiguous = |axis: &ReductionAxis| follows(axis) && !demand.swapped && !demand.omits;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
@@ -84,12 +99,15 @@ impl<'a> Plan<'a> {
             {
                 Form::RowBatches
             }
-            None if short => Form::Columns { packed: true },
+            None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
         let (tile, chunk) = match form {
             Form::Columns { packed: false } => (fit(TILE, size), rows_of_a_block(size)),
-            Form::Columns { packed: true } => (whole_vectors(fit(SCRATCH, size) / reduced.len, size), reduced.len),
+            Form::Columns { packed: true } => {
+                let chunk = if short { reduced.len } else { SHORT / 2 };
+                (whole_vectors(fit(SCRATCH, size) / chunk, size), chunk)
+            }
             Form::Rows { packed: false } | Form::RowBatches => (POSITIONS, usize::MAX),
             Form::Rows { packed: true } => {
                 let chunk = reduced.len.min(fit(SCRATCH, size));
@@ -100,10 +118,29 @@ impl<'a> Plan<'a> {
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
+        if demand.ends > 1 {
+            plan.keep_in_cache(size);
+        }
         if num_threads > 1 {
             plan.split(num_threads);
         }
         plan
+    }
+
+    /// Cuts smaller, so that a block that is read for both ends of the order comes from memory once.
+    fn keep_in_cache(&mut self, size: usize) {
+        let most = fit(TWICE, size);
+        match self.form {
+            Form::Rows { packed: false } | Form::RowBatches => {
+                self.tile = self.tile.min((most / self.chunk).max(1));
+                self.chunk = self.chunk.min(most);
+            }
+            Form::Columns { packed: false } | Form::Interleaved(_) => {
+                self.chunk = self.chunk.min((most / self.tile).max(1));
+            }
+            // Scratch memory is smaller.
+            Form::Rows { packed: true } | Form::Columns { packed: true } => {}
+        }
     }
 
     /// Cuts smaller, so that there is work for all threads: they share the tiles, or else the blocks of each tile.

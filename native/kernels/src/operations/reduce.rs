@@ -6,8 +6,8 @@
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
-use crate::operations::input::Input;
-use crate::operations::plan::{POSITIONS, Plan};
+use crate::operations::input::{Input, Omission};
+use crate::operations::plan::{Demand, POSITIONS, Plan};
 use crate::operations::results::Results;
 use crate::operations::sink::Sink;
 use crate::operations::small;
@@ -30,47 +30,57 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
         return unsafe { small::reduce(input, layout, sink) };
     }
     // SAFETY: the caller's promise.
-    unsafe { reduce_by_plan(input, elements, layout, sink) }
+    unsafe { reduce_ends([(input, None)], layout, [sink]) }
 }
 
-/// Reduces more elements than a few. Not inlined: what it needs memory for would be made for small arrays, too.
+/// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so.
 ///
 /// # Safety
-/// As for [`reduce`].
+/// The input and its mask are readable wherever the layout leads, which is to one position at least; the sinks were made
+/// for the layout. The inputs differ in the end of the order alone. (Not inlined: what it needs memory for would be made
+/// for small arrays, too.)
 #[inline(never)]
-unsafe fn reduce_by_plan(input: Input, elements: usize, layout: &mut ReductionLayout, sink: &(impl Sink + Sync)) {
+pub unsafe fn reduce_ends<const ENDS: usize>(
+    ends: [(Input, Option<Omission>); ENDS],
+    layout: &mut ReductionLayout,
+    sinks: [&(impl Sink + Sync); ENDS],
+) {
+    let (input, omission) = ends[0];
+    let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
-    let blocks = Blocks { input, plan: Plan::new(input.element.size(), input.swapped, layout, num_threads) };
-    let tiles = blocks.plan.tiles();
+    let demand = Demand { swapped: input.swapped, omits: omission.is_some(), ends: ENDS };
+    let plan = Plan::new(input.element.size(), demand, layout, num_threads);
+    let tiles = plan.tiles();
+    let blocks = ends.map(|(input, omission)| Blocks { input, omission, plan: plan.clone() });
     let walk = Walk { blocks: &blocks, origin };
     // SAFETY: the caller's promise.
     unsafe {
         if num_threads == 1 {
-            walk.run(0..tiles, sink);
+            walk.run(0..tiles, sinks);
         } else if tiles == 1 {
-            walk.run_in_parts(threads::ranges(walk.blocks.plan.blocks(), num_threads), sink);
+            walk.run_in_parts(threads::ranges(plan.blocks(), num_threads), sinks);
         } else {
-            threads::map(threads::ranges(tiles, threads::tasks(num_threads)), |tiles| walk.run(tiles, sink));
+            threads::map(threads::ranges(tiles, threads::tasks(num_threads)), |tiles| walk.run(tiles, sinks));
         }
     }
 }
 
-/// The walk over the blocks of a plan.
+/// The walk over the blocks of a plan, which are the same for each end of the order.
 #[derive(Debug)]
-struct Walk<'a> {
-    blocks: &'a Blocks<'a>,
+struct Walk<'a, const ENDS: usize> {
+    blocks: &'a [Blocks<'a>; ENDS],
     /// The first elements in memory.
     origin: ReductionOffsets,
 }
 
-impl Walk<'_> {
-    /// Reduces the given tiles and hands each to the sink.
+impl<const ENDS: usize> Walk<'_, ENDS> {
+    /// Reduces the given tiles and hands each to the sinks.
     ///
     /// # Safety
-    /// The input's memory is readable wherever the layout leads, and the sink was made for the layout.
-    pub unsafe fn run(&self, tiles: Range<usize>, sink: &impl Sink) {
-        let plan = &self.blocks.plan;
+    /// The input's memory is readable wherever the layout leads, and the sinks were made for the layout.
+    pub unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
+        let plan = self.plan();
         let per_line = plan.per_line();
         let mut line = Odometer::new(plan.outer_kept, self.origin, tiles.start / per_line);
         let plain = self.is_plain();
@@ -80,10 +90,15 @@ impl Walk<'_> {
             let at = plan.kept.moved(line.at, start);
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
-                match sink.direct_output(at, &plan.kept) {
-                    Some(index) if plain => self.read_plain(at, len, index),
-                    _ if plain => self.read_into_scratch(at, len, sink),
-                    _ => self.combine_blocks(at, len, sink),
+                if plain {
+                    for (blocks, sink) in self.blocks.iter().zip(sinks) {
+                        match sink.direct_output(at, &plan.kept) {
+                            Some(index) => Self::read_plain(blocks, at, len, index),
+                            None => Self::read_into_scratch(blocks, at, len, sink),
+                        }
+                    }
+                } else {
+                    self.combine_blocks(at, len, sinks);
                 }
             }
             if start + len == plan.kept.len {
@@ -96,9 +111,9 @@ impl Walk<'_> {
     ///
     /// # Safety
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` indices.
-    unsafe fn read_plain(&self, at: ReductionOffsets, len: usize, index: *mut i64) {
+    unsafe fn read_plain(blocks: &Blocks, at: ReductionOffsets, len: usize, index: *mut i64) {
         // SAFETY: the caller's.
-        unsafe { self.blocks.read(at.input, len, 0..self.blocks.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
+        unsafe { blocks.read(at, len, 0..blocks.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
     }
 
     // These two have frames of several pages, each of which is touched at every call. That takes a third as long as a
@@ -109,66 +124,95 @@ impl Walk<'_> {
     /// # Safety
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline(never)]
-    unsafe fn read_into_scratch(&self, at: ReductionOffsets, len: usize, sink: &impl Sink) {
+    unsafe fn read_into_scratch(blocks: &Blocks, at: ReductionOffsets, len: usize, sink: &impl Sink) {
         let mut index = [const { MaybeUninit::<i64>::uninit() }; POSITIONS];
         // SAFETY: the caller's; the tile's indices are written before they are handed on.
         unsafe {
-            self.read_plain(at, len, index.as_mut_ptr().cast());
-            sink.take(at, &self.blocks.plan.kept, slice::from_raw_parts(index.as_ptr().cast(), len));
+            Self::read_plain(blocks, at, len, index.as_mut_ptr().cast());
+            sink.take(at, &blocks.plan.kept, slice::from_raw_parts(index.as_ptr().cast(), len));
         }
     }
 
-    /// Combines the blocks of a tile and hands it to the sink.
+    /// Combines the blocks of a tile and hands it to the sinks.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
     #[inline(never)]
-    unsafe fn combine_blocks(&self, at: ReductionOffsets, len: usize, sink: &impl Sink) {
-        let mut state = Results::new();
+    unsafe fn combine_blocks(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
+        let mut states = [const { Results::new() }; ENDS];
         // SAFETY: the caller's.
         unsafe {
-            self.reduce_blocks(at, len, 0..self.blocks.plan.blocks(), &mut state);
-            sink.take(at, &self.blocks.plan.kept, state.index_slice(len));
+            self.reduce_blocks(at, len, 0..self.plan().blocks(), &mut states);
+            self.hand_on(at, len, &mut states, sinks);
         }
     }
 
-    /// Reduces the only tile in several parts at once and hands it to the sink.
+    /// Hands the results of a tile to the sinks.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run); the states are filled.
+    unsafe fn hand_on(
+        &self,
+        at: ReductionOffsets,
+        len: usize,
+        states: &mut [Results; ENDS],
+        sinks: [&impl Sink; ENDS],
+    ) {
+        for (state, sink) in states.iter_mut().zip(sinks) {
+            // SAFETY: the caller's.
+            unsafe { sink.take(at, &self.plan().kept, state.index_slice(len)) };
+        }
+    }
+
+    /// Reduces the only tile in several parts at once and hands it to the sinks.
     ///
     /// # Safety
     /// As for [`run`](Self::run); the walk has one tile.
-    pub unsafe fn run_in_parts(&self, parts: Vec<Range<usize>>, sink: &impl Sink) {
+    pub unsafe fn run_in_parts(&self, parts: Vec<Range<usize>>, sinks: [&impl Sink; ENDS]) {
         let at = self.origin;
-        let len = self.blocks.plan.kept.len;
+        let len = self.plan().kept.len;
         let partial = |blocks: Range<usize>| {
-            let mut state = Box::new(Results::new());
+            let mut states = Box::new([const { Results::new() }; ENDS]);
             // SAFETY: the caller's promise.
-            unsafe { self.reduce_blocks(at, len, blocks, &mut state) };
-            state
+            unsafe { self.reduce_blocks(at, len, blocks, &mut states) };
+            states
         };
-        let mut states = threads::map(parts, partial).into_iter();
-        let input = &self.blocks.input;
-        let mut total = states.next().expect("at least one part");
+        let mut parts = threads::map(parts, partial).into_iter();
+        let mut totals = parts.next().expect("at least one part");
         // SAFETY: each part has filled its results; the rest is the caller's promise.
         unsafe {
-            for mut state in states {
-                total.combine(len, &mut state, 0, input, input.last);
+            for mut states in parts {
+                for ((total, state), Blocks { input, .. }) in totals.iter_mut().zip(&mut *states).zip(self.blocks) {
+                    total.combine(len, state, 0, input, input.last);
+                }
             }
-            sink.take(at, &self.blocks.plan.kept, total.index_slice(len));
+            self.hand_on(at, len, &mut totals, sinks);
         }
+    }
+
+    /// The plan, which is the same for each end.
+    fn plan(&self) -> &Plan<'_> {
+        &self.blocks[0].plan
     }
 
     /// Whether a tile is one block whose positions already are the indices.
     fn is_plain(&self) -> bool {
-        let plan = &self.blocks.plan;
+        let plan = self.plan();
         plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
     }
 
-    /// Reduces some of the blocks of one tile into `state`.
+    /// Reduces some of the blocks of one tile into `states`, each block for all ends while it is in cache.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    unsafe fn reduce_blocks(&self, at: ReductionOffsets, len: usize, blocks: Range<usize>, state: &mut Results) {
-        let Blocks { input, plan } = self.blocks;
+    unsafe fn reduce_blocks(
+        &self,
+        at: ReductionOffsets,
+        len: usize,
+        blocks: Range<usize>,
+        states: &mut [Results; ENDS],
+    ) {
+        let plan = self.plan();
         let per_line = plan.blocks_per_line();
         let mut line = Odometer::new(plan.outer_reduced, at, blocks.start / per_line);
         let mut block = Results::new();
@@ -177,20 +221,22 @@ impl Walk<'_> {
             let start = number % per_line * plan.chunk;
             let end = plan.reduced.len.min(start + plan.chunk);
             let first_index = plan.reduced.moved(line.at, start).index;
-            // Only a block that reaches what the others have found needs to say where.
-            let (against, into) = match number == first {
-                true => (ptr::null(), &mut *state),
-                false => (state.pointers().0.cast_const(), &mut block),
-            };
-            let (keys, index) = into.pointers();
-            // SAFETY: the caller's promise; the block fills what is read of it.
-            unsafe {
-                self.blocks.read(line.at.input, len, start..end, against, keys, index);
-                for index in into.index_slice(len) {
-                    *index = first_index + *index * plan.reduced.strides.index;
-                }
-                if number != first {
-                    state.combine(len, &mut block, 0, input, input.last);
+            for (state, blocks) in states.iter_mut().zip(self.blocks) {
+                // Only a block that reaches what the others have found needs to say where.
+                let (against, into) = match number == first {
+                    true => (ptr::null(), &mut *state),
+                    false => (state.pointers().0.cast_const(), &mut block),
+                };
+                let (keys, index) = into.pointers();
+                // SAFETY: the caller's promise; the block fills what is read of it.
+                unsafe {
+                    blocks.read(line.at, len, start..end, against, keys, index);
+                    for index in into.index_slice(len) {
+                        *index = first_index + *index * plan.reduced.strides.index;
+                    }
+                    if number != first {
+                        state.combine(len, &mut block, 0, &blocks.input, blocks.input.last);
+                    }
                 }
             }
             if end == plan.reduced.len {

@@ -17,7 +17,7 @@ pub struct Results {
 }
 
 impl Results {
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Self { keys: [const { MaybeUninit::uninit() }; TILE / 8], index: [const { MaybeUninit::uninit() }; POSITIONS] }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
-use crate::element::rank::Ranked;
-use crate::element::{ElementType, with_element_and_order};
+use crate::element::rank::{Extreme, Ranked};
+use crate::element::{ElementType, with_element_and_extreme, with_element_and_order};
 use crate::layout::axis::{Odometer, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
@@ -92,14 +92,14 @@ unsafe fn choose<E: Compared, O: Order>(
 pub(crate) unsafe fn extremum(
     operands: &[Operand],
     element: ElementType,
-    largest: bool,
+    extreme: Extreme,
     layout: &ElementwiseLayout,
     output: *mut u8,
 ) {
     let (inner, outer) = layout.axes.split_first().expect("at least one axis");
     // SAFETY: the caller's promise, for every line.
     let line = |at: &Offsets| unsafe {
-        with_element_and_order!(element, largest, E, O => accumulate::<E, O>(operands, at, inner, output));
+        with_element_and_extreme!(element, extreme, E, O => accumulate::<E, O>(operands, at, inner, output));
     };
     if outer.is_empty() {
         return line(&layout.origin);

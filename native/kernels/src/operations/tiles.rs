@@ -4,6 +4,7 @@
 //! (stride 0) or is packed. A tile stays in the first-level cache while all operands pass over it.
 
 use crate::element::ElementType;
+use crate::element::rank::Extreme;
 use crate::isa::dispatch;
 use crate::kernels::accumulate::{AT_ONCE, Lines, Passes, Start};
 use crate::kernels::pack::{Pack, SCRATCH};
@@ -21,7 +22,7 @@ const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 pub struct Plan<'a> {
     operands: &'a [Operand],
     element: ElementType,
-    largest: bool,
+    extreme: Extreme,
     output: *mut u8,
     origin: &'a Offsets,
     /// The axis that lines lie along.
@@ -55,7 +56,7 @@ impl<'a> Plan<'a> {
     pub fn new(
         operands: &'a [Operand],
         element: ElementType,
-        largest: bool,
+        extreme: Extreme,
         layout: &'a ElementwiseLayout<'_>,
         output: *mut u8,
         num_threads: usize,
@@ -90,7 +91,7 @@ impl<'a> Plan<'a> {
         Self {
             operands,
             element,
-            largest,
+            extreme,
             output,
             origin,
             inner,
@@ -179,7 +180,7 @@ impl Tile<'_> {
     /// As for [`Plan::run`].
     #[inline(always)]
     unsafe fn start(&self, starts: &mut Vec<u64>, packed: &mut Vec<u64>) -> Start {
-        let Plan { element, largest, broadcast, .. } = *self.plan;
+        let Plan { element, extreme, broadcast, .. } = *self.plan;
         if broadcast == 0 {
             return Start::Nothing;
         }
@@ -187,7 +188,7 @@ impl Tile<'_> {
         let read_in_place = broadcast == 1 && self.operands(true).all(|number| !self.plan.operands[number].swapped);
         let to = if read_in_place { ptr::null_mut() } else { reserve(starts) };
         let to = Lines { data: to, step: element.size() as isize };
-        let mut passes = Passes::new(element, largest, to, (self.rows, 1), Start::Nothing);
+        let mut passes = Passes::new(element, extreme, to, (self.rows, 1), Start::Nothing);
         // SAFETY: the caller's; where there is more than one operand, there is scratch memory for their results.
         unsafe {
             self.operands(true).for_each(|number| self.read(number, &mut passes, packed));
@@ -201,8 +202,8 @@ impl Tile<'_> {
     /// As for [`Plan::run`]; the tile `to` may be written.
     #[inline(always)]
     unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Vec<u64>) {
-        let Plan { element, largest, .. } = *self.plan;
-        let mut passes = Passes::new(element, largest, to, (self.rows, self.len), start);
+        let Plan { element, extreme, .. } = *self.plan;
+        let mut passes = Passes::new(element, extreme, to, (self.rows, self.len), start);
         // SAFETY: the caller's.
         unsafe {
             self.operands(false).for_each(|number| self.read(number, &mut passes, packed));

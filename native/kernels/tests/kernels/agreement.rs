@@ -2,7 +2,7 @@
 
 use crate::loops::{ELEMENTS, Random, cases, naive, settings, ways};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, threads};
+use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, threads};
 
 /// A random array of up to three dimensions, as its lengths and the strides of a random order of axes.
 fn shape(random: &mut Random) -> (Vec<usize>, Vec<isize>) {
@@ -208,7 +208,7 @@ fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
                 let operands = operands.map(operand);
                 let to = (&raw mut result).cast();
                 // SAFETY: all are single elements.
-                unsafe { extremum(&operands, ElementType::Float64, largest, [].into_iter(), to) };
+                unsafe { extremum(&operands, ElementType::Float64, Extreme::new(largest, false), [].into_iter(), to) };
                 result
             };
             let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
@@ -245,7 +245,7 @@ fn all_ways_pass_on_the_same_nan() {
             let mut result = [0f32; 3];
             let to = result.as_mut_ptr().cast();
             // SAFETY: three elements, one that is broadcast, and room for three.
-            unsafe { extremum(&operands, ElementType::Float32, true, [(3, 4)].into_iter(), to) };
+            unsafe { extremum(&operands, ElementType::Float32, Extreme::Maximum, [(3, 4)].into_iter(), to) };
             found.push((way, result.map(f32::to_bits)));
         }
     }

@@ -5,7 +5,7 @@
 use crate::loops::{ELEMENTS, Random, naive, settings, ways};
 use crate::values::{self, Value, value};
 
-use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot};
+use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot};
 use std::ptr;
 
 /// Memory between two pages that nobody may touch.
@@ -357,7 +357,7 @@ fn elementwise_work_stays_inside_any_layout() {
                 let operands: Vec<Operand> = arrays.iter().map(operand).collect();
                 let axes = (0..lens.len()).rev().map(|axis| (lens[axis], out.strides[axis]));
                 // SAFETY: the axes lead to the elements; what else they lead to is found out.
-                unsafe { extremum(&operands, element, largest, axes, to) };
+                unsafe { extremum(&operands, element, Extreme::new(largest, false), axes, to) };
                 for (at, &offset) in out.offsets().iter().enumerate() {
                     let values: Vec<Value> =
                         arrays.iter().zip(&offsets).map(|(array, offsets)| array.value(offsets[at])).collect();

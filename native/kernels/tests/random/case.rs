@@ -3,8 +3,9 @@
 use crate::Random;
 use crate::key::{ELEMENTS, Key, bytes_of, one};
 use crate::memory::{Memory, positions, separate_strides, strides};
+use crate::selection;
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
+use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
 use std::cmp::Ordering;
 
 /// What an output is filled with: whoever writes between its elements is found out.
@@ -14,12 +15,12 @@ const UNTOUCHED: u8 = 0xa5;
 #[derive(Debug)]
 pub struct Case {
     operation: Operation,
-    element: ElementType,
-    swapped: bool,
+    pub element: ElementType,
+    pub swapped: bool,
     largest: bool,
-    last: bool,
-    lens: Vec<usize>,
-    reduced: Vec<bool>,
+    pub last: bool,
+    pub lens: Vec<usize>,
+    pub reduced: Vec<bool>,
     set: InstructionSet,
     small: usize,
     threads: usize,
@@ -30,6 +31,7 @@ pub struct Case {
 enum Operation {
     ArgReduce(IndexType),
     OneHot,
+    Select,
     Extremum,
 }
 
@@ -40,6 +42,7 @@ impl Case {
             Operation::ArgReduce(index),
             Operation::ArgReduce(IndexType::Int64),
             Operation::OneHot,
+            Operation::Select,
             Operation::Extremum,
         ]);
         let lens = lens(random);
@@ -71,6 +74,7 @@ impl Case {
         match self.operation {
             Operation::ArgReduce(index) => self.arg_reduce(random, index),
             Operation::OneHot => self.one_hot(random),
+            Operation::Select => selection::run(self, random),
             Operation::Extremum => self.extremum(random),
         }
     }
@@ -130,6 +134,8 @@ impl Case {
             })
             .collect();
         let in_place = random.one_in(5);
+        let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
+        let omit = random.one_in(3) && floats.contains(&self.element);
         if in_place {
             output.fill(random, self.element);
         }
@@ -141,6 +147,9 @@ impl Case {
                 let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
                 if in_place {
                     keys.push(key(&output, &position, false));
+                }
+                if omit && keys.iter().any(|key| *key != Key::Nan) {
+                    keys.retain(|key| *key != Key::Nan);
                 }
                 let winner = keys.into_iter().reduce(|a, b| a.meet(b, self.largest)).expect("an operand");
                 expected.push((position, winner));
@@ -163,7 +172,7 @@ impl Case {
         }
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
         // SAFETY: the axes describe all arrays; at most the output itself is an operand.
-        unsafe { extremum(&operands, self.element, self.largest, axes.into_iter(), to) };
+        unsafe { extremum(&operands, self.element, Extreme::new(self.largest, omit), axes.into_iter(), to) };
         for (position, wanted) in &expected {
             let found = key(&output, position, false);
             if found != *wanted {
@@ -176,7 +185,7 @@ impl Case {
         self.judge(&inputs, &output, &gaps)
     }
 
-    fn input(&self, random: &mut Random) -> Memory {
+    pub fn input(&self, random: &mut Random) -> Memory {
         let size = self.element.size();
         let strides = strides(random, &self.lens, size);
         let mut input = Memory::new(random, &self.lens, size, strides);
@@ -192,7 +201,7 @@ impl Case {
     }
 
     /// The shapes of what is kept, and of one block.
-    fn split(&self) -> (Vec<usize>, Vec<usize>) {
+    pub fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let along = |wanted| {
             let lens = self.lens.iter().zip(&self.reduced);
             lens.map(|(&len, &reduced)| if reduced == wanted { len } else { 1 }).collect()

@@ -9,6 +9,7 @@
 mod case;
 mod key;
 mod memory;
+mod selection;
 
 use case::Case;
 use extremum_kernels::isa::InstructionSet;

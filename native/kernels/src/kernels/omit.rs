@@ -1,0 +1,147 @@
+//! Packing with elements left out: what does not take part is replaced by an element that loses to all others.
+//!
+//! NaN and NaT are told by their bits, so that one kernel per element size serves all types.
+
+use crate::isa::Task;
+use crate::kernels::pack::{Pack, pitch};
+
+/// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    pub flip: u64,
+    pub magnitude: u64,
+    pub limit: u64,
+}
+
+impl Pattern {
+    /// No pattern at all.
+    pub const NONE: Self = Self { flip: 0, magnitude: 0, limit: 0 };
+
+    /// The one value, of `size` bytes.
+    pub fn value(bits: u64, size: usize) -> Self {
+        let all = u64::MAX >> (64 - 8 * size);
+        // Turned round, the value is the largest there is.
+        Self { flip: !bits & all, magnitude: all, limit: all - 1 }
+    }
+
+    /// Whether bits of an element, zero above its size, are left out.
+    #[inline(always)]
+    pub fn matches(&self, bits: u64) -> bool {
+        (bits ^ self.flip) & self.magnitude > self.limit
+    }
+}
+
+/// Packs a block as [`Pack`] does, with the elements replaced that do not take part.
+pub struct Omit {
+    /// The block, and where it goes.
+    pub pack: Pack,
+    /// The byte of the first element's place in the mask, 0 where the element is left out; null where there is no mask.
+    pub mask: *const u8,
+    /// Bytes in the mask from one position to the next, along the outer and the inner axis.
+    pub mask_strides: (isize, isize),
+    /// The elements that are left out.
+    pub pattern: Pattern,
+    /// What stands in their place, as bits.
+    pub fill: u64,
+}
+
+impl Task for Omit {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: the caller vouches for the block, its mask and the memory that receives it.
+        unsafe {
+            match (self.pack.size, self.pack.swapped) {
+                (1, _) => self.rows::<u8>(|bits| bits),
+                (2, false) => self.rows::<u16>(|bits| bits),
+                (2, true) => self.rows(u16::swap_bytes),
+                (4, false) => self.rows::<u32>(|bits| bits),
+                (4, true) => self.rows(u32::swap_bytes),
+                (_, false) => self.rows::<u64>(|bits| bits),
+                (_, true) => self.rows(u64::swap_bytes),
+            }
+        }
+    }
+}
+
+impl Omit {
+    /// # Safety
+    /// As for [`Task::run`]; `T` has the size of the elements.
+    #[inline(always)]
+    unsafe fn rows<T: Bits>(&self, ordered: impl Fn(T) -> T) {
+        let Pack { data, outer, inner, size, to, .. } = self.pack;
+        let ((rows, stride), (len, step)) = (outer, inner);
+        let (mask_stride, mask_step) = self.mask_strides;
+        let pitch = pitch(len, size);
+        for row in 0..rows {
+            let data = data.wrapping_offset(stride * row as isize);
+            let to = to.cast::<T>().wrapping_add(row * pitch);
+            let mask = self.mask.wrapping_offset(mask_stride * row as isize);
+            let contiguous = step == size as isize;
+            // SAFETY: the caller's. Written out for the layouts that vectors can read.
+            unsafe {
+                match (self.mask.is_null(), contiguous, mask_step) {
+                    (true, true, _) => self.row(len, to, |at| ordered(load(data, at, size as isize)), |_| true),
+                    (true, false, _) => self.row(len, to, |at| ordered(load(data, at, step)), |_| true),
+                    (_, true, 1) => {
+                        self.row(len, to, |at| ordered(load(data, at, size as isize)), |at| *mask.add(at) != 0);
+                    }
+                    _ => self.row(
+                        len,
+                        to,
+                        |at| ordered(load(data, at, step)),
+                        |at| *mask.wrapping_offset(mask_step * at as isize) != 0,
+                    ),
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `to` has room for `len` elements.
+    #[inline(always)]
+    unsafe fn row<T: Bits>(&self, len: usize, to: *mut T, element: impl Fn(usize) -> T, there: impl Fn(usize) -> bool) {
+        let Pattern { flip, magnitude, limit } = self.pattern;
+        let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
+        let fill = T::new(self.fill);
+        for at in 0..len {
+            let bits = element(at);
+            let stays = there(at) & !bits.matches(flip, magnitude, limit);
+            // SAFETY: the caller's.
+            unsafe { to.add(at).write(if stays { bits } else { fill }) };
+        }
+    }
+}
+
+/// # Safety
+/// The element may be read.
+#[inline(always)]
+unsafe fn load<T: Copy>(data: *const u8, at: usize, step: isize) -> T {
+    // SAFETY: the caller's; alignment is not needed.
+    unsafe { data.wrapping_offset(step * at as isize).cast::<T>().read_unaligned() }
+}
+
+/// The bits of an element.
+trait Bits: Copy {
+    /// The lower bits of a pattern.
+    fn new(bits: u64) -> Self;
+    /// [`Pattern::matches`], in as many bits as the element has.
+    fn matches(self, flip: Self, magnitude: Self, limit: Self) -> bool;
+}
+
+macro_rules! bits {
+    ($($type:ty)*) => {$(
+        impl Bits for $type {
+            #[inline(always)]
+            fn new(bits: u64) -> Self {
+                bits as $type
+            }
+            #[inline(always)]
+            fn matches(self, flip: Self, magnitude: Self, limit: Self) -> bool {
+                (self ^ flip) & magnitude > limit
+            }
+        }
+    )*};
+}
+
+bits!(u8 u16 u32 u64);

@@ -1,0 +1,148 @@
+//! Values and indices at one or both ends, with elements left out: what `select` has to give.
+
+use crate::Random;
+use crate::case::Case;
+use crate::key::{Key, bytes_of};
+use crate::memory::{Memory, positions, strides};
+use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
+use std::cmp::Ordering;
+use std::ptr;
+
+/// What is drawn beside a case.
+struct Draw {
+    mask: Option<Memory>,
+    omit: Omit,
+    index: IndexType,
+}
+
+/// Where one end's results go: memory exactly as large as they are.
+struct Results {
+    largest: bool,
+    values: Vec<u8>,
+    indices: Vec<u8>,
+}
+
+/// Makes the call; what is wrong with its results, in words.
+pub fn run(case: &Case, random: &mut Random) -> Result<(), String> {
+    let input = case.input(random);
+    let draw = Draw::new(case, random);
+    let kept = case.split().0;
+    let results = positions(&kept).len();
+    let (size, index) = (case.element.size(), draw.index.size());
+    let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false]]);
+    let (values, indices) = random.pick(&[(true, true), (true, false), (false, true)]);
+    let mut found: Vec<Results> = ends
+        .iter()
+        .map(|&largest| Results {
+            largest,
+            values: vec![0xa5; if values { results * size } else { 0 }],
+            indices: vec![0xa5; if indices { results * index } else { 0 }],
+        })
+        .collect();
+    let pointer = |bytes: &mut Vec<u8>, wanted| if wanted { bytes.as_mut_ptr() } else { ptr::null_mut() };
+    let targets: Vec<Target> = found
+        .iter_mut()
+        .map(|end| Target {
+            largest: end.largest,
+            values: pointer(&mut end.values, values),
+            indices: pointer(&mut end.indices, indices),
+            index: draw.index,
+        })
+        .collect();
+    let Case { element, swapped, last, .. } = *case;
+    let mask = draw.mask.as_ref().map_or(ptr::null(), Memory::data);
+    let selection = Selection { data: input.data(), element, swapped, last, mask, omit: draw.omit };
+    let dimensions = (0..case.lens.len()).rev().map(|axis| Dimension {
+        len: case.lens[axis],
+        stride: input.strides[axis],
+        mask: draw.mask.as_ref().map_or(0, |mask| mask.strides[axis]),
+        reduced: case.reduced[axis],
+    });
+    let before = (input.bytes.clone(), draw.mask.as_ref().map(|mask| mask.bytes.clone()));
+    // SAFETY: the dimensions describe the input and its mask, and the results are as many as what is kept.
+    let lacking = unsafe { select(selection, dimensions, &targets) };
+    if before != (input.bytes.clone(), draw.mask.as_ref().map(|mask| mask.bytes.clone())) {
+        return Err(format!("{case:?}: an input has changed"));
+    }
+    for end in &found {
+        let mut none = 0;
+        for (number, outside) in positions(&kept).iter().enumerate() {
+            let expected = draw.best(case, &input, outside, end.largest);
+            none += usize::from(expected.is_none());
+            let at = format!("{case:?}, {:?}, mask {}, at {outside:?}", draw.omit, draw.mask.is_some());
+            if indices {
+                let place = expected.as_ref().map_or(u64::MAX, |(place, _)| *place as u64);
+                let actual = &end.indices[number * index..][..index];
+                if actual != bytes_of(place, index) {
+                    return Err(format!("{at}: index {actual:?}, not {}", place as i64));
+                }
+            }
+            if let Some((_, bytes)) = expected.filter(|_| values) {
+                let actual = &end.values[number * size..][..size];
+                if actual != bytes {
+                    return Err(format!("{at}: value {actual:?}, not {bytes:?}"));
+                }
+            }
+        }
+        if none != lacking {
+            return Err(format!("{case:?}: {lacking} lacking, not {none}"));
+        }
+    }
+    Ok(())
+}
+
+impl Draw {
+    fn new(case: &Case, random: &mut Random) -> Self {
+        let masked = random.one_in(2);
+        let mask = masked.then(|| {
+            let strides = strides(random, &case.lens, 1);
+            let mut mask = Memory::new(random, &case.lens, 1, strides);
+            let share = random.pick(&[0, 1, 4, 7, 8]);
+            mask.bytes.iter_mut().for_each(|byte| *byte = u8::from(random.below(8) < share));
+            mask
+        });
+        let omit = match case.element {
+            ElementType::Float16 | ElementType::BFloat16 | ElementType::Float32 | ElementType::Float64 => {
+                random.pick(&[Omit::Nothing, Omit::Nan])
+            }
+            ElementType::Int64 => random.pick(&[Omit::Nothing, Omit::NotATime]),
+            _ => Omit::Nothing,
+        };
+        Self { mask, omit, index: random.pick(&[IndexType::Int64, IndexType::Int32]) }
+    }
+
+    /// The place of the extremum among what takes part, and its bytes in this machine's order.
+    fn best(&self, case: &Case, input: &Memory, outside: &[usize], largest: bool) -> Option<(usize, Vec<u8>)> {
+        if case.lens.contains(&0) {
+            return None;
+        }
+        let mut best: Option<(usize, Key, Vec<usize>)> = None;
+        for (place, inside) in positions(&case.split().1).iter().enumerate() {
+            let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
+            let key = Key::new(case.element, input.element(&position), case.swapped);
+            let left_out = match self.omit {
+                Omit::Nothing => false,
+                Omit::Nan => key == Key::Nan,
+                Omit::NotATime => key == Key::Number(i64::MIN.into(), false),
+            };
+            if left_out || self.mask.as_ref().is_some_and(|mask| mask.element(&position) == [0]) {
+                continue;
+            }
+            let wins = best.as_ref().is_none_or(|(_, champion, _)| match key.against(*champion, largest) {
+                Ordering::Greater => true,
+                Ordering::Equal => case.last,
+                Ordering::Less => false,
+            });
+            if wins {
+                best = Some((place, key, position));
+            }
+        }
+        best.map(|(place, _, position)| {
+            let mut bytes = input.element(&position).to_vec();
+            if case.swapped {
+                bytes.reverse();
+            }
+            (place, bytes)
+        })
+    }
+}

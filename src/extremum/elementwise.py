@@ -1,0 +1,166 @@
+"""``maximum`` and ``minimum`` of what is not all plain arrays of one element type.
+
+Decides the element type of the result, as NumPy does, and in whose library it comes back. Operands of other types are
+converted a piece at a time: no whole copy of one is made. The native module comes here for what it does not take.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native, policy
+from extremum.arrays import as_element, refuse_own_rules
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.interop import Adopted, adopt, one_library
+from extremum.reductions import into
+
+__all__ = ["extremum"]
+
+# Elements of one piece: what is converted stays in the second-level cache until it is compared.
+_PIECE = 1 << 14
+# NumPy's iterator takes 32 arrays at most, one of which is the result.
+_MOST = 31
+
+_DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+
+
+def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any) -> Any:
+    """Answer a call of :func:`extremum.maximum` or :func:`extremum.minimum`."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    policy.require_policy(function, nan_policy)
+    try:
+        return _extremum(function, operands, out, nan_policy)
+    except ExtremumError as error:
+        raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
+
+
+def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str) -> Any:
+    adopted = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
+    numbers = [x for x in operands if type(x) in _DEFAULT]
+    dtype = _result_type(function, [each.array.dtype for each in adopted.values()], numbers)
+    arrays = [adopted[at].array if at in adopted else as_element(x, dtype) for at, x in enumerate(operands)]
+    if out is not None and not isinstance(out, np.ndarray):
+        raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
+    target = None if nan_policy == "raise" else out
+    result = _computed(function, arrays, dtype, target, nan_policy == "omit")
+    if nan_policy == "raise":
+        _refuse_nan(np.asarray(result))
+        if out is not None:
+            return into(function, out, np.asarray(result))
+    if out is not None or not adopted:
+        return result
+    own = one_library(list(adopted.values()))
+    whole = np.asarray(result)
+    same = own.array.shape == whole.shape
+    return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
+
+
+def _elements(x: object) -> Adopted:
+    refuse_own_rules(x)
+    adopted = adopt(x)
+    remedy = (
+        "fill or drop them first, as x.filled(value) or x.compressed() does"
+        if adopted.hidden
+        else "fill or drop them first"
+    )
+    adopted.require_all(remedy, given=f"{type(x).__module__}.{type(x).__qualname__}")
+    return adopted
+
+
+def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
+    """Return NumPy's common type of some arrays and Python numbers, which take the type of the arrays if they can."""
+    times = {dtype.kind for dtype in dtypes if dtype.kind in "mM"}
+    if times and (numbers or {dtype.kind for dtype in dtypes} != times or len(times) > 1):
+        words = [str(dtype) for dtype in dict.fromkeys(dtypes)] + [type(number).__name__ for number in numbers]
+        raise ElementTypeError(
+            f"{function}: times compare with times of their kind, not {' with '.join(words)}",
+            remedy="convert the operands to one kind first",
+        )
+    try:
+        common = np.result_type(*dtypes) if dtypes else None
+        for number in numbers:
+            if common is None or not _takes(common, number):
+                own = _DEFAULT[type(number)]
+                common = own if common is None else np.result_type(common, own)
+    except TypeError:
+        names = " and ".join(str(dtype) for dtype in dict.fromkeys(dtypes))
+        raise ElementTypeError(
+            f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
+        ) from None
+    if common is None:
+        raise ArgumentError(
+            f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
+        )
+    return common.newbyteorder("=")
+
+
+def _takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
+    """Whether an array's type holds numbers of this kind, as a float type holds integers."""
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    return kind in {bool: "biuf", int: "iuf", float: "f"}[type(number)]
+
+
+def _computed(
+    function: str, arrays: list[NDArray[Any]], dtype: np.dtype[Any], out: NDArray[Any] | None, omit: bool
+) -> Any:
+    if dtype.kind not in "mM" and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
+        return _native.extremum(function, tuple(arrays), largest=function == "maximum", omit=omit, out=out)
+    if len(arrays) >= _MOST:
+        # Conversion keeps the order of elements, so that those of one type may be compared before.
+        arrays = [
+            np.asarray(_computed(function, [each for each in arrays if each.dtype == own], own, None, omit))
+            for own in dict.fromkeys(each.dtype for each in arrays)
+        ]
+    try:
+        shape = np.broadcast(*arrays).shape
+    except ValueError:
+        shapes = " ".join(str(each.shape) for each in arrays)
+        raise ArgumentError(
+            f"{function}: operands could not be broadcast together with shapes {shapes}",
+            remedy="dimensions, aligned at the last one, must be equal or 1",
+        ) from None
+    if out is not None:
+        into(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
+    pieces = np.nditer(  # type: ignore[call-overload]
+        [*arrays, out],
+        flags=["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"],
+        op_flags=[["readonly"]] * len(arrays) + [["writeonly", "allocate", "no_subtype", "no_broadcast"]],
+        op_dtypes=[dtype] * (len(arrays) + 1),
+        casting="unsafe",
+        buffersize=_PIECE,
+    )
+    with pieces:
+        result = pieces.operands[-1]
+        pieces.reset()
+        if result.size:
+            for *parts, piece in pieces:
+                _compare(function, parts, omit, piece)
+    return result[()] if out is None else out
+
+
+def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArray[Any]) -> None:
+    """Compare operands of one length and type; times as the integers they are stored as."""
+    largest = function == "maximum"
+    if piece.dtype.kind not in "mM":
+        _native.extremum(function, tuple(parts), largest=largest, omit=omit, out=piece)
+        return
+    # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
+    turned = int(largest != omit)
+    integers = tuple(part.view(np.int64) - turned for part in parts)
+    target = piece.view(np.int64)
+    _native.extremum(function, integers, largest=largest, omit=False, out=target)
+    target += turned
+
+
+def _refuse_nan(result: NDArray[Any]) -> None:
+    """Refuse NaN, which a result holds wherever an operand does."""
+    if result.size and policy.nan(result.reshape(-1)[_native.argmax(result)]).any():
+        first = tuple(map(int, np.argwhere(policy.nan(result))[0]))
+        raise ArgumentError(
+            f"NaN at {first} of the result" if first else "an operand is NaN",
+            given="nan_policy='raise'",
+            remedy="use nan_policy='omit' or 'propagate', or mend the data",
+        )

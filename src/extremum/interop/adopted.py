@@ -1,0 +1,56 @@
+"""What an array of another library becomes here: plain elements, which of them are there, and the way back.
+
+Decides the shape of an adapter's answer. Each adapter is a file of this folder, named after its library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.errors import ArgumentError
+
+__all__ = ["Adopted", "Kept", "Wrap", "as_it_is"]
+
+Kept = Callable[[], tuple[int, ...]]
+"""Says for each axis of a result which axis of the input it was, or -1."""
+
+Wrap = Callable[[NDArray[Any], Kept], Any]
+"""Makes a result an array of the caller's library."""
+
+
+def as_it_is(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as NumPy's own functions do: a scalar in place of an array without dimensions."""
+    return result[()]
+
+
+@dataclass(slots=True)
+class Adopted:
+    """An array of another library, as the kernels can read it."""
+
+    array: NDArray[Any]
+    wrap: Wrap = as_it_is
+    # False where an element is missing; None where all are there.
+    present: NDArray[np.bool_] | None = None
+    # Whether the caller hid them, as a mask does; nulls are only left out where the NaN policy says so.
+    hidden: bool = False
+    # Whose array it is; of one call's arrays all have to be of one library.
+    library: str = "numpy"
+    # What names the places along each axis, where the library has that; equal for all operands of one call.
+    labels: tuple[Any, ...] = ()
+
+    def require_all(self, remedy: str, *, given: str) -> NDArray[Any]:
+        """Return the elements, if all of them are there."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            word = "masked" if self.hidden else "missing"
+            elements = f"{count} {word} element{'s'[: count > 1]}"
+            raise ArgumentError(
+                f"{elements} would be compared as if {'they were' if count > 1 else 'it were'} there",
+                given=given,
+                remedy=remedy,
+            )
+        return self.array

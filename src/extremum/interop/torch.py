@@ -1,0 +1,63 @@
+"""PyTorch tensors on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from extremum.arrays import refuse_device
+from extremum.errors import ArgumentError, ElementTypeError
+from extremum.interop.adopted import Adopted, Kept
+
+__all__ = ["adopt"]
+
+_KINDS = (torch.Tensor, torch.nn.Parameter)
+
+
+def adopt(x: Any) -> Adopted | None:
+    """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
+    if type(x) not in _KINDS:
+        return None
+    try:
+        array: NDArray[Any] = x.numpy()
+    except (RuntimeError, TypeError):
+        # What cannot be had so is refused, or had in another way.
+        array = _memory(x)
+    return Adopted(array, _tensor, library="torch")
+
+
+def _memory(x: Any) -> NDArray[Any]:
+    if x.device.type != "cpu":
+        refuse_device(x, x.device)
+    if x.requires_grad:
+        raise ArgumentError(
+            "a tensor that requires its gradient: an index has none, and a value's would be lost",
+            given="torch.Tensor with requires_grad=True",
+            remedy="pass x.detach()",
+        )
+    if x.layout is not torch.strided:
+        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
+    # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
+    plain = x.resolve_conj().resolve_neg()
+    if plain.dtype is torch.bfloat16:
+        import ml_dtypes
+
+        array: NDArray[Any] = plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        return array
+    try:
+        array = plain.numpy()
+    except TypeError as error:
+        raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
+    return array
+
+
+def _tensor(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as a tensor that shares its memory."""
+    array = np.asarray(result)
+    # (The name of a type takes NumPy longer than all the rest here.)
+    if array.dtype.kind == "V":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)

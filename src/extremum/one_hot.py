@@ -1,0 +1,49 @@
+"""``hardmax`` of what is no plain array, and with a NaN policy or a mask.
+
+Decides what a slice gives in which no element takes part: no 1. The native module comes here for what it does not take
+itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native
+from extremum.indices import unravel
+from extremum.reductions import Reduction, into
+
+__all__ = ["hardmax"]
+
+
+def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
+    """Answer a call of :func:`extremum.hardmax`."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
+    adopted = call.adopt(x)
+    array = adopted.array
+    plain = adopted.present is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
+    if plain:
+        result = np.asarray(_native.hardmax(array, axis, out=out))
+    else:
+        (found,) = call.find(adopted, False, np.dtype(np.int64), (-1,))
+        assert found.indices is not None
+        result = _ones(found.indices, array, call.axes(array.ndim))
+        if out is not None:
+            into("hardmax", out, result)
+    return out if out is not None else adopted.wrap(result, lambda: tuple(range(array.ndim)))
+
+
+def _ones(indices: NDArray[Any], array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """Write a 1 at each index but -1; times have no 1, so that theirs is an integer."""
+    result: NDArray[Any] = np.zeros(
+        array.shape, np.int64 if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
+    )
+    if result.size:
+        places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+        for axis, place in zip(axes, unravel(indices, array.shape, axes), strict=True):
+            places[axis] = np.maximum(place, 0)
+        result[tuple(places)] = indices != -1
+    return result

@@ -1,0 +1,88 @@
+"""Which elements take part in a call: the NaN policy, the mask, and what a slice gives in which none does.
+
+Decides which values of ``nan_policy``, ``where`` and ``default`` are refused. What NaN is beside numbers under
+``propagate`` is decided by the kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.arrays import as_array, as_element
+from extremum.errors import ArgumentError, ElementTypeError
+
+__all__ = ["NanPolicy", "default_index", "default_value", "mask", "nan", "require_policy"]
+
+NanPolicy = Literal["propagate", "omit", "raise"]
+"""SciPy's words: NaN is the extremum, or is not there, or is an error."""
+
+
+def require_policy(function: str, nan_policy: object) -> None:
+    """Refuse a word that is no policy."""
+    if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
+        raise ArgumentError(
+            f"{function}: there is no NaN policy {nan_policy!r}", remedy="use 'propagate', 'omit' or 'raise'"
+        )
+
+
+def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a mask in the shape of the array it belongs to."""
+    array = as_array(where)
+    if array.dtype != np.bool_:
+        raise ElementTypeError(
+            f"{function}: where has element type {array.dtype}, not bool",
+            given=f"where: {array.dtype}{list(array.shape)}",
+            remedy="pass the outcome of a comparison, or where.astype(bool)",
+        )
+    try:
+        whole: NDArray[Any] = np.broadcast_to(array, shape)
+    except ValueError:
+        raise ArgumentError(
+            f"{function}: where has shape {array.shape}, which does not broadcast to the shape {shape} of the array",
+            remedy="its dimensions, aligned at the last one, must be equal to those of the array, or 1",
+        ) from None
+    return whole
+
+
+def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where the elements are NaN, or NaT."""
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array), np.bool_)
+    if array.dtype.kind in "biu":
+        return np.zeros(array.shape, np.bool_)
+    return np.asarray(np.isnan(array), np.bool_)
+
+
+def default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:
+    """Return a default as an index of some type."""
+    if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
+        raise ElementTypeError(f"{function}: default is {default!r}, not an index", remedy="pass an integer")
+    limits = np.iinfo(dtype)
+    if not limits.min <= default <= limits.max:
+        raise ArgumentError(
+            f"{function}: default={default} does not fit {dtype}", remedy="pass an index that fits, or dtype=int64"
+        )
+    return int(default)
+
+
+def default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a default as an array without dimensions, in the element type of the array it stands beside."""
+    if dtype.kind in "mM":
+        value = np.asarray(default)
+        if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
+            return value.astype(dtype)
+    elif isinstance(default, bool | int | float | np.generic | np.ndarray) and np.ndim(default) == 0:
+        number = default.item() if isinstance(default, np.generic | np.ndarray) else default
+        if isinstance(number, bool | int | float):
+            try:
+                value = as_element(number, dtype)
+            except ArgumentError as error:
+                raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
+            if value.dtype == dtype:
+                return value
+    raise ElementTypeError(
+        f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
+    )

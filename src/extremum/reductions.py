@@ -1,0 +1,282 @@
+"""Reductions with all that a caller may ask for: values and indices, a NaN policy, a mask, a default.
+
+Decides what a slice gives in which no element takes part, and which array comes back. The native module finds values
+and indices in one pass and comes here for what its quick way does not know: arrays of other libraries and options.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum import _native, policy
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.interop import Adopted, adopt
+
+__all__ = ["Found", "Reduction", "arg", "index_type", "into"]
+
+_INT64 = np.dtype(np.int64)
+
+
+@dataclass(slots=True)
+class Found:
+    """What a reduction found at one end of the order, in the shape of the result."""
+
+    values: NDArray[Any] | None
+    indices: NDArray[Any] | None
+
+
+@dataclass(slots=True)
+class Reduction:
+    """One call: over which axes and at which ends of the order, and which elements take part."""
+
+    function: str
+    # True for the largest, False for the smallest: one or both.
+    largest: tuple[bool, ...]
+    axis: Any = None
+    keepdims: bool = False
+    last: bool = False
+    nan_policy: Any = "propagate"
+    where: Any = None
+
+    def adopt(self, x: object) -> Adopted:
+        """Return the array, in whatever library the caller has it."""
+        try:
+            return adopt(x)
+        except ExtremumError as error:
+            raise error.with_context(where=self.function) from None
+
+    def find(
+        self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
+    ) -> tuple[Found, ...]:
+        """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
+        policy.require_policy(self.function, self.nan_policy)
+        array = x.array
+        where = self._taking_part(x)
+        omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
+        may_lack = omit or where is not None or array.size == 0
+        if defaults is not None:
+            defaults = self._settled(array, values, index, defaults)
+        find_index = index
+        if may_lack:
+            find_index = index if index is not None and index.kind == "i" else _INT64
+        lacking, ends = self._ends(array, omit, where, values or self.nan_policy == "raise", find_index)
+        if self.nan_policy == "raise":
+            self._refuse_nan(array, ends[0], may_lack)
+        found = []
+        for number, end in enumerate(ends):
+            if lacking:
+                assert end.indices is not None
+                self._fill(array, end.values if values else None, end.indices, defaults[number] if defaults else None)
+            found.append(Found(end.values if values else None, self._narrowed(end.indices, index)))
+        return tuple(found)
+
+    def _ends(
+        self,
+        array: NDArray[Any],
+        omit: bool,
+        where: NDArray[np.bool_] | None,
+        values: bool,
+        index: np.dtype[Any] | None,
+    ) -> tuple[int, list[Found]]:
+        """Return the number of slices in which no element takes part, and what was found at each end."""
+        times = array.dtype.kind in "mM"
+        # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
+        beside = times and not omit and True in self.largest
+        wanted = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
+        lacking, parts = _native.reduce(
+            array.view(np.dtype(np.int64).newbyteorder(array.dtype.byteorder)) if times else array,
+            self.axis,
+            function=self.function,
+            largest=wanted,
+            keepdims=self.keepdims,
+            select_last_index=self.last,
+            omit=omit,
+            times=times,
+            where=where,
+            values=values or beside,
+            index=index,
+        )
+        if times:
+            native = array.dtype.newbyteorder("=")
+            parts = tuple((None if value is None else value.view(native), place) for value, place in parts)
+        if beside:
+            low = dict(zip(wanted, parts, strict=True))[False]
+            parts = tuple(self._with_nat(part, low) if end else part for end, part in zip(wanted, parts, strict=True))
+            parts = tuple(part for end, part in zip(wanted, parts, strict=True) if end in self.largest)
+        return lacking, [Found(value if values else None, place) for value, place in parts]
+
+    @staticmethod
+    def _with_nat(high: tuple[Any, Any], low: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Put NaT where the smallest is NaT: it is the largest too."""
+        missing = np.isnat(low[0])
+        place = None if high[1] is None else np.where(missing, low[1], high[1])
+        return np.where(missing, low[0], high[0]), place
+
+    def wrap(self, x: Adopted, result: NDArray[Any] | None) -> Any:
+        """Return a result that was found as an array of the caller's library."""
+        assert result is not None
+        return x.wrap(result, lambda: self._kept(x.array.ndim))
+
+    def axes(self, rank: int) -> tuple[int, ...]:
+        """Return the axes that are reduced, ascending."""
+        if self.axis is None:
+            return tuple(range(rank))
+        several = self.axis if isinstance(self.axis, tuple | list) else (self.axis,)
+        return tuple(sorted(operator.index(axis) % rank for axis in several))
+
+    def _kept(self, rank: int) -> tuple[int, ...]:
+        """Return the axis of the input that each axis of the result was, -1 for one that was reduced and kept."""
+        axes = self.axes(rank)
+        if self.keepdims:
+            return tuple(-1 if axis in axes else axis for axis in range(rank))
+        return tuple(axis for axis in range(rank) if axis not in axes)
+
+    def _taking_part(self, x: Adopted) -> NDArray[np.bool_] | None:
+        where = None if self.where is None else policy.mask(self.function, adopt(self.where).array, x.array.shape)
+        if x.present is None:
+            return where
+        if not x.hidden and self.nan_policy != "omit":
+            x.require_all("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
+        return x.present if where is None else np.asarray(where & x.present)
+
+    def _settled(
+        self, array: NDArray[Any], values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        if not values:
+            return tuple(policy.default_index(self.function, each, index or _INT64) for each in defaults)
+        if index is not None and index.kind == "u":
+            raise ArgumentError(
+                f"{self.function}: the index beside a default value is -1, which does not fit {index}",
+                remedy="use a signed type of index, or no default",
+            )
+        return tuple(policy.default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
+
+    def _fill(self, array: NDArray[Any], value: NDArray[Any] | None, place: NDArray[Any], default: Any) -> None:
+        """Put the default where no element took part."""
+        lacking = place == -1
+        if default is None:
+            raise self._nothing(array, lacking)
+        if value is None:
+            place[lacking] = default
+        else:
+            value[lacking] = default
+
+    def _nothing(self, array: NDArray[Any], lacking: NDArray[np.bool_]) -> ArgumentError:
+        axes = self.axes(array.ndim)
+        shape = _summary(array)
+        if any(array.shape[axis] == 0 for axis in axes):
+            return ArgumentError(
+                f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
+                given=shape,
+                remedy="reduce axes that are not empty, or pass a default",
+            )
+        first = tuple(map(int, np.argwhere(lacking)[0]))
+        slice_ = f"the slice at {first} of the result" if first else "the array"
+        why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
+        return ArgumentError(
+            f"{self.function}: {slice_} has no element to choose from: {why}",
+            given=shape,
+            remedy="pass a default for such slices",
+        )
+
+    def _refuse_nan(self, array: NDArray[Any], end: Found, may_lack: bool) -> None:
+        """Refuse NaN; where no element took part, the value means nothing."""
+        assert end.values is not None
+        found = policy.nan(end.values)
+        if may_lack:
+            found &= end.indices != -1
+        if found.any():
+            first = tuple(map(int, np.argwhere(found)[0]))
+            slice_ = f"the slice at {first} of the result" if first else "the array"
+            raise ArgumentError(
+                f"{self.function}: {slice_} holds NaN",
+                given=f"{_summary(array)}, nan_policy='raise'",
+                remedy="use nan_policy='omit' or 'propagate', or mend the data",
+            )
+
+    def _narrowed(self, place: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
+        """Return indices in the type that is wanted."""
+        if place is None or index is None:
+            return None
+        if place.dtype != index and place.size and int(place.max()) > np.iinfo(index).max:
+            raise ArgumentError(
+                f"{self.function}: index {int(place.max())} does not fit {index}", remedy="use dtype=int64"
+            )
+        return place.astype(index, copy=False)
+
+
+def _summary(array: NDArray[Any]) -> str:
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
+def arg(
+    function: str,
+    x: object,
+    axis: Any,
+    keepdims: bool,
+    select_last_index: bool,
+    dtype: Any,
+    out: Any,
+    nan_policy: Any,
+    where: Any,
+    default: Any,
+) -> Any:
+    """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
+    call = Reduction(
+        function, (function == "argmax",), axis, keepdims, select_last_index, nan_policy or "propagate", where
+    )
+    adopted = call.adopt(x)
+    plain = nan_policy is None and where is None and default is None and adopted.present is None
+    if plain and adopted.array.dtype.kind not in "mM":
+        run = _native.argmax if function == "argmax" else _native.argmin
+        result = run(adopted.array, axis, keepdims=keepdims, select_last_index=select_last_index, dtype=dtype, out=out)
+        return result if out is not None else call.wrap(adopted, result)
+    (found,) = call.find(adopted, False, index_type(function, dtype), None if default is None else (default,))
+    if out is not None:
+        return into(function, out, found.indices)
+    return call.wrap(adopted, found.indices)
+
+
+def index_type(function: str, dtype: Any) -> np.dtype[Any]:
+    """Return the type of indices that a caller names."""
+    index = _INT64 if dtype is None else np.dtype(dtype)
+    if index.name in ("int64", "int32", "uint64", "uint32") and index.isnative:
+        return index
+    raise ElementTypeError(
+        f"{function}: index type {index} is not one of int64, int32, uint64, uint32",
+        remedy="use dtype=int64, the default",
+    )
+
+
+def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = True) -> NDArray[Any]:
+    """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
+    assert result is not None
+    if not isinstance(out, np.ndarray):
+        raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
+    given = f"out: {out.dtype}{list(out.shape)}"
+    if out.dtype != result.dtype:
+        raise ElementTypeError(
+            f"{function}: out has element type {out.dtype}, the result has {result.dtype}",
+            given=given,
+            remedy=f"pass an array of {result.dtype}",
+        )
+    if out.shape != result.shape:
+        raise ArgumentError(
+            f"{function}: out has shape {out.shape}, the result has shape {result.shape}",
+            given=given,
+            remedy=f"pass an array of shape {result.shape}",
+        )
+    if not out.flags.writeable:
+        raise ArgumentError(
+            f"{function}: out cannot be written to",
+            given=given,
+            remedy="pass an array that is writable and whose elements do not share memory",
+        )
+    if fill:
+        out[...] = result
+    return out

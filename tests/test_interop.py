@@ -1,0 +1,227 @@
+"""Arrays of other libraries: in without a copy, out as arrays of the same library, and nothing else is imported.
+
+Each library is asked where it is installed; `make tools` installs all but PyTorch, which is larger than all of them
+together: `make test-torch` does.
+"""
+
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import extremum as ex
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
+from extremum.interop import adopt
+from refusal import refusal
+
+X = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]], np.float32)
+
+
+class Library:
+    """How a test makes arrays of a library and reads them again."""
+
+    def __init__(self, name, make, read, kind):
+        self.name, self.make, self.read, self.kind = name, make, read, kind
+
+
+def _torch():
+    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    return Library("torch", torch.from_numpy, lambda x: x.numpy(), torch.Tensor)
+
+
+def _jax():
+    jax = pytest.importorskip("jax")
+    return Library("jax", jax.numpy.asarray, np.asarray, jax.Array)
+
+
+def _strict():
+    strict = pytest.importorskip("array_api_strict")
+    return Library("array_api_strict", strict.asarray, np.from_dlpack, type(strict.zeros(1)))
+
+
+@pytest.fixture(params=[_torch, _jax, _strict], ids=["torch", "jax", "array_api_strict"])
+def library(request):
+    return request.param()
+
+
+def test_indices_and_values_come_back_as_the_callers(library):
+    x = library.make(X.copy())
+    for function in (ex.argmax, ex.argmin, ex.max, ex.min):
+        for axis in (None, 0, (0, 1)):
+            result, expected = function(x, axis), np.asarray(function(X, axis))
+            assert isinstance(result, library.kind)
+            assert library.read(result).shape == expected.shape
+            np.testing.assert_array_equal(library.read(result), expected)
+    low, high, argmin, argmax = ex.minmax(x, 1, return_index=True)
+    assert all(isinstance(each, library.kind) for each in (low, high, argmin, argmax))
+    both = ex.max(x, 1, return_index=True)
+    assert library.read(both.indices).tolist() == [1, 0]
+
+
+def test_elementwise_and_hardmax_come_back_as_the_callers(library):
+    x = library.make(X.copy())
+    for result, expected in (
+        (ex.maximum(x, 5), np.maximum(X, 5)),
+        (ex.minimum(X, x), X),
+        (ex.maximum(x, x, nan_policy="omit"), X),
+        (ex.hardmax(x), ex.hardmax(X)),
+    ):
+        assert isinstance(result, library.kind)
+        np.testing.assert_array_equal(library.read(result), expected)
+
+
+def test_a_mask_may_be_of_the_library_too(library):
+    x, mask = library.make(X.copy()), library.make(X > 8)
+    assert library.read(ex.argmax(x, 1, where=mask, default=-1)).tolist() == [1, -1]
+
+
+def test_out_is_numpys(library):
+    out = np.zeros(2, np.int64)
+    assert ex.argmax(library.make(X.copy()), 1, out=out) is out
+    assert out.tolist() == [1, 0]
+
+
+def test_the_memory_is_the_callers(library):
+    x = library.make(X.copy())
+    again = adopt(x).array
+    assert np.shares_memory(again, adopt(x).array)
+    if library.name != "jax":  # which says nothing of its memory but by this very way
+        assert np.shares_memory(again, library.read(x))
+
+
+def test_arrays_of_two_libraries_are_refused(library):
+    polars = pytest.importorskip("polars")
+    text = refusal(ArgumentTypeError, ex.maximum, library.make(X[0].copy()), polars.Series([1.0, 2.0, 3.0]))
+    assert text == f"arrays of {' and of '.join(sorted(['polars', library.name]))} in one call"
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "uint16", "uint32", "uint64", "float16", "int8", "bool"])
+def test_torchs_element_types(name):
+    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    x = torch.tensor([1, 0, 1], dtype=getattr(torch, name))
+    adopted = adopt(x).array
+    assert adopted.ctypes.data == x.data_ptr()
+    assert adopted.dtype.name == name
+    assert ex.max(x).dtype is x.dtype
+    assert ex.argmax(x).item() == 0
+    assert ex.maximum(x, x).dtype is x.dtype
+
+
+def test_torchs_views_and_gradients():
+    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    negative = torch.view_as_complex(torch.tensor([[1.0, 2.0], [3.0, -5.0]])).conj().imag
+    assert ex.argmax(negative).item() == 1
+    assert ex.max(negative).item() == 5
+    wants = torch.ones(3, requires_grad=True)
+    assert "requires its gradient" in refusal(ArgumentError, ex.argmax, wants)
+    assert ex.argmax(wants.detach()).item() == 0
+    assert "cannot take elements of type complex64" in refusal(
+        ElementTypeError, ex.argmax, torch.ones(2, dtype=torch.complex64)
+    )
+    assert "laid out as" in refusal(ElementTypeError, ex.argmax, torch.ones(2, 2).to_sparse())
+    assert "on the device meta" in refusal(ElementTypeError, ex.argmax, torch.ones(2, device="meta"))
+
+
+def test_jaxs_traces_and_narrow_integers():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(ArgumentTypeError, match="a traced array has no elements yet"):
+        jax.jit(ex.argmax)(X)
+    assert ex.argmax(jax.numpy.asarray(X)).dtype == np.int32
+    assert ex.max(jax.numpy.ones(3, jax.numpy.bfloat16)).dtype == ml_dtypes.bfloat16
+
+
+def test_pandas_keeps_its_labels():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=["a", "b"], columns=["x", "y", "z"])
+    rows = ex.argmax(frame, axis=1)
+    assert rows.index.tolist() == ["a", "b"]
+    assert rows.tolist() == [1, 0]
+    assert ex.max(frame, axis=0).index.tolist() == ["x", "y", "z"]
+    assert ex.hardmax(frame).equals(pandas.DataFrame(ex.hardmax(X), index=frame.index, columns=frame.columns))
+    assert ex.maximum(frame, 5).columns.tolist() == ["x", "y", "z"]
+    assert ex.argmax(frame) == 1
+    assert ex.argmax(frame["x"]) == 1
+    assert ex.max(pandas.Index([3, 5])) == 5
+    text = refusal(ArgumentError, ex.maximum, frame["x"], frame["x"].rename({"a": "c"}))
+    assert text == "the operands differ in their labels, and elements are compared by place"
+
+
+NULLABLE = [
+    ("pandas", lambda p: p.array([1, None, 3], dtype="Int64")),
+    ("pandas", lambda p: p.Series([1, None, 3], dtype="Int64")),
+    ("pandas", lambda p: p.DataFrame({"a": p.Series([1, None, 3], dtype="Int64")})),
+    ("polars", lambda p: p.Series([1, None, 3])),
+    ("pyarrow", lambda p: p.array([1, None, 3])),
+    ("pyarrow", lambda p: p.chunked_array([[1, None], [3]])),
+]
+
+
+@pytest.mark.parametrize(("module", "make"), NULLABLE, ids=lambda each: each if isinstance(each, str) else "")
+def test_missing_elements_follow_the_policy(module, make):
+    x = make(pytest.importorskip(module))
+    for policy in ("propagate", "raise"):
+        with pytest.raises(ArgumentError, match="would be compared as if it were there"):
+            ex.argmin(x, nan_policy=policy)
+    if type(x).__name__ != "IntegerArray":
+        assert ex.argmax(x, nan_policy="omit") == 2
+        assert ex.min(x, nan_policy="omit") == 1
+    with pytest.raises(ArgumentError, match="would be compared as if it were there"):
+        ex.maximum(x, 2)
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_nothing_but_missing_elements(module):
+    library = pytest.importorskip(module)
+    make = library.Series if module == "polars" else library.array
+    for x in (make([None, None]), make([None, None]).cast(library.Int32 if module == "polars" else library.int32())):
+        assert ex.argmax(x, nan_policy="omit", default=-1) == -1
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_columns_come_back_as_columns(module):
+    library = pytest.importorskip(module)
+    x = library.Series("a", [1, 5]) if module == "polars" else library.array([1, 5])
+    assert ex.maximum(x, 3).to_pylist() == [3, 5] if module == "pyarrow" else ex.maximum(x, 3).to_list() == [3, 5]
+    assert ex.max(x) == 5
+    if module == "pyarrow":
+        assert adopt(x).array.ctypes.data == x.buffers()[1].address
+
+
+def test_numpys_masks_hide_elements():
+    x = np.ma.array([[1.0, 9.0, 3.0], [4.0, 5.0, 6.0]], mask=[[False, True, False], [True, True, True]])
+    assert ex.argmax(x[0]) == 2
+    assert ex.argmax(x, 1, default=-1).tolist() == [2, -1]
+    assert ex.argmax(x[0], where=[True, True, False]) == 0
+    assert ex.hardmax(x).tolist() == [[0, 0, 1], [0, 0, 0]]
+    assert "no element to choose from" in refusal(ArgumentError, ex.max, x, axis=1)
+    assert refusal(ArgumentError, ex.maximum, x, 1) == "4 masked elements would be compared as if they were there"
+
+
+def test_nothing_is_imported_that_the_caller_has_not():
+    code = (
+        "import sys, numpy as np, extremum as ex; ex.argmax([1, 2]); ex.max(np.ma.array([1])); ex.maximum(1, [2.5]);"
+        "print(*(name for name in ('torch', 'jax', 'pandas', 'polars', 'pyarrow') if name in sys.modules))"
+    )
+    assert not subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class OnDevice:
+    """An array whose elements a graphics processor holds."""
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, **options):
+        raise AssertionError("asked for memory that cannot be read")
+
+
+class Namespaced(OnDevice):
+    def __array_namespace__(self):
+        return np
+
+
+@pytest.mark.parametrize("cls", [OnDevice, Namespaced])
+def test_arrays_on_a_device_are_refused(cls):
+    assert "are on the device 2:0" in refusal(ElementTypeError, ex.argmax, cls())

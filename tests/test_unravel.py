@@ -1,0 +1,51 @@
+"""`unravel`: the way from the row-major index over several axes to one index for each."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import extremum as ex
+from agreement import assert_identical
+from extremum.errors import ArgumentError, AxisError, ElementTypeError
+from law_cases import arrays_and_axes
+from refusal import refusal
+
+
+@given(arrays_and_axes())
+def test_the_indices_lead_to_the_extremum(case):
+    x, axes = case
+    index = ex.argmax(x, axes, keepdims=True)
+    places = list(np.indices(index.shape, sparse=True))
+    for axis, place in zip(sorted(axes), ex.unravel(index, x.shape, axes), strict=True):
+        places[axis] = place
+    assert_identical(x[tuple(places)].astype(x.dtype.newbyteorder("=")), ex.max(x, axes, keepdims=True))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint32", "uint64"])
+def test_numpy_agrees(dtype):
+    indices = np.arange(24, dtype=dtype)
+    for actual, expected in zip(ex.unravel(indices, (2, 3, 4)), np.unravel_index(indices, (2, 3, 4)), strict=True):
+        assert_identical(actual, expected.astype(dtype))
+
+
+def test_what_stands_beside_a_default_stays():
+    assert [place.tolist() for place in ex.unravel([-1, 5], (2, 3))] == [[-1, 1], [-1, 2]]
+
+
+def test_no_axis_is_no_index():
+    assert ex.unravel(np.int64(0), (), None) == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (([6], (2, 3)), ArgumentError, "unravel: index 6 is outside the 6 elements of axes (0, 1)"),
+        (([-2], (2, 3)), ArgumentError, "unravel: index -2 is outside the 6 elements of axes (0, 1)"),
+        (([0], (2, 0)), ArgumentError, "unravel: index 0 is outside the 0 elements of axes (0, 1)"),
+        (([0.5], (2, 3)), ElementTypeError, "unravel: indices of type float64"),
+        (([0], (2, 3), 2), AxisError, "unravel: axis 2 is out of range for a shape with 2 dimensions"),
+        (([0], (2, 3), (0, -2)), AxisError, "unravel: an axis is given more than once"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, error, text):
+    assert refusal(error, ex.unravel, *arguments) == text
