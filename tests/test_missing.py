@@ -124,7 +124,7 @@ def test_missing_elements_are_refused(function, x):
     if isinstance(x, np.ma.MaskedArray) and function not in (extremum.maximum, extremum.minimum):
         # A mask says what takes part in a reduction.
         assert np.asarray(
-            function(x, where=False, **({} if function is extremum.hardmax else {"default": 7}))
+            function(x if x.ndim else MASKED, where=False, **({} if function is extremum.hardmax else {"default": 7}))
         ).max() in (0, 7)
         return
     reason = refusal(ArgumentError, function, x)
