@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::errors::{Kind, error};
-use crate::operand::{is_settled, operands};
+use crate::operand::operands;
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
@@ -66,7 +66,7 @@ macro_rules! elementwise {
             nan_policy: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
-            if nan_policy.is_some() || !arrays.iter_borrowed().all(|array| is_settled(&array)) {
+            if nan_policy.is_some() {
                 return beyond(function, arrays, out, nan_policy);
             }
             match run(py, function, $largest, false, arrays, out)? {
@@ -121,13 +121,13 @@ pub fn elementwise<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mixed = || {
-        let reason = format!("{function}: operands differ in element type");
+        let reason = format!("{function}: the operands are not plain arrays of one element type");
         error(py, Kind::ElementType, reason, None, Some("convert them to one element type first".into()))
     };
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
 
-/// Computes with arrays of one element type; None where there are several.
+/// Computes with plain arrays of one element type; None where there are others.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
@@ -136,7 +136,7 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let objects = operands(arrays, function)?;
+    let Some(objects) = operands(arrays) else { return Ok(None) };
     let out = argument(out, function)?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());

@@ -58,10 +58,20 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     Ok(array)
 }
 
-/// Takes several.
+/// Takes several; None where one of them is for the Python side.
 #[inline]
-pub fn operands<'py>(objects: &Bound<'py, PyTuple>, function: &str) -> PyResult<Operands<'py>> {
-    objects.iter_borrowed().map(|object| operand(&object, function)).collect()
+pub fn operands<'py>(objects: &Bound<'py, PyTuple>) -> Option<Operands<'py>> {
+    let mut arrays = Operands::with_capacity(objects.len());
+    for object in objects.iter_borrowed() {
+        if !is_settled(&object) {
+            return None;
+        }
+        let array = Ndarray(object.to_owned());
+        // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
+        unsafe { meet(object.py(), (*array.fields()).descr) };
+        arrays.push(array);
+    }
+    Some(arrays)
 }
 
 /// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.

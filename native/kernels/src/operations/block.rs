@@ -24,7 +24,7 @@ pub struct Blocks<'a> {
     pub input: Input,
     /// What is left out; such blocks are packed.
     pub omission: Option<Omission>,
-    pub plan: Plan<'a>,
+    pub plan: &'a Plan<'a>,
 }
 
 impl Blocks<'_> {

@@ -54,7 +54,7 @@ pub struct Demand {
 }
 
 /// How the blocks of a reduction are cut and read.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Plan<'a> {
     /// The kept axis along which tiles lie.
     pub kept: ReductionAxis,

@@ -52,7 +52,7 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     let demand = Demand { swapped: input.swapped, omits: omission.is_some(), ends: ENDS };
     let plan = Plan::new(input.element.size(), demand, layout, num_threads);
     let tiles = plan.tiles();
-    let blocks = ends.map(|(input, omission)| Blocks { input, omission, plan: plan.clone() });
+    let blocks = ends.map(|(input, omission)| Blocks { input, omission, plan: &plan });
     let walk = Walk { blocks: &blocks, origin };
     // SAFETY: the caller's promise.
     unsafe {
@@ -192,7 +192,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
 
     /// The plan, which is the same for each end.
     fn plan(&self) -> &Plan<'_> {
-        &self.blocks[0].plan
+        self.blocks[0].plan
     }
 
     /// Whether a tile is one block whose positions already are the indices.
