@@ -5,6 +5,10 @@
 use crate::isa::Task;
 use crate::kernels::pack::{Pack, pitch};
 
+/// Bytes of scratch memory that a block without what is left out may fill: it fits the first-level cache, and has room for
+/// pieces of rows that are worth reading.
+pub const OMIT_SCRATCH: usize = 1 << 15;
+
 /// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {

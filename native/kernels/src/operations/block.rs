@@ -5,8 +5,8 @@ use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::columns::Columns;
-use crate::kernels::omit::Omit;
-use crate::kernels::pack::{Pack, SCRATCH, pitch};
+use crate::kernels::omit::{OMIT_SCRATCH, Omit};
+use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::layout::axis::Strides;
 use crate::layout::reduction::ReductionOffsets;
@@ -53,7 +53,12 @@ impl Blocks<'_> {
         unsafe {
             match self.plan.form {
                 Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
-                Form::RowBatches => self.row_batches(data, kept, span.len(), keys, index),
+                Form::RowBatches { packed: false } => self.row_batches(data, kept, span.len(), keys, index),
+                Form::RowBatches { packed: true } => {
+                    self.packed(data, kept, reduced, (at.mask, mask.0, mask.1), |data, stride| {
+                        self.row_batches(data, (len, stride), span.len(), keys, index)
+                    })
+                }
                 Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
                 Form::Rows { packed: true } => {
                     self.packed(data, kept, reduced, (at.mask, mask.0, mask.1), |data, stride| {
@@ -86,7 +91,7 @@ impl Blocks<'_> {
         read: impl FnOnce(*const u8, isize),
     ) {
         let size = self.input.element.size();
-        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; SCRATCH / 8];
+        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8];
         let to = scratch.as_mut_ptr().cast::<u8>();
         let pack = Pack { data, outer, inner, size, swapped: self.input.swapped, to };
         // SAFETY: the caller's.

@@ -6,6 +6,7 @@
 use crate::element::compare::Index;
 use crate::kernels::batches::dispatch::pay;
 use crate::kernels::columns::TILE;
+use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::layout::axis::positions;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout};
@@ -31,7 +32,10 @@ pub enum Form {
         packed: bool,
     },
     /// The reduced axis is contiguous and short, and many rows are compared side by side.
-    RowBatches,
+    RowBatches {
+        /// Whether elements are left out of a copy first.
+        packed: bool,
+    },
     /// The kept axis is contiguous.
     Columns {
         /// Whether it has to be made so first.
@@ -97,21 +101,30 @@ impl<'a> Plan<'a> {
             None if contiguous(&reduced)
                 && pay(size, kept.len, reduced.len, kept.strides.input == (reduced.len * size) as isize) =>
             {
-                Form::RowBatches
+                Form::RowBatches { packed: false }
+            }
+            None if demand.omits
+                && !demand.swapped
+                && follows(&reduced)
+                && reduced.strides.mask <= 1
+                && pay(size, kept.len, reduced.len, false) =>
+            {
+                Form::RowBatches { packed: true }
             }
             None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
+        let scratch = if demand.omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
             Form::Columns { packed: false } => (fit(TILE, size), rows_of_a_block(size)),
             Form::Columns { packed: true } => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };
-                (whole_vectors(fit(SCRATCH, size) / chunk, size), chunk)
+                (whole_vectors(fit(scratch, size) / chunk, size), chunk)
             }
-            Form::Rows { packed: false } | Form::RowBatches => (POSITIONS, usize::MAX),
-            Form::Rows { packed: true } => {
-                let chunk = reduced.len.min(fit(SCRATCH, size));
-                (fit(SCRATCH, size) / pitch(chunk, size), chunk)
+            Form::Rows { packed: false } | Form::RowBatches { packed: false } => (POSITIONS, usize::MAX),
+            Form::Rows { packed: true } | Form::RowBatches { packed: true } => {
+                let chunk = reduced.len.min(fit(scratch, size));
+                (fit(scratch, size) / pitch(chunk, size), chunk)
             }
             Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
@@ -131,7 +144,7 @@ impl<'a> Plan<'a> {
     fn keep_in_cache(&mut self, size: usize) {
         let most = fit(TWICE, size);
         match self.form {
-            Form::Rows { packed: false } | Form::RowBatches => {
+            Form::Rows { packed: false } | Form::RowBatches { packed: false } => {
                 self.tile = self.tile.min((most / self.chunk).max(1));
                 self.chunk = self.chunk.min(most);
             }
@@ -139,7 +152,7 @@ impl<'a> Plan<'a> {
                 self.chunk = self.chunk.min((most / self.tile).max(1));
             }
             // Scratch memory is smaller.
-            Form::Rows { packed: true } | Form::Columns { packed: true } => {}
+            Form::Rows { packed: true } | Form::RowBatches { packed: true } | Form::Columns { packed: true } => {}
         }
     }
 
