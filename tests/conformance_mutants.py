@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from extremum import lower, reference, spec, validate
+from extremum import reference, spec
 from extremum.errors import ExtremumError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 
@@ -27,8 +27,7 @@ def accepts(case):
 def operation_of(case, **changed):
     given = {**case.question.attributes, **changed}
     given = {name: value for name, value in given.items() if value is not None}
-    attributes = validate.attributes(case.version, given)
-    return lower.operation(case.version, attributes, case.question.inputs[0].ndim)
+    return replace(case, question=replace(case.question, attributes=given)).operation
 
 
 def answer(case, operation=None, inputs=None):

@@ -7,7 +7,7 @@ import numpy as np
 from onnx import helper
 
 from extremum import backend, dtypes, reference, spec
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from strategies import sample
 
 VERSIONS = [row for rows in spec.OPERATORS.values() for row in rows if row.domain == spec.ONNX]
@@ -57,7 +57,31 @@ def _elementwise(row, rng, dtype):
     return {"consumed_inputs": [0] * len(operands)} if row.since == 1 and rng.random() < 0.5 else {}, operands
 
 
-_QUESTIONS = {"ArgMax": _arg, "ArgMin": _arg, "Hardmax": _hardmax, "Max": _elementwise, "Min": _elementwise}
+def _reduction(row, rng, dtype):
+    """Axes from either end in any sequence, an empty list of them, or none given; from 18 on as an input."""
+    rank = int(rng.integers(9))
+    attributes, x = {}, sample(rng, dtype, _shape_of(rng, rank, minimum=int(not row.identity)))
+    axes = rng.permutation(rank)[: rng.integers(rank + 1)]
+    axes = [int(axis) - rank * int(rng.integers(2)) for axis in axes]
+    given = bool(axes) if row.since < 18 else rng.random() < 0.8
+    if rng.random() < 0.7:
+        attributes["keepdims"] = int(rng.integers(2))
+    if row.since >= 18 and rng.random() < 0.5:
+        attributes["noop_with_empty_axes"] = int(rng.integers(2))
+    if given and row.since < 18:
+        attributes["axes"] = axes
+    return attributes, [x, np.array(axes, np.int64)] if given and row.since >= 18 else [x]
+
+
+_QUESTIONS = {
+    "ArgMax": _arg,
+    "ArgMin": _arg,
+    "Hardmax": _hardmax,
+    "Max": _elementwise,
+    "Min": _elementwise,
+    "ReduceMax": _reduction,
+    "ReduceMin": _reduction,
+}
 
 
 def question(row, rng, dtype):
@@ -70,7 +94,13 @@ def answer(row, attributes, inputs):
     order = Order.MIN if row.name.endswith("Min") else Order.MAX
     if row.name in ("Max", "Min"):
         return reference.run(Extremum(order), *inputs)
-    (x,) = inputs
+    x, *listed = inputs
+    if row.name.startswith("Reduce"):
+        axes = [axis % x.ndim for axis in (listed[0].tolist() if listed else attributes.get("axes", []))]
+        if not axes and not attributes.get("noop_with_empty_axes"):
+            axes = range(x.ndim)
+        keepdims = attributes.get("keepdims", 1) == 1
+        return reference.run(Reduce(order, tuple(axes), keepdims, Tie.FIRST, identity=row.since != 12), x)
     if row.name == "Hardmax":
         axis = attributes.get("axis", -1 if row.since >= 13 else 1) % x.ndim
         return reference.run(OneHot((axis,) if row.since >= 13 else tuple(range(axis, x.ndim))), x)

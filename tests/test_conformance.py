@@ -17,9 +17,9 @@ def label(value):
 
 
 def test_number_of_rows():
-    assert len(ROWS) == 21 * 13
-    assert len(ACCEPTED) == 164
-    assert len(REFUSED) == 109
+    assert len(ROWS) == 33 * 13
+    assert len(ACCEPTED) == 272
+    assert len(REFUSED) == 157
 
 
 @pytest.mark.parametrize(("row", "element"), ACCEPTED, ids=label)

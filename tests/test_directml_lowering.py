@@ -55,7 +55,10 @@ def random_node(rng, row, element):
     shapes, attributes = [shape], {}
     if row.attribute("axis"):
         attributes["axis"] = int(rng.integers(0 if row.since == 1 else -rank, rank))
-    for flag in ("keepdims", "select_last_index"):
+    if row.attribute("axes") and row.attribute("axes").input is None:
+        axes = rng.permutation(rank)[: rng.integers(1, rank + 1)]
+        attributes["axes"] = [int(axis) - rank * int(row.since > 1 and rng.integers(2)) for axis in axes]
+    for flag in ("keepdims", "select_last_index", "noop_with_empty_axes"):
         if row.attribute(flag):
             attributes[flag] = int(rng.integers(2))
     if row.input.maximum > 1:

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +28,13 @@ REFUSED = [
     *((name, "bfloat16", opset) for name in ("ArgMax", "ArgMin", "Max", "Min", "Hardmax") for opset in (13, 18)),
     *((name, element, opset) for name in ("Max", "Min") for element in ("int16", "uint16") for opset in (12, 13, 18)),
     *(("Hardmax", "float64", opset) for opset in (9, 11, 13, 18)),
+    *(
+        (name, element, opset)
+        for name in ("ReduceMax", "ReduceMin")
+        for element in ("uint32", "uint64")
+        for opset in (11, 13, 18, 20)
+    ),
+    *((name, "bfloat16", opset) for name in ("ReduceMax", "ReduceMin") for opset in (13, 18, 20)),
 ]
 RAISED = [
     *((name, element, 1, 8) for name in ("Max", "Min") for element in ("float16", "float32", "float64")),
@@ -39,7 +47,7 @@ RAISED = [
 
 @pytest.mark.parametrize(("name", "element", "opset"), REFUSED)
 def test_what_onnxruntime_refuses_runs_there_with_the_same_bits(name, element, opset):
-    attributes = "" if name in ("Max", "Min") else "<axis=1>"
+    attributes = "<axis=1>" if name.startswith(("Arg", "Hard")) else ""
     given = one_node(name, element, opset, attributes)
     assert stock_refuses(given)
     fixed = fix(given)
@@ -80,6 +88,34 @@ def test_attributes_are_kept(name, element, attributes):
     fixed = fix(given)
     for seed in range(5):
         assert_same(given, fixed.model, feeds_of(given, element, seed))
+
+
+@pytest.mark.parametrize("element", ["uint32", "uint64", "bfloat16"])
+@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize(("axes", "opset"), [("0, 2", 13), ("2, 1", 18), ("-1", 20), ("0, 1, 2", 20)])
+def test_several_axes_are_reduced_to_the_first_of_equals(name, element, keepdims, axes, opset):
+    given = one_node(name, element, opset, f"<keepdims={keepdims}, axes=[{axes}]>")
+    for value in given.graph.input:
+        value.type.tensor_type.shape.dim.add(dim_param="o")
+    given.graph.output[0].type.tensor_type.ClearField("shape")
+    if opset >= 18:
+        (node,) = (each for each in given.graph.node if each.op_type == name)
+        (stated,) = (each for each in node.attribute if each.name == "axes")
+        given.graph.initializer.append(onnx.numpy_helper.from_array(np.array(stated.ints), "axes"))
+        node.attribute.remove(stated)
+        node.input.append("axes")
+    fixed = fix(given)
+    assert check(fixed.model, select=["EX101"]).findings == ()
+    for seed in range(5):
+        assert_same(given, fixed.model, feeds_of(given, element, seed, (2, 3, 4)))
+
+
+@pytest.mark.parametrize("element", ["uint32", "bfloat16"])
+def test_nothing_is_rewritten_along_axes_that_nobody_knows(element):
+    given = model(f"({element}[m, n] x, int64[k] axes) => (y) {{ y = ReduceMax (x, axes) }}", opset=18)
+    (refusal,) = fix(given).refusals
+    assert refusal.reason == "the axes of ReduceMax-18 are not known before the model runs"
 
 
 @pytest.mark.parametrize("opset", [11, 13])
@@ -125,6 +161,8 @@ DIRECTML = [
     ("Hardmax", "float32", "directml-4_1", 11),
     ("Hardmax", "float64", "directml-4_1", 13),
     ("Hardmax", "bfloat16", "directml-5_1", 13),
+    ("ReduceMax", "float64", "directml-4_1", 13),
+    ("ReduceMin", "bfloat16", "directml-3_0", 18),
 ]
 
 

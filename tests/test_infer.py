@@ -45,6 +45,50 @@ def test_the_caller_picks_the_index_of_directml():
     assert result == TensorType(None, (1, 3, 1))
 
 
+@pytest.mark.parametrize(
+    ("attributes", "shape", "expected"),
+    [
+        ({}, (2, 3), "float32[1, 1]"),
+        ({"keepdims": 0}, (2, 3), "float32[]"),
+        ({"axes": [1], "keepdims": 0}, ("n", None, 5), "float32[n, 5]"),
+        ({"axes": [-1, 0]}, ("n", None, 5), "float32[1, ?, 1]"),
+        ({"axes": [1]}, (2, 0), "float32[2, 1]"),
+        ({"axes": [0]}, None, "float32[...]"),
+        ({}, (), "float32[]"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize("opset", [1, 11, 13])
+def test_reduction(name, opset, attributes, shape, expected):
+    assert str(output(name, [shape], opset, **attributes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "attributes", "expected"),
+    [
+        ((0,), {}, "[1, 1, ?]"),
+        ((0, -1), {"keepdims": 0}, "[1]"),
+        (None, {}, "[?, 1, ?]"),
+        (None, {"keepdims": 0}, "[...]"),
+        ((), {}, "[1, 1, 1]"),
+        ((), {"noop_with_empty_axes": 1, "keepdims": 0}, "[n, 1, ?]"),
+    ],
+)
+@pytest.mark.parametrize("opset", [18, 20])
+def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
+    """Axes that are not known leave the rank, and what has size 1 anyway."""
+    row = spec.find(spec.ONNX, "ReduceMax", opset)
+    shape = (None,) if values is None else (len(values),)
+    types = [TensorType("float16", ("n", 1, None)), TensorType("int64", shape, values)]
+    assert str(infer.output(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
+
+
+def test_only_version_12_does_not_say_what_the_largest_of_no_element_is():
+    with pytest.raises(SpecError) as caught:
+        output("ReduceMin", [(2, 0)], 12)
+    assert str(caught.value) == "ReduceMin-12 has nothing to choose from: axis 1 of its input has no element"
+
+
 @pytest.mark.parametrize("shape", [(2, 3), ("n", None), (0, 4), None])
 def test_hardmax(shape):
     assert output("Hardmax", [shape], element="float16") == TensorType("float16", shape)
@@ -122,6 +166,8 @@ def test_no_broadcasting_before_8(opset, shapes):
         ("Hardmax <axis=-1> (a)", {"a": ("n", 4)}),
         ("Max (a, b)", {"a": ("n", 1, 4), "b": (3, 1)}),
         ("Min (a, b, c)", {"a": ("n",), "b": ("n",), "c": (1, 1)}),
+        ("ReduceMax <keepdims=0> (a)", {"a": ("n", 4)}),
+        ("ReduceMin (a)", {"a": ("n", 4)}),
     ],
 )
 def test_agrees_with_onnx(opset, call, inputs):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from extremum import lower, spec, validate
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 
 INT64 = np.dtype("int64")
 
@@ -39,6 +39,23 @@ def test_hardmax():
         assert lowered("Hardmax", opset, 3) == OneHot((1, 2))
         assert lowered("Hardmax", opset, 3, axis=0) == OneHot((0, 1, 2))
         assert lowered("Hardmax", opset, 3, axis=2) == OneHot((2,))
+
+
+@pytest.mark.parametrize(("name", "order"), [("ReduceMax", Order.MAX), ("ReduceMin", Order.MIN)])
+@pytest.mark.parametrize("opset", [1, 11, 12, 13, 18, 20])
+def test_reduce(name, order, opset):
+    identity = opset != 12
+    assert lowered(name, opset, 2) == Reduce(order, (0, 1), True, Tie.FIRST, identity)
+    assert lowered(name, opset, 2, keepdims=0) == Reduce(order, (0, 1), False, Tie.FIRST, identity)
+    if opset < 18:
+        assert lowered(name, opset, 3, axes=[-1, 0]) == Reduce(order, (0, 2), True, Tie.FIRST, identity)
+    else:
+        assert lowered(name, opset, 3, noop_with_empty_axes=1) == Reduce(order, (), True, Tie.FIRST, identity)
+
+
+@pytest.mark.parametrize(("name", "order"), [("DML_REDUCE(MAX)", Order.MAX), ("DML_REDUCE(MIN)", Order.MIN)])
+def test_directml_reduce(name, order):
+    assert lowered(name, 0x5000, 3, spec.DIRECTML, axes=[2, 0]) == Reduce(order, (0, 2), True, Tie.FIRST)
 
 
 @pytest.mark.parametrize(("name", "order"), [("DML_ARGMAX", Order.MAX), ("DML_ARGMIN", Order.MIN)])

@@ -1,4 +1,4 @@
-"""onnx's own backend node tests of the five operators: all of them, none excluded, skipped or swallowed."""
+"""onnx's own backend node tests of the seven operators: all of them, none excluded, skipped or swallowed."""
 
 import re
 import unittest
@@ -11,7 +11,7 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from extremum.backend import Backend
 
-PATTERN = re.compile(r"^test_(argmax|argmin|hardmax|max|min)_(?!pool|unpool).*_cpu$")
+PATTERN = re.compile(r"^test_(argmax|argmin|hardmax|reduce_max|reduce_min|max|min)_(?!pool|unpool).*_cpu$")
 
 
 class Witness(Backend):
@@ -58,11 +58,11 @@ def result_of(name):
     return result
 
 
-def test_all_67_are_here():
+def test_all_88_are_here():
     operators = [PATTERN.match(name).group(1) for name in NAMES]
     count = {operator: operators.count(operator) for operator in operators}
-    assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14}
-    assert len(NAMES) == 67
+    assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14, "reduce_max": 11, "reduce_min": 10}
+    assert len(NAMES) == 88
 
 
 @pytest.mark.parametrize("name", NAMES)

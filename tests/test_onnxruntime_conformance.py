@@ -8,14 +8,15 @@ from onnx import helper
 from onnx.backend.base import Backend, BackendRep
 
 from agreement import assert_same_bits
-from extremum import backend, spec
+from extremum import backend
 from onnx_cases import ACCEPTED, answer, question
 from sessions import run_model, run_node
 from test_conformance import label
 from test_official import official
 
 CASES_PER_ROW = 6
-ROWS = [(row, element) for row, element in ACCEPTED if row.domain == spec.ONNX]
+# ReduceMax and ReduceMin stay onnxruntime's own.
+ROWS = [(row, element) for row, element in ACCEPTED if not row.every_axis]
 
 
 @pytest.mark.parametrize(("row", "element"), ROWS, ids=label)
@@ -56,13 +57,15 @@ class InSessionRep(BackendRep):
 
 
 OFFICIAL = official(InSession)
+# Those of ReduceMax and ReduceMin are asked of onnxruntime itself.
+NAMES = [name for name in OFFICIAL[1] if "_reduce_" not in name]
 
 
 def test_all_67_are_here():
-    assert len(OFFICIAL[1]) == 67
+    assert len(NAMES) == 67
 
 
-@pytest.mark.parametrize("name", OFFICIAL[1])
+@pytest.mark.parametrize("name", NAMES)
 def test_official(name):
     before = InSession.runs
     result = unittest.TestResult()

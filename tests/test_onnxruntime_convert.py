@@ -11,7 +11,14 @@ from extremum.onnxruntime import Change, convert
 from models import model
 from refusal import refusal
 
-ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
+ROWS = [
+    row
+    for (domain, _), rows in spec.OPERATORS.items()
+    if domain == spec.ONNX
+    for row in rows
+    # ReduceMax and ReduceMin stay as they are.
+    if not row.every_axis
+]
 
 
 def only_node(proto):
@@ -219,3 +226,8 @@ def test_bad_arguments():
     assert refusal(ArgumentError, convert, model("(x) => (y) { y = Neg(x) }"), "some") == "nodes is 'some'"
     with pytest.raises(FileNotFoundError):
         convert("no/such/model.onnx")
+
+
+def test_reductions_to_elements_stay_as_they_are():
+    source = model("(float[2, 3] x) => (y, z) { y = ReduceMax (x) z = ReduceMin <axes = [1]> (x) }")
+    assert not convert(source).modified

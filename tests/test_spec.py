@@ -32,19 +32,23 @@ def allowed(schema, parameter):
 def test_row_equals_onnx_defs(row):
     schema = schema_of(row)
     assert schema.since_version == row.since
-    assert (schema.min_input, schema.max_input) == (1, row.input.maximum)
+    inputs = [row.input, *(each.input for each in row.input_attributes)]
+    assert (schema.min_input, schema.max_input) == (1, row.most_inputs)
     assert (schema.min_output, schema.max_output) == (1, 1)
-    assert [each.name for each in schema.inputs] == [row.input.name]
+    assert [each.name for each in schema.inputs] == [each.name for each in inputs]
+    assert [each.option.name for each in schema.inputs[1:]] == ["Optional"] * len(row.input_attributes)
     assert [each.name for each in schema.outputs] == [row.output.name]
-    assert allowed(schema, schema.inputs[0]) == onnx_types(row.input)
+    for theirs, ours in zip(schema.inputs, inputs, strict=True):
+        assert allowed(schema, theirs) == onnx_types(ours)
     assert allowed(schema, schema.outputs[0]) == onnx_types(row.output)
 
 
 @pytest.mark.parametrize("row", ONNX_ROWS, ids=str)
 def test_attributes_equal_onnx_defs(row):
     schema = schema_of(row)
-    assert set(schema.attributes) == {each.name for each in row.attributes}
-    for each in row.attributes:
+    stated = [each for each in row.attributes if each.input is None]
+    assert set(schema.attributes) == {each.name for each in stated}
+    for each in stated:
         theirs = schema.attributes[each.name]
         assert theirs.type == ATTRIBUTE_TYPES[each.type]
         assert theirs.required == each.required
@@ -77,16 +81,26 @@ def test_documents_that_speak_of_broadcasting_and_of_2d(row):
 
 
 @pytest.mark.parametrize("row", ONNX_ROWS, ids=str)
+def test_documents_that_speak_of_no_element_and_of_no_axis(row):
+    schema = schema_of(row)
+    assert row.identity == ("Reduction over an empty set of values yields" in schema.doc)
+    texts = [each.description for each in (*schema.inputs, *schema.attributes.values()) if each.name == "axes"]
+    assert row.every_axis == any("over all" in text for text in texts)
+
+
+@pytest.mark.parametrize("row", ONNX_ROWS, ids=str)
 def test_axis_range_is_the_documents(row):
-    axis = row.attribute("axis")
-    if axis is not None:
-        stated = "-r" in schema_of(row).attributes["axis"].description
-        assert axis.range is (spec.AttributeRange.AXIS if stated else spec.AttributeRange.AXIS_UNSTATED)
+    schema = schema_of(row)
+    for each in row.attributes:
+        if each.range.is_axis:
+            (theirs,) = (text for text in (*schema.inputs, *schema.attributes.values()) if text.name == each.name)
+            stated = "-r" in theirs.description
+            assert each.range is (spec.AttributeRange.AXIS if stated else spec.AttributeRange.AXIS_UNSTATED)
 
 
 def test_size_of_the_table():
-    assert len(ONNX_ROWS) == 21
-    assert sum(len(row.types) for row in ONNX_ROWS) == 164
+    assert len(ONNX_ROWS) == 33
+    assert sum(len(row.types) for row in ONNX_ROWS) == 272
 
 
 @pytest.mark.parametrize("name", ["DML_ARGMAX", "DML_ARGMIN"])

@@ -61,6 +61,24 @@ def test_consumed_inputs_is_accepted_where_it_exists():
         (row("ArgMax"), {"axis": [1]}, "ArgMax-13 takes an integer for 'axis', not [1]"),
         (row("Max", 1), {"consumed_inputs": 1}, "Max-1 takes a list of integers for 'consumed_inputs', not 1"),
         (row("DML_ARGMAX", 0x3000, spec.DIRECTML), {}, "DML_ARGMAX-3_0 needs the attribute 'axes'"),
+        (
+            row("ReduceMax", 18),
+            {"axes": [1]},
+            "ReduceMax-18 has no attribute 'axes' any more: it is an input\n"
+            "  help  give axes as a list of int64 after the data",
+        ),
+        (
+            row("ReduceMin", 13),
+            {"noop_with_empty_axes": 1},
+            "ReduceMin-13 has no attribute 'noop_with_empty_axes' (it came with ReduceMin-18)\n"
+            "  help  use opset 18 or later, or drop the attribute if its value is 0",
+        ),
+        (
+            row("ReduceMax", 20),
+            {"select_last_index": 1},
+            "ReduceMax-20 has no attribute 'select_last_index'\n"
+            "  help  drop it; the attributes of ReduceMax-20 are: keepdims, noop_with_empty_axes",
+        ),
     ],
 )
 def test_refused_attributes(version, given, message):
@@ -175,6 +193,57 @@ def test_refused_axes(version, rank, given, message):
     with pytest.raises(AxisError) as caught:
         axes(version, rank, **given)
     assert str(caught.value) == message
+
+
+# What comes as a list of axes, where it is an input.
+GIVEN = TensorType("int64", (2,), (-1, 0))
+OPEN = TensorType("int64", (None,))
+
+
+def test_axes_of_a_reduction():
+    for version in (row("ReduceMax", 1), row("ReduceMin", 13), row("ReduceMax", 18)):
+        assert axes(version, 3) == (0, 1, 2)
+        assert axes(version, 0) == ()
+    assert axes(row("ReduceMax", 13), 3, axes=[-1, 0]) == (0, 2)
+    assert axes(row("ReduceMax", 13), 2, axes=[]) == (0, 1)
+    assert axes(row("ReduceMax", 18), 2, noop_with_empty_axes=1) == ()
+
+
+@pytest.mark.parametrize("version", [row("ReduceMax", 18), row("ReduceMin", 20)], ids=str)
+def test_axes_that_are_an_input(version):
+    data = TensorType("float32", (2, 3, 4))
+
+    def given(second, **attributes):
+        types = [data, second]
+        validate.inputs(version, types)
+        return validate.axes(version, validate.attributes(version, attributes, types), 3)
+
+    assert given(GIVEN) == given(GIVEN, noop_with_empty_axes=1) == (0, 2)
+    assert given(TensorType("int64", (0,))) == (0, 1, 2)
+    assert given(TensorType("int64", (0,)), noop_with_empty_axes=1) == ()
+    assert validate.attributes(version, {}, [data, OPEN])["axes"] is validate.UNKNOWN
+    with pytest.raises(SpecError) as caught:
+        given(OPEN)
+    assert str(caught.value) == (
+        f"the axes of {version} are not known before the model runs\n  help  give them as an initializer or a Constant"
+    )
+    for second, error, message in (
+        (TensorType("int64", (1,), (3,)), AxisError, f"{version} has 3 among its axes, but its input has rank 3"),
+        (TensorType("int64", (2,), (0, -3)), AxisError, f"{version} takes each axis once"),
+        (TensorType("int32", (1,)), ElementTypeError, f"{version} takes axes of int64, not int32"),
+        (TensorType("int64", ()), SpecError, f"{version} takes axes as a list, not as a tensor of rank 0"),
+    ):
+        with pytest.raises(error) as caught:
+            given(second)
+        assert caught.value.reason == message
+    with pytest.raises(SpecError, match=rf"^{version} takes 1 to 2 inputs, not 3$"):
+        validate.inputs(version, [data, GIVEN, GIVEN])
+
+
+def test_a_tensor_of_rank_0_has_no_axis_to_name():
+    with pytest.raises(AxisError) as caught:
+        axes(row("ReduceMax"), 0, axes=[0])
+    assert str(caught.value) == ("ReduceMax-13 has axes=0, but its input has rank 0\n  help  leave out the axes")
 
 
 def test_no_axes():

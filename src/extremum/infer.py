@@ -38,12 +38,15 @@ def output(row: OperatorVersion, values: Attributes, types: Sequence[TensorType]
 def _reduced(row: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
+    # DirectML has no such attribute and keeps the rank.
+    keepdims = values.get("keepdims", 1)
+    if validate.UNKNOWN in values.values():
+        return tuple(1 if size == 1 else None for size in shape) if keepdims else None
     axes = validate.axes(row, values, len(shape))
     for axis in axes:
-        if shape[axis] == 0:
+        if shape[axis] == 0 and not row.identity:
             raise SpecError(f"{row} has nothing to choose from: axis {axis} of its input has no element")
-    # DirectML has no such attribute and keeps the rank.
-    if values.get("keepdims", 1):
+    if keepdims:
         return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 

@@ -19,6 +19,8 @@ __all__ = ["operation"]
 def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
     """Return the core operation that a version means; `index` is for one that leaves the type of indices open."""
     axes = validate.axes(row, values, rank)
+    # DirectML has no such attribute and keeps the rank.
+    keepdims = values.get("keepdims", 1) == 1
     match row.family:
         case Family.ARGMAX | Family.ARGMIN:
             # The two names under which the documents speak of the same choice.
@@ -26,7 +28,7 @@ def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | 
             return ArgReduce(
                 order=Order.MAX if row.family is Family.ARGMAX else Order.MIN,
                 axes=axes,
-                keepdims=values.get("keepdims", 1) == 1,
+                keepdims=keepdims,
                 tie=Tie.LAST if last else Tie.FIRST,
                 index=np.dtype(index or row.output.types[0]),
             )
@@ -40,6 +42,7 @@ def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | 
             return Reduce(
                 order=Order.MAX if row.family is Family.LARGEST else Order.MIN,
                 axes=axes,
-                keepdims=values.get("keepdims", 1) == 1,
+                keepdims=keepdims,
                 tie=Tie.FIRST,
+                identity=row.identity,
             )

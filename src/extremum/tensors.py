@@ -1,4 +1,4 @@
-"""What is known of a tensor before it exists: its element type and its shape.
+"""What is known of a tensor before it exists: its element type, its shape, and what is in a list of integers.
 
 Decides how a dimension is written down (a size, a symbol, unknown) and how a type reads in a message. What operators
 make of such types is :mod:`extremum.infer`'s.
@@ -26,11 +26,19 @@ class TensorType:
     # Such as ``float32``.
     element: str | None = None
     shape: Shape | None = None
+    # The integers in a list of them, where they are known and somebody may ask for them.
+    values: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> TensorType:
         """Return the type of an array that exists."""
         return cls(array.dtype.name, array.shape)
+
+    @classmethod
+    def of_list(cls, array: NDArray[Any]) -> TensorType:
+        """Return the type of an array that exists, with what is in it if it is a list of integers."""
+        is_list = array.ndim == 1 and array.dtype.kind == "i"
+        return cls(array.dtype.name, array.shape, tuple(array.tolist()) if is_list else None)
 
     @property
     def rank(self) -> int | None:
@@ -47,4 +55,5 @@ class TensorType:
         element = self.element or "?"
         if self.shape is None:
             return f"{element}[...]"
-        return f"{element}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
+        text = f"{element}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
+        return text if self.values is None else f"{text} = {list(self.values)}"

@@ -67,6 +67,20 @@ MUTANTS = (
         "version.since < opset",
         ["test_spec.py"],
     ),
+    Mutant(
+        "ReduceMax 12 says what the largest of no element is",
+        "src/extremum/spec/reduce_max.py",
+        ", identity=False)",
+        ")",
+        ["test_spec.py", "test_lower.py", "test_infer.py"],
+    ),
+    Mutant(
+        "ReduceMax 20 takes no bool",
+        "src/extremum/spec/reduce_max.py",
+        '(*_NUMBERS, "bfloat16", "bool")',
+        '(*_NUMBERS, "bfloat16")',
+        ["test_spec.py"],
+    ),
     # What is refused.
     Mutant(
         "keepdims=2 passes",
@@ -78,8 +92,8 @@ MUTANTS = (
     Mutant(
         "an unknown attribute passes",
         "src/extremum/validate/attribute.py",
-        "if row.attribute(name) is None:",
-        "if row.attribute(name) is None and not name:",
+        "if not _states(row, name):",
+        "if not _states(row, name) and not name:",
         ["test_validate.py"],
     ),
     Mutant(
@@ -149,15 +163,15 @@ MUTANTS = (
     Mutant(
         "a reduced axis without elements passes",
         "src/extremum/infer.py",
-        "if shape[axis] == 0:",
+        "if shape[axis] == 0 and not row.identity:",
         "if shape[axis] == -1:",
         ["test_infer.py"],
     ),
     Mutant(
         "keepdims=0 keeps the dimensions of an inferred shape",
         "src/extremum/infer.py",
-        'if values.get("keepdims", 1):',
-        'if values.get("keepdims", 1) or True:',
+        "if keepdims:",
+        "if keepdims or True:",
         ["test_infer.py"],
     ),
     Mutant(
@@ -174,12 +188,19 @@ MUTANTS = (
         "if any(",
         ["test_infer.py"],
     ),
+    Mutant(
+        "axes that are not known reduce nothing",
+        "src/extremum/infer.py",
+        "1 if size == 1 else None for size in shape",
+        "size for size in shape",
+        ["test_infer.py"],
+    ),
     # The core operation.
     Mutant(
         "keepdims is ignored",
         "src/extremum/lower.py",
-        'keepdims=values.get("keepdims", 1) == 1,\n                tie=Tie.LAST',
-        "keepdims=True,\n                tie=Tie.LAST",
+        'keepdims = values.get("keepdims", 1) == 1',
+        "keepdims = True",
         ["test_lower.py"],
     ),
     Mutant(

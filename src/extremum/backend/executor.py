@@ -17,9 +17,8 @@ from onnx.reference.op_run import OpRun
 
 from extremum import dtypes, lower
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
-from extremum.graph import nodes
+from extremum.graph import nodes, operands
 from extremum.memory import require_memory
-from extremum.tensors import TensorType
 
 __all__ = ["Executor", "reference_ops"]
 
@@ -39,15 +38,17 @@ class _Operator(OpRun):
         assert row is not None
         # Some operators of the evaluator give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
+        names = operands.names(self.onnx_node, row)
+        inputs = inputs[: len(names)]
         try:
-            for name, x in zip(self.onnx_node.input, inputs, strict=True):
+            for name, x in zip(names, inputs, strict=True):
                 if not isinstance(x, np.ndarray):
                     raise ElementTypeError(f"{row} takes tensors", given=f"{name}: {type(x).__name__}")
-            values, output = nodes.resolve(row, attributes, self.onnx_node.input, list(map(TensorType.of, inputs)))
+            values, output = nodes.resolve(row, attributes, names, operands.types(row, inputs))
             assert output.element is not None
             assert output.sizes is not None
             require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {row}")
-            return (lower.operation(row, values, inputs[0].ndim)(*inputs),)
+            return (lower.operation(row, values, inputs[0].ndim)(*inputs[: row.input.maximum]),)
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {opsets['']}") from None
@@ -73,6 +74,14 @@ class Min(_Operator):
     """ONNX Min, every version."""
 
 
+class ReduceMax(_Operator):
+    """ONNX ReduceMax, every version."""
+
+
+class ReduceMin(_Operator):
+    """ONNX ReduceMin, every version."""
+
+
 def reference_ops() -> list[type[OpRun]]:
     """Return this package's operators for ``onnx.reference.ReferenceEvaluator(model, new_ops=...)``.
 
@@ -95,7 +104,7 @@ def reference_ops() -> list[type[OpRun]]:
     >>> evaluator.run(None, {"x": np.array([1, np.nan, 3], np.float32)})
     [array([1])]
     """
-    return [ArgMax, ArgMin, Hardmax, Max, Min]
+    return [ArgMax, ArgMin, Hardmax, Max, Min, ReduceMax, ReduceMin]
 
 
 class Executor(ReferenceEvaluator):

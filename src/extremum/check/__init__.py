@@ -1,8 +1,8 @@
 """Findings about a model: promises that its nodes break, and targets that refuse or answer them differently.
 
 Decides the order of the walk and what is added to a finding; what is looked for is in :mod:`extremum.check.rules`, one
-rule per file. Only nodes of ArgMax, ArgMin, Max, Min and Hardmax are looked at, in the graph, its subgraphs and the
-model-local functions; other operators may be there, and weights are not read.
+rule per file. Only nodes of this package's operators are looked at, in the graph, its subgraphs and the model-local
+functions; others may be there, and weights are not read.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _report(model: Any, rules: Collection[Rule], targets: Targets, *known: str) 
         if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
             notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
         if site.row is not None:
-            if any(tensor.element is None for tensor in site.inputs):
+            if any(tensor.element is None for tensor in site.operands):
                 notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
             places.add(site.path)
             findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))

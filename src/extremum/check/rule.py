@@ -20,7 +20,7 @@ from extremum.runtimes import Runtime
 from extremum.spec import OperatorVersion
 from extremum.validate import Attributes
 
-__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals", "rule"]
+__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals", "rule", "states_axes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,17 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
         yield error
 
 
+def states_axes(site: Site, row: OperatorVersion) -> bool:
+    """Return whether a node says along which axes it looks, and the model which ones these are."""
+    values = (site.values.get(each.name, validate.UNKNOWN) for each in row.attributes if each.range.is_axis)
+    return any(value is not validate.UNKNOWN for value in values)
+
+
 def accepted_values(site: Site, row: OperatorVersion) -> Attributes:
     """Return the values of the attributes; the default where the one that is given is refused."""
     values = {}
+    stated = site.values
     for attribute in row.attributes:
-        refused = any(refusals(validate.attribute_value, row, attribute, site.attributes))
-        values[attribute.name] = validate.attribute_value(row, attribute, {} if refused else site.attributes)
+        refused = any(refusals(validate.attribute_value, row, attribute, stated))
+        values[attribute.name] = validate.attribute_value(row, attribute, {} if refused else stated)
     return values

@@ -42,10 +42,22 @@ def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
     """Yield inputs for a node, by name."""
     elementwise = site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
-    tensors = dict(zip(site.node.input, site.inputs, strict=True))
+    tensors = dict(zip(site.names, site.operands, strict=False))
+    lists = {
+        name: _list(tensor, site.inputs[0])
+        for name, tensor in zip(site.names[len(tensors) :], site.inputs[len(tensors) :], strict=True)
+    }
     for seed, kind in enumerate(Kind):
         random = np.random.default_rng(seed)
-        yield {name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()}
+        yield lists | {
+            name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()
+        }
+
+
+def _list(tensor: TensorType, data: TensorType) -> NDArray[Any]:
+    """Return what comes as an input in the place of an attribute; the last axis where the model leaves it open."""
+    last_axis = () if data.rank == 0 else (-1,)
+    return np.array(last_axis if tensor.values is None else tensor.values, np.int64)
 
 
 def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:

@@ -48,7 +48,7 @@ def check(
 ) -> int:
     """Look for broken promises and for targets that refuse a model or answer differently.
 
-    Looks at ArgMax, ArgMin, Max, Min and Hardmax, wherever they stand. Exits with 1 if there are findings, with 2 if a
+    Looks at this package's operators, wherever they stand. Exits with 1 if there are findings, with 2 if a
     model could not be checked; the other ones are checked all the same.
     """
     level = None if feature_level is None else _LEVELS[feature_level]

@@ -51,7 +51,7 @@ def _selecting(command: _Command) -> _Command:
 def conformance() -> None:
     """Find out which runtime answers what, or write the cases as files.
 
-    The cases ask for ArgMax, ArgMin, Max, Min and Hardmax in every version and on every element type.
+    The cases ask for this package's ONNX operators in every version and on every element type.
     """
 
 

@@ -39,7 +39,7 @@ Every rewrite is exact on every input: ties, NaN and the sign of a zero come out
 written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
 `--raise-opset` allows another. `-o OUT` is written whenever the target takes the result, as a copy where there was
 nothing to do; nothing is written if a node cannot be rewritten. The nodes take more time and memory than the one they
-stand for; and a Hardmax written as the places of an index fails where a row turns out to be empty.
+stand for; and a Hardmax, ReduceMax or ReduceMin written by means of an index fails where an axis turns out to be empty.
 """
 
 

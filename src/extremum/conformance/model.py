@@ -33,10 +33,12 @@ def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
         sizes = [f"y_{axis}" if symbolic else size for axis, size in enumerate(expected.shape)]
         output = _value("y", _number(expected), sizes)
 
-    attributes: dict[str, Any] = dict(question.attributes)
+    attributes: dict[str, Any] = case.stated
+    # Constants, because many a runtime takes nothing else.
+    initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
+    names += case.listed
     node = helper.make_node(case.version.name, names, ["y"], **attributes)
     functions = []
-    initializers = []
     # A function needs version 8 of the format; everything else the oldest that has the opset.
     opsets = [helper.make_opsetid("", case.version.since)]
     ir_version = max(helper.find_min_ir_version_for(opsets), 3)

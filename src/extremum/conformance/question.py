@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from extremum.spec import Family, OperatorVersion
 
-__all__ = ["Ask", "Placement", "Question", "is_arg", "is_elementwise", "is_hardmax", "text"]
+__all__ = [
+    "Ask",
+    "Placement",
+    "Question",
+    "is_arg",
+    "is_elementwise",
+    "is_hardmax",
+    "is_reduction",
+    "looks_for_smallest",
+    "spelt",
+    "text",
+]
 
 Array = NDArray[Any]
 
@@ -34,7 +45,7 @@ class Question:
     title: str
     # What the node is fed.
     inputs: tuple[Array, ...]
-    # What the node states.
+    # What the node states, or is given as an input where its version wants that.
     attributes: Mapping[str, object] = field(default_factory=dict)
     # What the specification says, in a few words.
     says: str = ""
@@ -63,6 +74,24 @@ def is_hardmax(version: OperatorVersion) -> bool:
 def is_elementwise(version: OperatorVersion) -> bool:
     """Return whether the operator takes several operands."""
     return version.family in (Family.MAXIMUM, Family.MINIMUM)
+
+
+def is_reduction(version: OperatorVersion) -> bool:
+    """Return whether the operator gives the elements that it finds along axes."""
+    return version.family in (Family.LARGEST, Family.SMALLEST)
+
+
+def looks_for_smallest(version: OperatorVersion) -> bool:
+    """Return whether the extremum is the smallest."""
+    return version.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
+
+
+def spelt(version: OperatorVersion, question: Question) -> Question:
+    """Return a question about one axis as a version asks it: some have a list of ``axes``."""
+    if version.attribute("axes") is None or "axis" not in question.attributes:
+        return question
+    others = {name: value for name, value in question.attributes.items() if name != "axis"}
+    return replace(question, attributes={"axes": (question.attributes["axis"],), **others})
 
 
 def text(value: object) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from extremum import dtypes, spec
 from extremum.conformance.case import Case
+from extremum.conformance.question import spelt
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.spec import OperatorVersion
@@ -108,7 +109,7 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
                     continue
                 identity = zlib.crc32(f"{row} {element.name} {topic}".encode())
                 for question in ask(row, element.dtype, np.random.default_rng([seed, identity])):
-                    case = Case(row, element.name, topic, question)
+                    case = Case(row, element.name, topic, spelt(row, question))
                     if case.specified or not selection.specified_only:
                         yield case
 

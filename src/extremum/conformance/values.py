@@ -25,7 +25,7 @@ def array(dtype: np.dtype[Any], values: object) -> Array:
 
 
 def distinct(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """Return up to 250 elements in random order, no two of them equal, exact in every type."""
+    """Return up to 250 elements in random order, no two of them equal but truth values, exact in every type."""
     count = int(np.prod(shape))
     low = 0 if dtype.kind in "ub" else -(count // 2)
     return array(dtype, rng.permutation(np.arange(low, low + count))).reshape(shape)
@@ -33,6 +33,8 @@ def distinct(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, .
 
 def limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """Return the smallest and the largest finite number of a type."""
+    if dtype.kind == "b":
+        return False, True
     if not is_float(dtype):
         info = np.iinfo(dtype)
         return info.min, info.max

@@ -34,7 +34,8 @@ def lower(
     ArgMax and ArgMin become DML_ARGMAX and DML_ARGMIN, which keep the rank: without ``keepdims`` the output's buffer is
     the same, its description has the kept dimensions. Max and Min become a chain of DML_ELEMENT_WISE_MAX or MIN that
     gathers in the output, broadcasting through strides of 0. Hardmax becomes DML_ACTIVATION_HARDMAX1, before version 13
-    over all axes from its axis on.
+    over all axes from its axis on. ReduceMax and ReduceMin become DML_REDUCE, or an elementwise step where no
+    axis is reduced.
 
     Parameters
     ----------

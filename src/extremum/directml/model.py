@@ -73,10 +73,11 @@ class SizedModel:
 def _node(site: Site) -> Node:
     row, node = site.row, site.node
     assert row is not None
-    inputs = [site.types.get(name, TensorType()) for name in node.input]
-    values, output = nodes.resolve(row, site.attributes, list(node.input), inputs)
+    inputs = [site.types.get(name, TensorType()) for name in site.names]
+    values, output = nodes.resolve(row, site.attributes, site.names, inputs)
     validate.output_count(row, len(node.output))
-    named = zip(node.input, map(_without_made_up, inputs), strict=True)
+    # What comes as an input in the place of an attribute is among the values.
+    named = zip(site.names[: row.input.maximum], map(_without_made_up, inputs), strict=False)
     return Node(site.place, row, values, tuple(named), (node.output[0], output))
 
 

@@ -19,8 +19,9 @@ from extremum.directml.descriptions import (
     ElementWiseMaxOperatorDesc,
     ElementWiseMinOperatorDesc,
     OperatorDesc,
+    ReduceOperatorDesc,
 )
-from extremum.directml.enumerations import AxisDirection, FeatureLevel, TensorDataType
+from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType
 from extremum.directml.lowered import Step
 from extremum.directml.tensor import TensorDesc, packed_strides
 from extremum.errors import ElementTypeError, ExtremumError, SpecError
@@ -37,12 +38,18 @@ _ARG: Mapping[Family, type[ArgMaxOperatorDesc] | type[ArgMinOperatorDesc]] = {
 _ELEMENT_WISE: Mapping[Family, type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc]] = {
     Family.MAXIMUM: ElementWiseMaxOperatorDesc,
     Family.MINIMUM: ElementWiseMinOperatorDesc,
+    # A reduction over no axis is the maximum of its input and itself.
+    Family.LARGEST: ElementWiseMaxOperatorDesc,
+    Family.SMALLEST: ElementWiseMinOperatorDesc,
 }
-_OPERATORS: Mapping[Family, type[OperatorDesc]] = {
-    **_ARG,
-    **_ELEMENT_WISE,
-    Family.HARDMAX: ActivationHardmax1OperatorDesc,
+_REDUCE: Mapping[Family, ReduceFunction] = {Family.LARGEST: ReduceFunction.MAX, Family.SMALLEST: ReduceFunction.MIN}
+_FIELDS: Mapping[Family, tuple[str, str]] = {
+    **{family: (desc.operator, "input_tensor") for family, desc in _ARG.items()},
+    **{family: (desc.operator, "a_tensor") for family, desc in _ELEMENT_WISE.items()},
+    **{family: (f"DML_REDUCE({function.name})", "input_tensor") for family, function in _REDUCE.items()},
+    Family.HARDMAX: (ActivationHardmax1OperatorDesc.operator, "input_tensor"),
 }
+"""Under which name each operator is filed, and the field of its input."""
 
 
 def steps(
@@ -58,7 +65,8 @@ def steps(
             _require_element(row.family, name, tensor, feature_level)
             raise _unknown_sizes(name, tensor)
     name, result = output
-    if row.family in _ELEMENT_WISE:
+    axes = () if row.family in (Family.MAXIMUM, Family.MINIMUM) else validate.axes(row, values, inputs[0][1].rank or 0)
+    if not axes:
         # One input is the maximum of it and itself.
         operands = list(inputs) if len(inputs) > 1 else [*inputs, *inputs]
         descs = _chain(row.family, [tensor for _, tensor in operands], result, feature_level)
@@ -67,8 +75,13 @@ def steps(
         bound = zip(chain([first], repeat(name)), others, strict=False)
         return tuple(_step(desc, names, name, feature_level) for desc, names in zip(descs, bound, strict=True))
     ((source, tensor),) = inputs
-    axes = validate.axes(row, values, len(tensor.sizes or ()))
-    desc = _hardmax(tensor, axes) if row.family is Family.HARDMAX else _arg(row.family, values, tensor, axes)
+    match row.family:
+        case Family.HARDMAX:
+            desc = _hardmax(tensor, axes)
+        case Family.LARGEST | Family.SMALLEST:
+            desc = _reduce(row.family, tensor, axes, feature_level)
+        case _:
+            desc = _arg(row.family, values, tensor, axes)
     return (_step(desc, (source,), name, feature_level),)
 
 
@@ -85,12 +98,21 @@ def _arg(family: Family, values: Attributes, tensor: TensorType, axes: tuple[int
     return _ARG[family](TensorDesc(_data_type(tensor), sizes), index, axes, direction)
 
 
+def _reduce(family: Family, tensor: TensorType, axes: tuple[int, ...], feature_level: FeatureLevel) -> OperatorDesc:
+    least, _ = spec.find(spec.DIRECTML, _FIELDS[family][0], feature_level).ranks
+    added = max(least - len(tensor.sizes or ()), 0)
+    sizes = (1,) * added + (tensor.sizes or ())
+    axes = tuple(axis + added for axis in axes)
+    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+    data_type = _data_type(tensor)
+    return ReduceOperatorDesc(_REDUCE[family], TensorDesc(data_type, sizes), TensorDesc(data_type, kept), axes)
+
+
 def _require_element(family: Family, name: str, tensor: TensorType, feature_level: FeatureLevel) -> None:
     """Refuse an element type that no sizes would make right, before anybody is asked for sizes."""
     if tensor.element is None:
         return
-    operator = _OPERATORS[family].operator
-    field = "a_tensor" if family in _ELEMENT_WISE else "input_tensor"
+    operator, field = _FIELDS[family]
     try:
         _at(feature_level, partial(accept_element, operator, field, _data_type(tensor)))
     except ExtremumError as error:

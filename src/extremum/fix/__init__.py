@@ -92,7 +92,7 @@ def _fixed(
     notes = tuple(
         f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
         for site in family
-        if any(tensor.element is None for tensor in site.inputs)
+        if any(tensor.element is None for tensor in site.operands)
     )
     if refusals or not changes:
         return Fixed(original, runtime.name, (), refusals, notes)
@@ -116,7 +116,7 @@ def _changes(
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     elements: dict[str, set[str | None]] = {}
     for site in family:
-        elements.setdefault(site.path, set()).update(tensor.element for tensor in site.inputs)
+        elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
     changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
         if before.path not in refused:

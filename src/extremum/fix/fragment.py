@@ -17,8 +17,9 @@ from extremum import dtypes
 
 __all__ = ["Fragment"]
 
-# From here on the axes of ReduceMax and ReduceMin are an input.
-_AXES_ARE_AN_INPUT = 18
+# From here on the axes are an input, and how many TopK gives.
+_COUNT_IS_AN_INPUT = 10
+_AXES_ARE_AN_INPUT = {"ReduceMax": 18, "ReduceMin": 18, "Squeeze": 13}
 
 
 class Fragment:
@@ -44,10 +45,19 @@ class Fragment:
         return self.add("Cast", x, to=dtypes.from_name(element).onnx_number)
 
     def reduce(self, operator: str, x: str, axes: Sequence[int]) -> str:
-        """Append a reduction that keeps the rank and return the name of its output."""
-        if self.opset >= _AXES_ARE_AN_INPUT:
+        """Append ReduceMax or ReduceMin, which keeps the rank, or Squeeze, and return the name of its output."""
+        if self.opset >= _AXES_ARE_AN_INPUT[operator]:
             return self.add(operator, x, self.constant(np.array(axes, np.int64)))
         return self.add(operator, x, axes=list(axes))
+
+    def largest(self, x: str, axis: int) -> str:
+        """Append the largest along one axis, which stays, by an operator that no target refuses; return its name."""
+        if self.opset >= _COUNT_IS_AN_INPUT:
+            name = self.add("TopK", x, self.constant(np.array([1], np.int64)), axis=axis)
+        else:
+            name = self.add("TopK", x, axis=axis, k=1)
+        self.nodes[-1].output.append(f"{name}/index")
+        return name
 
     def like(self, node: onnx.NodeProto, *inputs: str, operator: str | None = None) -> str:
         """Append a node with the attributes of another, those that refer to a function's included."""

@@ -21,9 +21,14 @@ def carried(fragment: Fragment, x: str, element: str) -> str:
     return x if CARRIERS[element] == element else fragment.cast(x, CARRIERS[element])
 
 
-def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, largest: bool) -> str:
-    """Append the ranks of a tensor and return their name."""
-    extremum = fragment.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
+def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, element: str, largest: bool) -> str:
+    """Append the ranks of a tensor of an element type, as it is carried, and return their name."""
+    if CARRIERS[element] == "float64" and len(axes) == 1:
+        # DirectML reduces no doubles.
+        extremum = fragment.largest(x if largest else fragment.add("Neg", x), axes[0])
+        extremum = extremum if largest else fragment.add("Neg", extremum)
+    else:
+        extremum = fragment.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
     beaten = fragment.add("Less" if largest else "Greater", x, extremum)
     unbeaten = fragment.cast(fragment.add("Not", beaten), "float32")
     return fragment.add("Add", unbeaten, fragment.cast(fragment.add("IsNaN", x), "float32"))

@@ -23,11 +23,10 @@ from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.operator import create_operator
 from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
-from extremum.graph import nodes
+from extremum.graph import nodes, operands
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.watched import Watched
 from extremum.spec import OperatorVersion
-from extremum.tensors import TensorType
 
 __all__ = ["DirectML", "Installed", "Target", "opened"]
 
@@ -92,22 +91,23 @@ class DirectML:
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
             row = nodes.version(node, {"": opset})
-            operands = {name: values[name] for name in node.input}
+            inputs_of_node = {name: values[name] for name in operands.names(node, row)}
             if row is None:
-                (values[node.output[0]],) = backend.run_node(node, operands, opset_version=opset)
+                results = backend.run_node(node, inputs_of_node, opset_version=opset)
+                values.update(zip(node.output, results, strict=True))
             else:
-                values[node.output[0]] = self._dispatch(row, node, operands)
+                values[node.output[0]] = self._dispatch(row, node, inputs_of_node)
         return values[output]
 
-    def _dispatch(self, row: OperatorVersion, node: onnx.NodeProto, operands: Arrays) -> NDArray[Any]:
-        attributes = validate.attributes(row, nodes.stated(node, {}))
-        types = [TensorType.of(array) for array in operands.values()]
+    def _dispatch(self, row: OperatorVersion, node: onnx.NodeProto, inputs: Arrays) -> NDArray[Any]:
+        types = operands.types(row, list(inputs.values()))
+        attributes = validate.attributes(row, nodes.stated(node, {}), types)
         output = infer.output(row, attributes, types)
         assert output.element is not None
         assert output.sizes is not None
         result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
-        tensors = {name: np.ravel(array) for name, array in {**operands, node.output[0]: result}.items()}
-        named = list(zip(operands, types, strict=True))
+        tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
+        named = list(zip(inputs, types, strict=True))[: row.input.maximum]
         for step in steps(row, attributes, named, (node.output[0], output), self._feature_level):
             operator = create_operator(step.desc, feature_level=self._feature_level)
             operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])

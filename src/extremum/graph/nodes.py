@@ -153,7 +153,7 @@ def resolve(
 ) -> tuple[Attributes, TensorType]:
     """Validate a node and infer its output; an error says what was given."""
     try:
-        values = validate.attributes(row, attributes)
+        values = validate.attributes(row, attributes, types)
         validate.inputs(row, types)
         return values, infer.output(row, values, types)
     except ExtremumError as error:

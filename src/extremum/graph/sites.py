@@ -15,13 +15,14 @@ from typing import Any
 import onnx
 
 from extremum.errors import ExtremumError
-from extremum.graph import nodes
+from extremum.graph import nodes, operands
 from extremum.graph.body import Body, held
 from extremum.graph.functions import Key, callees_first, key
 from extremum.graph.shown import Shown
 from extremum.graph.types import declared, known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
+from extremum.validate import input_values
 
 __all__ = ["Site", "inlined", "sites"]
 
@@ -66,24 +67,39 @@ class Site:
         return nodes.stated(self.node, {})
 
     @property
+    def names(self) -> list[str]:
+        """The names of the inputs, without those at the end that may be left out and are."""
+        return operands.names(self.node, self.row)
+
+    @property
     def inputs(self) -> list[TensorType]:
         """What is known of each input."""
         # Where the values of some attributes come with the call of the function, what does not depend on them
         # can be checked, shapes cannot: they are unknown then.
-        known = [self.types.get(name, TensorType()) for name in self.node.input]
+        known = [self.types.get(name, TensorType()) for name in self.names]
         if len(self.attributes) < len(self.node.attribute):
             return [TensorType(tensor.element) for tensor in known]
         return known
 
     @property
+    def operands(self) -> list[TensorType]:
+        """What is known of the inputs that hold elements, those that stand for an attribute left out."""
+        return self.inputs if self.row is None else self.inputs[: self.row.input.maximum]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The attributes that the node states itself, and those that come as inputs."""
+        return self.attributes if self.row is None else {**self.attributes, **input_values(self.row, self.inputs)}
+
+    @property
     def given(self) -> str:
         """What the node states, as an error says it."""
-        return nodes.given(self.attributes, self.node.input, self.inputs)
+        return nodes.given(self.attributes, self.names, self.inputs)
 
     def output(self) -> TensorType:
         """Return what follows of the output of a node of this package's."""
         assert self.row is not None
-        return nodes.resolve(self.row, self.attributes, list(self.node.input), self.inputs)[1]
+        return nodes.resolve(self.row, self.attributes, self.names, self.inputs)[1]
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
@@ -143,6 +159,8 @@ class _Walk:
             if entry.call is not None:
                 self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
             yield site
+            if (values := operands.integers(node)) is not None and len(node.output) == 1:
+                types[node.output[0]] = TensorType("int64", (len(values),), values)
             if site.row is not None and len(node.output) == 1:
                 try:
                     types[node.output[0]] = site.output()

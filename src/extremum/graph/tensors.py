@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from extremum.errors import ModelError, first_line
 from extremum.memory import require_memory
 
-__all__ = ["array", "attribute_tensors", "dense", "is_external", "is_small", "sparse_tensors"]
+__all__ = ["array", "attribute_tensors", "dense", "is_external", "is_small", "list_of_integers", "sparse_tensors"]
 
 # In elements. Inference reads small constants (a shape, an axis) and needs no others.
 _LARGEST = 256
@@ -46,6 +46,13 @@ def array(tensor: onnx.TensorProto) -> NDArray[Any]:
     except Exception as error:
         # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
         raise _wrong(tensor.name, first_line(error)) from None
+
+
+def list_of_integers(tensor: onnx.TensorProto) -> tuple[int, ...] | None:
+    """Return what is in a small list of int64, or None for any other tensor."""
+    if tensor.data_type != onnx.TensorProto.INT64 or len(tensor.dims) != 1 or not is_small(tensor):
+        return None
+    return tuple(array(tensor).tolist())
 
 
 def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import onnx
 
-from extremum.graph.tensors import is_small
+from extremum.graph.tensors import is_small, list_of_integers
 from extremum.graph.weights import copy_fields
 from extremum.tensors import TensorType
 
@@ -42,7 +42,10 @@ def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
     """Return what a graph says of its tensors, by name."""
-    constants = ((each.name, TensorType(_element(each.data_type), tuple(each.dims))) for each in graph.initializer)
+    constants = (
+        (each.name, TensorType(_element(each.data_type), tuple(each.dims), list_of_integers(each)))
+        for each in graph.initializer
+    )
     return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
 
 

@@ -8,7 +8,7 @@ referring to the function's. What a version promises is :mod:`extremum.spec`'s, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, get_args
@@ -28,6 +28,14 @@ __all__ = ["DOMAIN", "Conversion", "ConvertedNode", "Which", "convert", "rewritt
 
 Which = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
+
+_OPERATORS: Mapping[Family, str] = {
+    Family.ARGMAX: "ArgReduce",
+    Family.ARGMIN: "ArgReduce",
+    Family.HARDMAX: "OneHot",
+    Family.MAXIMUM: "Extremum",
+    Family.MINIMUM: "Extremum",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +173,7 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
     """Return the versions of the nodes that are rewritten, by path."""
     rows: dict[str, OperatorVersion] = {}
     for site in sites:
-        if site.row is None:
+        if site.row is None or site.row.family not in _OPERATORS:
             continue
         try:
             _check(site, site.row)
@@ -188,33 +196,26 @@ def _check(site: Site, row: OperatorVersion) -> None:
             # Its value comes with the call of the function: any will do, but the version has to have the attribute.
             attribute = row.attribute(reference.name)
             attributes[reference.name] = attribute.default if attribute else None
-    nodes_of.resolve(row, attributes, list(site.node.input), inputs)
+    nodes_of.resolve(row, attributes, site.names, inputs)
 
 
 def _runs(site: Site, row: OperatorVersion) -> bool:
     # Whether it is there and new enough.
     import_module("extremum.onnxruntime.installed")
-    element = next((tensor.element for tensor in site.inputs if tensor.element is not None), None)
+    element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
     return element is not None and refusal(runtimes.find("onnxruntime"), row, site.opsets[row.domain], element) is None
 
 
 def _rewrite(row: OperatorVersion, node: onnx.NodeProto) -> None:
     kept = [each for each in node.attribute if each.name != "consumed_inputs"]
     stated: list[tuple[str, str | int]] = []
-    match row.family:
-        case Family.ARGMAX | Family.ARGMIN:
-            operator = "ArgReduce"
-        case Family.HARDMAX:
-            operator = "OneHot"
-        case Family.MAXIMUM | Family.MINIMUM:
-            operator = "Extremum"
     if row.family is not Family.HARDMAX:
         stated.append(("order", "min" if row.family in (Family.ARGMIN, Family.MINIMUM) else "max"))
     if row.coerced:
         stated.append(("to_last", 1))
     if row.input.maximum > 1 and row.broadcasting is Broadcasting.NONE:
         stated.append(("broadcast", 0))
-    node.domain, node.op_type = DOMAIN, operator
+    node.domain, node.op_type = DOMAIN, _OPERATORS[row.family]
     attributes = [onnx.helper.make_attribute(name, value) for name, value in stated] + kept
     del node.attribute[:]
     node.attribute.extend(attributes)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from extremum.errors import SpecError, UnknownOperatorError
-from extremum.spec import argmax, argmin, directml, hardmax, maximum, minimum
+from extremum.spec import argmax, argmin, directml, hardmax, maximum, minimum, reduce_max, reduce_min
 from extremum.spec.schema import (
     DIRECTML,
     ONNX,
@@ -45,6 +45,8 @@ OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyT
             maximum.VERSIONS,
             minimum.VERSIONS,
             hardmax.VERSIONS,
+            reduce_max.VERSIONS,
+            reduce_min.VERSIONS,
             *directml.OPERATORS,
         )
     }

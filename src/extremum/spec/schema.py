@@ -69,24 +69,17 @@ class AttributeRange(enum.Enum):
     AXIS_UNSTATED = "an axis; the document says nothing of negative values"
     AXIS_UNSIGNED = "[0, r-1]"
 
+    @property
+    def is_axis(self) -> bool:
+        """Whether the values are axes."""
+        return self not in (AttributeRange.ANY, AttributeRange.FLAG)
+
 
 class Broadcasting(enum.Enum):
     """How the shapes of several inputs have to go together."""
 
     NONE = "all shapes equal"
     MULTIDIRECTIONAL = "multidirectional"
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One attribute, named as the document spells it."""
-
-    name: str
-    type: AttributeType
-    # The value of an attribute that is not given; None if the document states no default.
-    default: int | None
-    range: AttributeRange
-    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +94,20 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute, named as the document spells it."""
+
+    name: str
+    type: AttributeType
+    # The value of an attribute that is not given; None if the document states no default.
+    default: int | None
+    range: AttributeRange
+    required: bool = False
+    # How its value comes where a node does not state it: as a further input, which may be left out.
+    input: Parameter | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorVersion:
     """Everything one version of one operator promises."""
 
@@ -109,7 +116,7 @@ class OperatorVersion:
     # The opset, or the feature level, from which on this row is in force.
     since: int
     family: Family
-    # The operators here have one of each; the input may be variadic.
+    # The operators here have one of each; the input may be variadic, and attributes may come as further ones.
     input: Parameter
     output: Parameter
     # In the document's order.
@@ -117,6 +124,10 @@ class OperatorVersion:
     broadcasting: Broadcasting = Broadcasting.NONE
     # Whether the input is seen as 2-D, split at the axis.
     coerced: bool = False
+    # Whether no axis means all of them, unless `noop_with_empty_axes` says otherwise.
+    every_axis: bool = False
+    # Whether a reduction of no element gives the identity of its order.
+    identity: bool = False
     # The smallest and the largest rank accepted; the largest is None where there is no limit.
     ranks: tuple[int, int | None] = (0, None)
     # Whether a tensor may have no element.
@@ -126,6 +137,16 @@ class OperatorVersion:
     def types(self) -> tuple[str, ...]:
         """Names of the accepted input element types."""
         return self.input.types
+
+    @property
+    def input_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that come as inputs, after those that hold elements."""
+        return tuple(attribute for attribute in self.attributes if attribute.input is not None)
+
+    @property
+    def most_inputs(self) -> int:
+        """How many inputs a node may have."""
+        return self.input.maximum + len(self.input_attributes)
 
     @property
     def version(self) -> str:

@@ -6,10 +6,18 @@ axes. One function per question; ``attributes`` and ``inputs`` ask several and s
 the values that were given are added by the caller, who knows them.
 """
 
-from extremum.validate.attribute import Attributes, attribute_value, attributes, known_attribute
+from extremum.validate.attribute import (
+    UNKNOWN,
+    Attributes,
+    attribute_value,
+    attributes,
+    input_values,
+    known_attribute,
+)
 from extremum.validate.axis import axes
 from extremum.validate.operand import (
     element_type,
+    input_attribute,
     input_count,
     inputs,
     one_element_type,
@@ -19,12 +27,15 @@ from extremum.validate.operand import (
 )
 
 __all__ = [
+    "UNKNOWN",
     "Attributes",
     "attribute_value",
     "attributes",
     "axes",
     "element_type",
+    "input_attribute",
     "input_count",
+    "input_values",
     "inputs",
     "known_attribute",
     "one_element_type",

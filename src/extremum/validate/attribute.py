@@ -6,36 +6,72 @@ Decides which names and values are refused. What an axis means in a tensor of so
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from extremum import spec
 from extremum.errors import SpecError
 from extremum.spec import Attribute, AttributeRange, AttributeType, OperatorVersion
+from extremum.tensors import TensorType
 
-__all__ = ["Attributes", "attribute_value", "attributes", "known_attribute"]
+__all__ = [
+    "UNKNOWN",
+    "Attributes",
+    "Unknown",
+    "attribute_value",
+    "attributes",
+    "input_values",
+    "known_attribute",
+]
 
-Attributes = Mapping[str, int | tuple[int, ...] | None]
+
+class Unknown(enum.Enum):
+    """What stands for the value of an attribute that comes as an input, before the model runs."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+
+Attributes = Mapping[str, int | tuple[int, ...] | Unknown | None]
 """The value of every attribute a version has; None for one that has no default and was not given."""
 
 
-def attributes(row: OperatorVersion, given: Mapping[str, object]) -> Attributes:
-    """Check the attributes that are given and fill in the defaults of the others."""
+def attributes(row: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
+    """Check the attributes that are given, as such or as inputs of these types, and fill in the others' defaults."""
     for name in given:
         known_attribute(row, name)
+    given = {**given, **input_values(row, types)}
     return {each.name: attribute_value(row, each, given) for each in row.attributes}
+
+
+def input_values(row: OperatorVersion, types: Sequence[TensorType]) -> dict[str, tuple[int, ...] | Unknown]:
+    """Return the values of the attributes that come as inputs of these types."""
+    return {
+        attribute.name: () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        for attribute, tensor in zip(row.input_attributes, types[row.input.maximum :], strict=False)
+    }
 
 
 def known_attribute(row: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    if row.attribute(name) is None:
+    if not _states(row, name):
         raise _unknown_attribute(row, name)
 
 
+def _states(row: OperatorVersion, name: str) -> bool:
+    attribute = row.attribute(name)
+    return attribute is not None and attribute.input is None
+
+
 def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
-    having = [version for version in spec.OPERATORS[row.domain, row.name] if version.attribute(name)]
+    having = [version for version in spec.OPERATORS[row.domain, row.name] if _states(version, name)]
     reason = f"{row} has no attribute {name!r}"
+    if row.attribute(name) is not None:
+        return SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
     if not having:
-        known = ", ".join(attribute.name for attribute in row.attributes) or "none"
+        known = ", ".join(attribute.name for attribute in row.attributes if attribute.input is None) or "none"
         return SpecError(reason, remedy=f"drop it; the attributes of {row} are: {known}")
     if having[0].since > row.since:
         return SpecError(
@@ -47,13 +83,15 @@ def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
 
 def attribute_value(
     row: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
-) -> int | tuple[int, ...] | None:
+) -> int | tuple[int, ...] | Unknown | None:
     """Return the value of one attribute, which is its default where none is given."""
     if attribute.name not in given:
         if attribute.required:
             raise SpecError(f"{row} needs the attribute {attribute.name!r}")
         return attribute.default
     value = given[attribute.name]
+    if isinstance(value, Unknown):
+        return value
     if attribute.type is AttributeType.INTS:
         if isinstance(value, Sequence) and all(isinstance(item, int) for item in value):
             return tuple(int(item) for item in value)

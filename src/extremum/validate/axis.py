@@ -7,22 +7,27 @@ from __future__ import annotations
 
 from extremum.errors import AxisError, SpecError
 from extremum.spec import Attribute, AttributeRange, OperatorVersion
-from extremum.validate.attribute import Attributes
+from extremum.validate.attribute import UNKNOWN, Attributes
 
 __all__ = ["axes"]
-
-_AXIS_RANGES = (AttributeRange.AXIS, AttributeRange.AXIS_UNSTATED, AttributeRange.AXIS_UNSIGNED)
 
 
 def axes(row: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
     """Return the axes that the attributes mean in a tensor of some rank: non-negative, distinct and ascending."""
     chosen: tuple[int, ...] = ()
     for attribute in row.attributes:
-        if attribute.range in _AXIS_RANGES:
+        if attribute.range.is_axis:
             value = values[attribute.name]
-            listed = value if isinstance(value, tuple) else (value or 0,)
-            if not listed:
+            if value is UNKNOWN:
+                raise SpecError(
+                    f"the {attribute.name} of {row} are not known before the model runs",
+                    remedy="give them as an initializer or a Constant",
+                )
+            listed = (value,) if isinstance(value, int) else value or ()
+            if not listed and not row.every_axis:
                 raise SpecError(f"{row} needs at least one axis")
+            if not listed and not values.get("noop_with_empty_axes"):
+                listed = tuple(range(rank))
             chosen = tuple(sorted(_axis(row, attribute, axis, rank) for axis in listed))
     if len(set(chosen)) < len(chosen):
         raise AxisError(f"{row} takes each axis once")
@@ -34,6 +39,10 @@ def _axis(row: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> i
     if least <= axis < rank:
         return axis % rank
     raise AxisError(
-        f"{row} has {attribute.name}={axis}, but its input has rank {rank}",
-        remedy=f"use a value in [{least}, {rank - 1}]",
+        f"{row} has {_text(attribute, axis)}, but its input has rank {rank}",
+        remedy=f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}",
     )
+
+
+def _text(attribute: Attribute, axis: int) -> str:
+    return f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"

@@ -9,35 +9,57 @@ from collections.abc import Sequence
 
 from extremum import spec
 from extremum.errors import ElementTypeError, SpecError
-from extremum.spec import OperatorVersion
+from extremum.spec import Attribute, OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["element_type", "input_count", "inputs", "one_element_type", "output", "output_count", "shape"]
+__all__ = [
+    "element_type",
+    "input_attribute",
+    "input_count",
+    "inputs",
+    "one_element_type",
+    "output",
+    "output_count",
+    "shape",
+]
 
 
 def inputs(row: OperatorVersion, types: Sequence[TensorType]) -> None:
     """Check number, element types and ranks of the inputs, as far as they are known."""
     input_count(row, len(types))
-    for each in types:
+    for each in types[: row.input.maximum]:
         element_type(row, each.element)
         shape(row, each)
+    # The last of them may be left out.
+    for attribute, each in zip(row.input_attributes, types[row.input.maximum :], strict=False):
+        input_attribute(row, attribute, each)
     one_element_type(row, types)
 
 
 def input_count(row: OperatorVersion, count: int) -> None:
     """Refuse too few or too many inputs."""
-    if not 1 <= count <= row.input.maximum:
-        accepted = "1 input" if row.input.maximum == 1 else f"1 to {row.input.maximum} inputs"
+    if not 1 <= count <= row.most_inputs:
+        accepted = "1 input" if row.most_inputs == 1 else f"1 to {row.most_inputs} inputs"
         raise SpecError(f"{row} takes {accepted}, not {count}")
 
 
 def one_element_type(row: OperatorVersion, types: Sequence[TensorType]) -> None:
     """Refuse inputs that differ in their element types."""
-    elements = sorted({tensor.element for tensor in types if tensor.element is not None})
+    elements = sorted({tensor.element for tensor in types[: row.input.maximum] if tensor.element is not None})
     if len(elements) > 1:
         raise ElementTypeError(
             f"{row} takes inputs of one element type, not of {' and '.join(elements)}", remedy="put a Cast before it"
         )
+
+
+def input_attribute(row: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
+    """Refuse an input that is no list of what an attribute of the version takes."""
+    assert attribute.input is not None
+    name, accepted = attribute.input.name, attribute.input.types
+    if tensor.element not in (None, *accepted):
+        raise ElementTypeError(f"{row} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
+    if tensor.rank not in (None, 1):
+        raise SpecError(f"{row} takes {name} as a list, not as a tensor of rank {tensor.rank}")
 
 
 def element_type(row: OperatorVersion, element: str | None) -> None:

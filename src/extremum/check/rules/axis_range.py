@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Targets, accepted_values, refusals, rule
+from extremum.check.rule import Targets, accepted_values, refusals, rule, states_axes
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.spec import OperatorVersion
@@ -16,7 +16,7 @@ __all__ = ["look"]
 
 @rule("EX003", "axis out of range", Severity.ERROR)
 def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """`axis` lies outside the rank of the input.
+    """`axis`, or one of `axes`, lies outside the rank of the input or comes twice.
 
     The node fails when it runs, or when the model is loaded.
 
@@ -36,5 +36,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     """
     # A default that is out of range has a rule of its own.
     for tensor in site.inputs[:1]:
-        if "axis" in site.attributes and tensor.rank is not None and tensor.rank >= row.ranks[0]:
+        if states_axes(site, row) and tensor.rank is not None and tensor.rank >= row.ranks[0]:
             yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from extremum import validate
 from extremum.check.finding import Severity
-from extremum.check.rule import Targets, accepted_values, refusals, rule
+from extremum.check.rule import Targets, accepted_values, refusals, rule, states_axes
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
-from extremum.spec import OperatorVersion
+from extremum.spec import Family, OperatorVersion
 
 __all__ = ["look"]
 
@@ -35,5 +35,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for tensor in site.inputs[:1]:
-        if "axis" not in site.attributes and tensor.rank is not None and tensor.rank >= row.ranks[0]:
+        if row.family is not Family.HARDMAX or states_axes(site, row):
+            continue
+        if tensor.rank is not None and tensor.rank >= row.ranks[0]:
             yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)

@@ -39,15 +39,15 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     if not site.node.output:
         # There is nothing to lower, and another rule says so.
         return
-    unknown = any(tensor.element is None for tensor in site.inputs)
+    unknown = any(tensor.element is None for tensor in site.operands)
     if targets.feature_level is None or unknown or any(refusals(site.output)):
         return
     values = accepted_values(site, row)
-    types = [_sized(tensor) for tensor in site.inputs]
+    types = [_sized(tensor) for tensor in site.operands]
     if any(refusals(infer.output, row, values, types)):
         # The sizes assumed do not go together, which says nothing about the model.
         return
-    inputs = list(zip(site.node.input, types, strict=True))
+    inputs = list(zip(site.names, types, strict=False))
     output = (site.node.output[0], infer.output(row, values, types))
     for error in refusals(steps, row, values, inputs, output, targets.feature_level):
         yield type(error)(error.reason, remedy=error.remedy)

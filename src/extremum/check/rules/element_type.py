@@ -16,7 +16,7 @@ __all__ = ["look"]
 
 @rule("EX004", "element type not allowed", Severity.ERROR)
 def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """The input has an element type that the version of the operator does not take.
+    """The input has an element type that the version of the operator does not take, or `axes` is no list of int64.
 
     The model is not valid, even where a runtime happens to run it. A later version may take the type.
 
@@ -34,5 +34,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
-    for element in dict.fromkeys(tensor.element for tensor in site.inputs):
+    for element in dict.fromkeys(tensor.element for tensor in site.operands):
         yield from refusals(validate.element_type, row, element)
+    for attribute, tensor in zip(row.input_attributes, site.inputs[row.input.maximum :], strict=False):
+        yield from refusals(validate.input_attribute, row, attribute, tensor)

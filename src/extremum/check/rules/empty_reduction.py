@@ -1,4 +1,4 @@
-"""EX009: an index into an axis without elements."""
+"""EX009: the extremum of no element."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["look"]
 
 @rule("EX009", "nothing to choose from", Severity.ERROR)
 def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """The axis that ArgMax or ArgMin reduces has no element.
+    """The axis that ArgMax or ArgMin reduces has no element, or one of ReduceMax's or ReduceMin's of version 12.
 
-    There is no index to give: the node fails when it runs.
+    There is no index to give, and only the other versions say what the largest of no element is: the node fails.
 
     Example::
 
@@ -34,7 +34,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
-    if row.family in (Family.ARGMAX, Family.ARGMIN) and site.inputs:
+    if row.family not in (Family.MAXIMUM, Family.MINIMUM) and site.inputs:
         for error in refusals(infer.output, row, accepted_values(site, row), site.inputs):
             # An axis that is not there is another rule's.
             if not isinstance(error, AxisError):

@@ -15,10 +15,11 @@ __all__ = ["look"]
 
 @rule("EX103", "NaN", Severity.INFO)
 def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """ArgMax, ArgMin or Hardmax looks at floating-point elements.
+    """An operator that looks along axes looks at floating-point elements.
 
     No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime finds it in a vector,
-    skips it in a matrix unless it comes first, and may leave a row of Hardmax without a 1.
+    skips it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and may leave a row
+    of Hardmax without a 1.
 
     Example::
 
@@ -35,7 +36,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     element = next((tensor.element for tensor in site.inputs), None)
-    if row.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX) and element is not None and "float" in element:
+    if row.family not in (Family.MAXIMUM, Family.MINIMUM) and element is not None and "float" in element:
         yield SpecError(
             f"runtimes answer {row} differently where its input holds a NaN",
             remedy="make sure that there is none, or run the node with extremum",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from extremum.check.finding import Severity
 from extremum.check.rule import Targets, accepted_values, rule
@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 @rule("EX007", "negative axis before opset 11", Severity.WARNING)
 def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """`axis` is negative in a version whose document says nothing of negative axes.
+    """`axis`, or one of `axes`, is negative in a version whose document says nothing of negative axes.
 
     extremum and onnxruntime count from the end, as version 11 then said. Others may refuse it.
 
@@ -35,10 +35,18 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     """
     values = accepted_values(site, row)
     for attribute in row.attributes:
-        axis = values[attribute.name]
-        if attribute.range is AttributeRange.AXIS_UNSTATED and isinstance(axis, int) and axis < 0:
+        value = values[attribute.name]
+        axes = (value,) if isinstance(value, int) else value if isinstance(value, tuple) else ()
+        if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
-            plain = f"write {attribute.name}={axis + rank}" if rank and axis + rank >= 0 else "count from the front"
+            plain = "count from the front"
+            if rank and all(axis + rank >= 0 for axis in axes):
+                plain = f"write {attribute.name}={_text(value, [axis % rank for axis in axes])}"
             yield SpecError(
-                f"{row} does not say what {attribute.name}={axis} means", remedy=f"{plain}, or use opset 11 or later"
+                f"{row} does not say what {attribute.name}={_text(value, axes)} means",
+                remedy=f"{plain}, or use opset 11 or later",
             )
+
+
+def _text(value: object, axes: Sequence[int]) -> str:
+    return str(axes[0] if isinstance(value, int) else list(axes))

@@ -35,5 +35,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            index = ArgMax (larger)
         }
     """
-    yield from refusals(validate.input_count, row, len(site.node.input))
+    yield from refusals(validate.input_count, row, len(site.names))
     yield from refusals(validate.output_count, row, len(site.node.output))

@@ -34,5 +34,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax (score)
         }
     """
-    for tensor in site.inputs:
+    for tensor in site.operands:
         yield from refusals(validate.shape, row, tensor)

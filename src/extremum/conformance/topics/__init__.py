@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from extremum.conformance.question import Ask
 from extremum.conformance.topics import (
+    axes,
     broadcasting,
     coercion,
     defaults,
@@ -37,6 +38,7 @@ TOPICS: Mapping[str, Ask] = MappingProxyType(
             lengths,
             rank,
             negative_axis,
+            axes,
             keepdims,
             ties,
             last_index,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_arg, is_elementwise
+from extremum.conformance.question import Question, is_arg, is_elementwise, is_hardmax
 from extremum.spec import OperatorVersion
 
 __all__ = ["ask"]
@@ -24,9 +24,13 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
             yield Question("broadcast", (none, row), leaves_open=leaves_open)
         return
     says = "the input must not be empty" if is_arg(version) and version.since == 11 else ""
-    for keepdims in (0, 1) if is_arg(version) else (None,):
+    for keepdims in (None,) if version.attribute("keepdims") is None else (0, 1):
         attributes = {"axis": 1} if keepdims is None else {"axis": 1, "keepdims": keepdims}
         title = "rows" if keepdims is None else f"keepdims_{keepdims}"
         yield Question(title, (none,), attributes, says, leaves_open)
-    if not is_arg(version):
+    if version.identity:
+        says = "the largest of no element is minus infinity or the least of the type, the smallest the other end"
+        yield Question("columns", (np.zeros((3, 0), dtype),), {"axis": 1}, says)
+        yield Question("all", (np.zeros((0, 3), dtype),), says=says)
+    elif is_hardmax(version):
         yield Question("columns", (np.zeros((3, 0), dtype),), {"axis": 1}, leaves_open=leaves_open)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_elementwise
+from extremum.conformance.question import Question, is_elementwise, is_reduction
 from extremum.conformance.values import array, is_float, limits
 from extremum.spec import OperatorVersion
 
@@ -25,6 +25,11 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
         return
     yield Question("both", (both,), {"axis": 1}, says="the place of the extremum")
     for title, value in (("all_minus", -np.inf), ("all_plus", np.inf)):
-        first = version.attribute("select_last_index") is not None or version.coerced or version.since >= 13
+        first = (
+            is_reduction(version)
+            or version.attribute("select_last_index") is not None
+            or version.coerced
+            or version.since >= 13
+        )
         leaves_open = "" if first else "which index, where elements are equal"
         yield Question(title, (array(dtype, [[value] * 4]),), {"axis": 1}, "the first of equals", leaves_open)

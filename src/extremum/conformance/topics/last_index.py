@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question
+from extremum.conformance.question import Question, looks_for_smallest
 from extremum.conformance.values import array, is_float
-from extremum.spec import Family, OperatorVersion
+from extremum.spec import OperatorVersion
 
 __all__ = ["ask"]
 
@@ -18,7 +18,7 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
     """Ask with each value of select_last_index, where the version has it."""
     if version.attribute("select_last_index") is None:
         return
-    peak = 1 if version.family is Family.ARGMIN else 7
+    peak = 1 if looks_for_smallest(version) else 7
     rows = array(dtype, [[2, peak, peak, 2], [peak, 2, 2, peak], [5, 5, 5, 5]])
     for last in (0, 1):
         says = f"the {'last' if last else 'first'} of equal elements"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_elementwise, is_hardmax
+from extremum.conformance.question import Question, is_elementwise, is_hardmax, is_reduction, looks_for_smallest
 from extremum.conformance.values import array
-from extremum.spec import Family, OperatorVersion
+from extremum.spec import OperatorVersion
 
 __all__ = ["ask"]
 
@@ -19,7 +19,7 @@ _LONG = 1000
 
 def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Question]:
     """Ask for squares with the extremum on the diagonal, and for a long row with it near the end."""
-    peak = 1 if version.family in (Family.ARGMIN, Family.MINIMUM) else 3
+    peak = 1 if looks_for_smallest(version) else 3
     if is_elementwise(version):
         for length in (*_SQUARES, _LONG):
             x = array(dtype, np.full(length, 2))
@@ -28,6 +28,8 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
             yield Question(f"length_{length}", (x, y), says="the elementwise extremum of all inputs")
         return
     says = "1 at the first maximum, 0 elsewhere" if is_hardmax(version) else "the index of the extremum"
+    if is_reduction(version):
+        says = "the extremum along the axis"
     for length in _SQUARES:
         square = np.full((length, length), 2)
         np.fill_diagonal(square, peak)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Placement, Question, is_arg, is_elementwise
+from extremum.conformance.question import Placement, Question, is_elementwise
 from extremum.conformance.values import distinct
 from extremum.spec import OperatorVersion
 
@@ -23,7 +23,7 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
     question = Question("", (x,), {"axis": 1}, "a node means the same wherever it stands")
     if is_elementwise(version):
         question = replace(question, inputs=(x, np.array(np.flip(x))), attributes={})
-    if is_arg(version):
+    if version.attribute("keepdims") is not None:
         question = replace(question, attributes={"axis": 1, "keepdims": 0})
     for title, placement in (
         ("symbolic", Placement.SYMBOLIC),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_arg, is_elementwise
+from extremum.conformance.question import Question, is_arg, is_elementwise, is_reduction
 from extremum.conformance.values import distinct
 from extremum.spec import OperatorVersion
 
@@ -22,5 +22,7 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
         yield Question("one", (x,), says="the elementwise extremum of all inputs, which is the only one")
         return
     says = "the index of the extremum along axis" if is_arg(version) else "1 at the first maximum, 0 elsewhere"
+    if is_reduction(version):
+        says = "the extremum along axis"
     for axis in range(3):
         yield Question(f"axis_{axis}", (distinct(rng, dtype, (3, 4, 5)),), {"axis": axis}, says)

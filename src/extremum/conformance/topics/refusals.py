@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_arg, is_elementwise, text
+from extremum.conformance.question import Question, is_arg, is_elementwise, is_hardmax, text
 from extremum.conformance.values import array
 from extremum.spec import AttributeRange, Broadcasting, OperatorVersion
 
@@ -51,18 +51,21 @@ def _of_axes(version: OperatorVersion) -> Iterator[Question]:
     if version.coerced:
         says = "the default axis is 1, and the axis lies in [-r, r-1]"
         yield Question("rank_1_default_axis", (x[0],), {}, says, leaves_open, refused=True)
-    if not is_arg(version):
+    if is_hardmax(version):
         yield Question("unknown_attribute", (x,), {"axis": 1, "keepdims": 0}, "it has no such attribute", refused=True)
         return
     if version.attribute("select_last_index") is None:
         attributes = {"axis": 1, "select_last_index": 1}
-        yield Question("select_last_index", (x,), attributes, "it came with version 12", refused=True)
+        says = "it came with version 12" if is_arg(version) else "it has no such attribute"
+        yield Question("select_last_index", (x,), attributes, says, refused=True)
     else:
         leaves_open = "what values other than 0 and 1 mean"
         attributes = {"axis": 1, "select_last_index": 2}
         yield Question("select_last_index_2", (x,), attributes, leaves_open=leaves_open, refused=True)
     leaves_open = "what values other than 0 and 1 mean"
     yield Question("keepdims_2", (x,), {"axis": 1, "keepdims": 2}, leaves_open=leaves_open, refused=True)
+    if version.identity:
+        return
     none = np.zeros((2, 0), np.float32)
     leaves_open = "" if version.since == 11 else "what the extremum of no element is"
     says = "the input must not be empty" if version.since == 11 else ""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_elementwise, is_hardmax
+from extremum.conformance.question import Question, is_elementwise, is_hardmax, is_reduction, looks_for_smallest
 from extremum.conformance.values import array
-from extremum.spec import Family, OperatorVersion
+from extremum.spec import OperatorVersion
 
 __all__ = ["ask"]
 
@@ -19,9 +19,11 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
     if is_elementwise(version):
         return
     says, leaves_open = "the first of equal elements", ""
-    if not is_hardmax(version) and version.attribute("select_last_index") is None:
+    if is_reduction(version):
+        says = "the extremum along the axis"
+    elif not is_hardmax(version) and version.attribute("select_last_index") is None:
         says, leaves_open = "the index of the extremum", "which index, where elements are equal"
-    peak = 1 if version.family is Family.ARGMIN else 7
+    peak = 1 if looks_for_smallest(version) else 7
     rows = array(dtype, [[2, peak, peak, 2], [peak, 2, 2, peak], [5, 5, 5, 5]])
     long = np.full((2, 70), 4)
     long[0, [40, 69]] = peak

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from extremum.conformance.question import Question, is_elementwise
+from extremum.conformance.question import Question, is_elementwise, looks_for_smallest
 from extremum.conformance.values import array, is_float
-from extremum.spec import Family, OperatorVersion
+from extremum.spec import OperatorVersion
 
 __all__ = ["ask"]
 
@@ -24,7 +24,7 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
         yield Question("minus_plus", (minus, plus), leaves_open=leaves_open)
         yield Question("plus_minus", (plus, minus), leaves_open=leaves_open)
         return
-    other = 1.0 if version.family is Family.ARGMIN else -1.0
+    other = 1.0 if looks_for_smallest(version) else -1.0
     leaves_open = "whether the two zeros are equal"
     for title, row in (("minus_plus", [other, -0.0, 0.0]), ("plus_minus", [other, 0.0, -0.0])):
         yield Question(title, (array(dtype, [row]),), {"axis": 1}, leaves_open=leaves_open)

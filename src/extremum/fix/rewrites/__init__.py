@@ -8,6 +8,7 @@ from __future__ import annotations
 from extremum.fix.rewrite import Rewrite
 from extremum.fix.rewrites import (
     flipped_integers,
+    indexed_element,
     indexed_hardmax,
     ranked_hardmax,
     ranked_index,
@@ -22,6 +23,7 @@ REWRITES: tuple[Rewrite, ...] = (
     wider_integers.REWRITE,
     flipped_integers.REWRITE,
     ranked_index.REWRITE,
+    indexed_element.REWRITE,
     ranked_hardmax.REWRITE,
     indexed_hardmax.REWRITE,
     signed_zeros.REWRITE,

@@ -25,7 +25,7 @@ def _build(fragment: Fragment, site: Site) -> None:
     x = carried(fragment, name, element)
     if others:
         x, axis, rank = fragment.add("Flatten", x, axis=axis), 1, 2
-    index = fragment.add("ArgMax", ranks(fragment, x, [axis], largest=True), axis=axis)
+    index = fragment.add("ArgMax", ranks(fragment, x, [axis], element=element, largest=True), axis=axis)
     zero, one, chosen = (fragment.constant(np.array(value, np.int64)) for value in (0, 1, axis))
     count = fragment.add("Gather", fragment.add("Shape", x), chosen)
     trailing = fragment.constant(np.array([-1] + [1] * (rank - 1 - axis), np.int64))

@@ -20,7 +20,8 @@ def _build(fragment: Fragment, site: Site) -> None:
         raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
     axes = validate.axes(row, validate.attributes(row, site.attributes), tensor.rank)
     element = str(tensor.element)
-    ranked = ranks(fragment, carried(fragment, site.node.input[0], element), axes, largest=True)
+    x = carried(fragment, site.node.input[0], element)
+    ranked = ranks(fragment, x, axes, element=element, largest=True)
     hot = fragment.like(site.node, ranked)
     if element != "float32":
         fragment.cast(hot, element)

@@ -20,9 +20,10 @@ def _build(fragment: Fragment, site: Site) -> None:
         raise SpecError(f"{row} gets its axis from the call of its function", remedy="inline the function first")
     axis = validate.attributes(row, site.attributes)["axis"]
     assert isinstance(axis, int)
-    x = carried(fragment, site.node.input[0], str(site.inputs[0].element))
+    element = str(site.inputs[0].element)
+    x = carried(fragment, site.node.input[0], element)
     # The rank of what the operator looks for is the largest one, whether that is the largest element or the smallest.
-    ranked = ranks(fragment, x, [axis], largest=row.family is Family.ARGMAX)
+    ranked = ranks(fragment, x, [axis], element=element, largest=row.family is Family.ARGMAX)
     fragment.like(site.node, ranked, operator="ArgMax")
 
 

@@ -1,0 +1,56 @@
+"""The largest or smallest as the element at an index, so that NaN is the extremum and zeros keep their sign.
+
+One axis after another, the last one first: of equals the first in row-major sequence comes out, as from all at once.
+Integers go this way too: onnxruntime 1.31 at times compares int64 wrongly in ReduceMax and ReduceMin, not in ArgMax.
+"""
+
+from __future__ import annotations
+
+from extremum import validate
+from extremum.errors import SpecError
+from extremum.fix.fragment import Fragment
+from extremum.fix.rank import CARRIERS, carried, ranks
+from extremum.fix.rewrite import Rewrite
+from extremum.fix.rewrites.flipped_integers import flipped
+from extremum.graph.sites import Site
+from extremum.spec import Family
+
+__all__ = ["REWRITE"]
+
+_INTEGERS = ("uint32", "uint64")
+
+
+def _build(fragment: Fragment, site: Site) -> None:
+    row, tensor = site.row, site.inputs[0]
+    assert row is not None
+    if tensor.rank is None:
+        raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
+    values = validate.attributes(row, site.attributes, site.inputs)
+    axes = validate.axes(row, values, tensor.rank)
+    result = site.node.input[0]
+    for axis in reversed(axes):
+        index = _index(fragment, result, str(tensor.element), axis, largest=row.family is Family.LARGEST)
+        result = fragment.add("GatherElements", result, index, axis=axis)
+    if not axes:
+        fragment.add("Identity", result)
+    elif not values["keepdims"]:
+        fragment.reduce("Squeeze", result, axes)
+
+
+def _index(fragment: Fragment, x: str, element: str, axis: int, *, largest: bool) -> str:
+    """Append what finds the extremum along one axis, which stays, and return the name of the index."""
+    if element in CARRIERS:
+        ranked = ranks(fragment, carried(fragment, x, element), [axis], element=element, largest=largest)
+        return fragment.add("ArgMax", ranked, axis=axis)
+    wide = fragment.cast(x, "int64") if element == "uint32" else flipped(fragment, x)
+    return fragment.add("ArgMax" if largest else "ArgMin", wide, axis=axis)
+
+
+REWRITE = Rewrite(
+    title="as the elements at an index",
+    answers=("EX101", "EX102", "EX106"),
+    families=frozenset({Family.LARGEST, Family.SMALLEST}),
+    elements=frozenset({*CARRIERS, *_INTEGERS}),
+    since=11,
+    build=_build,
+)

@@ -1,0 +1,142 @@
+"""ReduceMax and ReduceMin in models: axes from wherever they come, equals, NaN and no element."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_cases
+from agreement import assert_same_bits
+from extremum import backend, spec
+from extremum.errors import AxisError, ElementTypeError, SpecError
+from extremum.graph.sites import sites
+from models import model
+
+ROWS = [(row, element) for row, element in onnx_cases.ACCEPTED if row.name in ("ReduceMax", "ReduceMin")]
+X = np.array([[[4, 9], [9, 0]], [[1, 1], [2, 9]]], np.float32)
+
+
+@pytest.mark.parametrize("axes", [[0], [-1], [2, 0], [0, 1, 2], []])
+@pytest.mark.parametrize("opset", [18, 20])
+def test_axes_that_come_with_the_call(opset, axes):
+    source = model("(float[2, 2, 2] x, int64[k] axes) => (y) { y = ReduceMax <keepdims = 0> (x, axes) }", opset=opset)
+    expected = np.max(X, tuple(axes) if axes else None)
+    assert_same_bits(backend.run_model(source, [X, np.array(axes, np.int64)])[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "shape"),
+    [
+        ("(float[a, b] x) => (y) <int64[1] axes = {1}> { y = ReduceMax (x, axes) }", "[a, 1]"),
+        ("(float[a, b] x) => (y) { axes = Constant <value_ints = [0]> () y = ReduceMax (x, axes) }", "[1, b]"),
+        ("(float[a, b] x) => (y) { axes = Constant <value = int64[1] {0}> () y = ReduceMax (x, axes) }", "[1, b]"),
+        ("(float[a, b] x, int64[1] axes) => (y) { y = ReduceMax (x, axes) }", "[?, ?]"),
+        ("(float[a, b] x, int64[0] axes) => (y) { y = ReduceMax (x, axes) }", "[1, 1]"),
+        ('(float[a, b] x) => (y) { y = ReduceMax (x, "") }', "[1, 1]"),
+        ("(float[a, b] x, int64[1] i) => (y) { axes = Identity (i) y = ReduceMax <keepdims = 0> (x, axes) }", "[...]"),
+    ],
+)
+def test_what_is_known_of_the_axes_before_the_model_runs(body, shape):
+    (site,) = (each for each in sites(model(body, opset=18)) if each.row is not None)
+    assert str(site.output()) == f"float32{shape}"
+
+
+def test_an_initializer_that_a_call_may_replace_is_not_taken_for_granted():
+    source = model("(float[2, 2, 2] x, int64[1] axes) => (y) { y = ReduceMax (x, axes) }", opset=18)
+    source.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "axes"))
+    (site,) = sites(source)
+    assert str(site.output()) == "float32[?, ?, ?]"
+    assert_same_bits(backend.run_model(source, {"x": X})[0], X.max(0, keepdims=True))
+    assert_same_bits(backend.run_model(source, {"x": X, "axes": np.array([1])})[0], X.max(1, keepdims=True))
+
+
+FUNCTIONS = """
+<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
+g (float[2, 2, 2] x) => (y, z, w) {
+    first = Constant <value_ints = [0]> ()
+    y = own.of_input (x, first)
+    z = own.of_attribute <along = [1, 2]> (x)
+    w = own.of_attribute (x)
+}
+<domain: "own", opset_import: ["" : 18]>
+of_input (x, axes) => (y) { y = ReduceMax (x, axes) }
+<domain: "own", opset_import: ["" : 18]>
+of_attribute <along: ints = [2]> (x) => (y) { axes = Constant <value_ints: ints = @along> () y = ReduceMin (x, axes) }
+"""
+
+
+def test_axes_within_functions():
+    source = onnx.parser.parse_model(FUNCTIONS)
+    y, z, w = backend.run_model(source, [X])
+    assert_same_bits(y, X.max(0, keepdims=True))
+    assert_same_bits(z, X.min((1, 2), keepdims=True))
+    assert_same_bits(w, X.min(2, keepdims=True))
+    known = {str(site.row): str(site.output()) for site in sites(source) if site.row is not None}
+    assert known == {"ReduceMax-18": "float32[1, 2, 2]", "ReduceMin-18": "float32[?, ?, ?]"}
+
+
+def test_a_branch_reads_the_axes_of_the_graph_around_it():
+    body = """(float[2, 2, 2] x, bool c) => (y) {
+        axes = Constant <value_ints = [1]> ()
+        y = If (c) <
+            then_branch = a () => (t) { t = ReduceMax (x, axes) },
+            else_branch = b () => (e) { e = ReduceMin (x, axes) }
+        >
+    }"""
+    source = model(body, opset=18)
+    assert_same_bits(backend.run_model(source, [X, np.array(True)])[0], X.max(1, keepdims=True))
+    assert_same_bits(backend.run_model(source, [X, np.array(False)])[0], X.min(1, keepdims=True))
+    shapes = [str(site.output()) for site in sites(source) if site.row is not None]
+    assert shapes == ["float32[2, 1, 2]"] * 2
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "reason"),
+    [
+        (np.array([3]), AxisError, "ReduceMax-18 has 3 among its axes, but its input has rank 3"),
+        (np.array([0, -3]), AxisError, "ReduceMax-18 takes each axis once"),
+    ],
+)
+def test_axes_that_turn_out_wrong(axes, error, reason):
+    source = model("(float[2, 2, 2] x, int64[k] axes) => (y) { y = ReduceMax (x, axes) }", opset=18)
+    with pytest.raises(error) as caught:
+        backend.run_model(source, [X, axes])
+    assert caught.value.reason == reason
+    assert caught.value.where == "graph.node[0], opset 18"
+    assert caught.value.given == f"x: float32[2, 2, 2], axes: int64[{len(axes)}] = {axes.tolist()}"
+
+
+def test_axes_of_another_type_are_refused_before_the_model_runs():
+    with pytest.raises(ElementTypeError, match="ReduceMax-18 takes axes of int64, not int32"):
+        backend.prepare(model("(float[2] x, int32[1] axes) => (y) { y = ReduceMax (x, axes) }", opset=18))
+    with pytest.raises(SpecError, match="ReduceMax-18 has no attribute 'axes' any more: it is an input"):
+        backend.prepare(model("(float[2] x) => (y) { y = ReduceMax <axes = [0]> (x) }", opset=18))
+
+
+@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
+def test_the_first_of_equals_and_nan(name):
+    for values, expected in (([-0.0, 0.0], -0.0), ([0.0, -0.0], 0.0), ([1, np.nan, 2], np.nan)):
+        (result,) = backend.run_model(
+            model(f"(float[n] x) => (y) {{ y = {name} (x) }}"), [np.array(values, np.float32)]
+        )
+        assert_same_bits(result, np.array([expected], np.float32))
+
+
+def ends(dtype):
+    """The least and the largest that a type has."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min, np.iinfo(dtype).max
+    return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("row", "element"), ROWS, ids=str)
+def test_the_largest_and_the_smallest_of_no_element(row, element):
+    node = onnx.helper.make_node(row.name, ["x"], ["y"], keepdims=0)
+    nothing = np.empty((2, 0), element.dtype)
+    if row.since == 12:
+        with pytest.raises(SpecError, match="has nothing to choose from"):
+            backend.run_node(node, [nothing], opset_version=row.since)
+        return
+    (result,) = backend.run_node(node, [nothing], opset_version=row.since)
+    least, most = ends(element.dtype)
+    expected = least if row.family is spec.Family.LARGEST else most
+    assert_same_bits(result, np.array(expected).astype(element.dtype))
