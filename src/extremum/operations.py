@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
+from extremum.errors import ArgumentError
 
 __all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie"]
 
@@ -114,22 +115,26 @@ class Reduce:
         return out
 
     def _selected(self, x: NDArray[Any]) -> NDArray[Any]:
-        # In native byte order, as every result.
-        dtype = x.dtype.newbyteorder("=")
-        axes = sorted(self.axes)
-        if not axes:
-            return np.array(x, dtype)
-        if self.identity and any(x.shape[axis] == 0 for axis in axes):
-            kept = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-            selected = np.full(kept, self.order.identity(dtype), dtype)
-        else:
-            # Finding comes first because it alone reads the whole input, in one pass; fetching reads one element each.
-            index = ArgReduce(self.order, self.axes, keepdims=True, tie=self.tie, index=np.dtype(np.int64))(x)
-            places: list[NDArray[Any]] = list(np.indices(index.shape, sparse=True))
-            for axis, place in zip(axes, np.unravel_index(index, [x.shape[axis] for axis in axes]), strict=True):
-                places[axis] = place
-            selected = x[tuple(places)].astype(dtype, copy=False)
-        return selected if self.keepdims else selected.squeeze(tuple(axes))
+        lacking, ((selected, _),) = _native.reduce(
+            x,
+            self.axes,
+            function="reduce",
+            largest=(self.order is Order.MAX,),
+            keepdims=self.keepdims,
+            select_last_index=self.tie is Tie.LAST,
+            omit=False,
+            times=False,
+            where=None,
+            values=True,
+            index=None,
+        )
+        result: NDArray[Any] = selected
+        if lacking:
+            if not self.identity:
+                raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
+            # Nothing is to choose from anywhere: a reduced axis is empty.
+            result[...] = self.order.identity(result.dtype)
+        return result
 
 
 Operation = ArgReduce | OneHot | Extremum | Reduce
