@@ -58,11 +58,12 @@ def result_of(name):
     return result
 
 
-def test_all_88_are_here():
+def test_all_are_here():
     operators = [PATTERN.match(name).group(1) for name in NAMES]
     count = {operator: operators.count(operator) for operator in operators}
-    assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14, "reduce_max": 11, "reduce_min": 10}
-    assert len(NAMES) == 88
+    # onnx 1.19, the lowest that is taken, has one less.
+    assert count.pop("reduce_max") in (10, 11)
+    assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14, "reduce_min": 10}
 
 
 @pytest.mark.parametrize("name", NAMES)
