@@ -116,7 +116,8 @@ class Reduce:
 
     def _selected(self, x: NDArray[Any]) -> NDArray[Any]:
         lacking, ((selected, _),) = _native.reduce(
-            x,
+            # NumPy gives a scalar for many a view without dimensions.
+            np.asarray(x),
             self.axes,
             function="reduce",
             largest=(self.order is Order.MAX,),

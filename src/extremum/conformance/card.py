@@ -23,7 +23,7 @@ __all__ = ["caption", "compared", "markdown", "summary"]
 _HEAD = """\
 # Which runtime answers what
 
-Each runtime was asked the cases of `extremum conformance`: one node each of ArgMax, ArgMin, Max, Min or Hardmax, in
+Each runtime was asked the cases of `extremum conformance`: one node each of an operator of the ArgMax family, in
 every version and on every element type. `make conformance` asks again and writes this page;
 [runtimes.md](runtimes.md) says how to ask other runtimes, or yours.
 
