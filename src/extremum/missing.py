@@ -13,7 +13,7 @@ import numpy as np
 
 from extremum.errors import ArgumentError
 
-__all__ = ["refuse_missing"]
+__all__ = ["not_there", "refuse_missing"]
 
 # Sequences of plain numbers, as long as they like: nothing inside them can be missing.
 _PLAIN_SEQUENCES = (str, bytes, bytearray, memoryview, range)
@@ -42,12 +42,17 @@ def _refuse(x: object, seen: set[int]) -> None:
         (_not_available, "NA", "fill or drop them first"),
     ):
         if number := count(x):
-            elements = f"{number} {word} element{'s'[: number > 1]}"
-            raise ArgumentError(
-                f"{elements} would be compared as if {'they were' if number > 1 else 'it were'} there",
-                given=f"{type(x).__module__}.{type(x).__qualname__}",
-                remedy=remedy,
-            )
+            raise not_there(number, word, given=f"{type(x).__module__}.{type(x).__qualname__}", remedy=remedy)
+
+
+def not_there(number: int, word: str, *, given: str, remedy: str) -> ArgumentError:
+    """Return the error about so many elements that are masked, null or NA."""
+    elements = f"{number} {word} element{'s'[: number > 1]}"
+    return ArgumentError(
+        f"{elements} would be compared as if {'they were' if number > 1 else 'it were'} there",
+        given=given,
+        remedy=remedy,
+    )
 
 
 def _masked(x: Any) -> int:

@@ -175,11 +175,9 @@ class Reduction:
                 given=shape,
                 remedy="reduce axes that are not empty, or pass a default",
             )
-        first = tuple(map(int, np.argwhere(lacking)[0]))
-        slice_ = f"the slice at {first} of the result" if first else "the array"
         why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
         return ArgumentError(
-            f"{self.function}: {slice_} has no element to choose from: {why}",
+            f"{self.function}: {_first_slice(lacking)} has no element to choose from: {why}",
             given=shape,
             remedy="pass a default for such slices",
         )
@@ -191,10 +189,8 @@ class Reduction:
         if may_lack:
             found &= end.indices != -1
         if found.any():
-            first = tuple(map(int, np.argwhere(found)[0]))
-            slice_ = f"the slice at {first} of the result" if first else "the array"
             raise ArgumentError(
-                f"{self.function}: {slice_} holds NaN",
+                f"{self.function}: {_first_slice(found)} holds NaN",
                 given=f"{_summary(array)}, nan_policy='raise'",
                 remedy="use nan_policy='omit' or 'propagate', or mend the data",
             )
@@ -208,6 +204,12 @@ class Reduction:
                 f"{self.function}: index {int(place.max())} does not fit {index}", remedy="use dtype=int64"
             )
         return place.astype(index, copy=False)
+
+
+def _first_slice(meant: NDArray[np.bool_]) -> str:
+    """Name the first of the slices that are meant, as a message does."""
+    first = tuple(map(int, np.argwhere(meant)[0]))
+    return f"the slice at {first} of the result" if first else "the array"
 
 
 def _summary(array: NDArray[Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError
+from extremum.missing import not_there
 
 __all__ = ["Adopted", "Kept", "Wrap", "as_it_is"]
 
@@ -43,14 +43,7 @@ class Adopted:
     # What names the places along each axis, where the library has that; equal for all operands of one call.
     labels: tuple[Any, ...] = ()
 
-    def require_all(self, remedy: str, *, given: str) -> NDArray[Any]:
-        """Return the elements, if all of them are there."""
+    def require_all(self, remedy: str, *, given: str) -> None:
+        """Refuse an array of which elements are missing."""
         if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
-            word = "masked" if self.hidden else "missing"
-            elements = f"{count} {word} element{'s'[: count > 1]}"
-            raise ArgumentError(
-                f"{elements} would be compared as if {'they were' if count > 1 else 'it were'} there",
-                given=given,
-                remedy=remedy,
-            )
-        return self.array
+            raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
