@@ -232,6 +232,21 @@ def test_out_is_filled_or_left_alone(function):
     assert out.tolist() == ([0, 0] if "arg" in function.__name__ else [1, 0])
 
 
+@pytest.mark.parametrize("function", [ex.argmax, ex.max, ex.min])
+def test_an_out_whose_elements_share_memory_is_refused(function):
+    memory = np.zeros(9, np.int64)
+    out = np.lib.stride_tricks.as_strided(memory, (5,), (4,))
+    x = np.ones((5, 2), np.int64)
+    text = refusal(ArgumentError, function, x, axis=1, where=x > 0, out=out)
+    assert text == f"{function.__name__}: out cannot be written to"
+    assert not memory.any()
+
+
+@pytest.mark.parametrize("function", [ex.argmax, ex.argmin, ex.max, ex.hardmax, ex.maximum])
+def test_an_empty_word_is_no_policy(function):
+    assert refusal(ArgumentError, function, np.ones(2), nan_policy="").endswith("there is no NaN policy ''")
+
+
 def test_a_slice_without_an_element_is_named():
     x = np.array([[1.0, 2.0], [np.nan, np.nan]])
     text = refusal(ArgumentError, ex.argmax, x, axis=1, nan_policy="omit")

@@ -229,9 +229,8 @@ def arg(
     default: Any,
 ) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
-    call = Reduction(
-        function, (function == "argmax",), axis, keepdims, select_last_index, nan_policy or "propagate", where
-    )
+    stated = "propagate" if nan_policy is None else nan_policy
+    call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
     adopted = call.adopt(x)
     plain = nan_policy is None and where is None and default is None and adopted.present is None
     if plain and adopted.array.dtype.kind not in "mM":
@@ -280,5 +279,8 @@ def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = T
             remedy="pass an array that is writable and whose elements do not share memory",
         )
     if fill:
-        out[...] = result
+        # The native module writes, because it refuses an output whose elements share memory.
+        times = result.dtype.kind in "mM"
+        source, target = (result.view(np.int64), out.view(np.int64)) if times else (result, out)
+        _native.extremum(function, (source,), largest=True, omit=False, out=target)
     return out
