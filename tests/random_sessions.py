@@ -7,7 +7,7 @@ import onnxruntime
 
 import random_memory
 from extremum.onnxruntime import InferenceSession
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from extremum.spec import ONNX, find
 from sessions import node_model
 
@@ -18,8 +18,8 @@ DTYPES = tuple(np.dtype(name) for name in ("float16", "float32", "float64", "int
 
 def run(random):
     """A random node on random arrays: what it means, the arrays, and the answer."""
-    name = random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax"))
-    dtype = random.choice(DTYPES[:3] if name == "Hardmax" else DTYPES)
+    name = random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax", "ReduceMax", "ReduceMin"))
+    dtype = random.choice([dtype for dtype in DTYPES if dtype.name in find(ONNX, name, 13).types])
     shape = ()
     while not 1 <= len(shape) <= 4 or 0 in shape:
         shape = random_memory.shape(random, random.choice((8, 300, 3000)))
@@ -35,13 +35,16 @@ def _meaning(name, axis, tie):
     order = Order.MIN if name.endswith("Min") else Order.MAX
     if name.startswith("Arg"):
         return ArgReduce(order, (axis,), True, tie, np.dtype("int64"))
+    if name.startswith("Reduce"):
+        return Reduce(order, (axis,), True, Tie.FIRST, identity=True)
     return OneHot((axis,)) if name == "Hardmax" else Extremum(order)
 
 
 @functools.cache
 def _session(name, dtype, rank, axis, tie, count):
-    attributes = {"axis": axis, "select_last_index": int(tie is Tie.LAST)}
-    attributes = {} if name in ("Max", "Min") else {"axis": axis} if name == "Hardmax" else attributes
+    attributes = {"Max": {}, "Min": {}, "Hardmax": {"axis": axis}, "ReduceMax": {"axes": [axis]}}
+    attributes["ReduceMin"] = attributes["ReduceMax"]
+    attributes = attributes.get(name, {"axis": axis, "select_last_index": int(tie is Tie.LAST)})
     x = np.empty((1,) * rank, dtype)
     result = np.empty(x.shape, "int64" if name.startswith("Arg") else dtype)
     model = node_model(find(ONNX, name, 13), attributes, [x] * count, result)

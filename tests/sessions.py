@@ -34,10 +34,10 @@ def node_model(row, given, inputs, result):
     nodes = [helper.make_node(row.name, names, ["y"], name="node", **given)]
     passed = [declare(name, x) for name, x in zip(names, inputs, strict=True)]
     returned = declare("y", result)
-    if inputs[0].dtype.name == "bfloat16":
-        casts = [helper.make_node("Cast", [f"{name}_float"], [name], to=TensorProto.BFLOAT16) for name in names]
-        passed = [declare(f"{name}_float", x, "float32") for name, x in zip(names, inputs, strict=True)]
-        nodes = [*casts, *nodes]
+    for position, (name, x) in enumerate(zip(names, inputs, strict=True)):
+        if x.dtype.name == "bfloat16":
+            nodes.insert(0, helper.make_node("Cast", [f"{name}_float"], [name], to=TensorProto.BFLOAT16))
+            passed[position] = declare(f"{name}_float", x, "float32")
     if result.dtype.name == "bfloat16":
         nodes.append(helper.make_node("Cast", ["y"], ["y_float"], to=TensorProto.FLOAT))
         returned = declare("y_float", result, "float32")

@@ -11,14 +11,7 @@ from extremum.onnxruntime import Change, convert
 from models import model
 from refusal import refusal
 
-ROWS = [
-    row
-    for (domain, _), rows in spec.OPERATORS.items()
-    if domain == spec.ONNX
-    for row in rows
-    # ReduceMax and ReduceMin stay as they are.
-    if not row.every_axis
-]
+ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 
 
 def only_node(proto):
@@ -33,6 +26,8 @@ def becomes(row):
     order = {"order": b"max" if "Max" in row.name else b"min"}
     if row.name.startswith("Arg"):
         return "ArgReduce", order
+    if row.name.startswith("Reduce"):
+        return "Reduce", {**order, "identity": 0} if row.since == 12 else order
     return "Extremum", {**order, "broadcast": 0} if row.since < 8 else order
 
 
@@ -228,6 +223,22 @@ def test_bad_arguments():
         convert("no/such/model.onnx")
 
 
-def test_reductions_to_elements_stay_as_they_are():
-    source = model("(float[2, 3] x) => (y, z) { y = ReduceMax (x) z = ReduceMin <axes = [1]> (x) }")
-    assert not convert(source).modified
+@pytest.mark.parametrize("stated", [{"axes": [1, 0]}, {"keepdims": 0}, {"axes": [-1], "keepdims": 1}])
+def test_the_axes_of_an_attribute_stay_one(stated):
+    text = ", ".join(f"{name} = {value}" for name, value in stated.items())
+    converted = convert(model(f"(float[2, 2] x) => (y) {{ y = ReduceMin <{text}> (x) }}")).model
+    assert only_node(converted) == ("ai.extremum", "Reduce", {"order": b"min", **stated})
+
+
+@pytest.mark.parametrize(("given", "kept"), [("x, a", ["x", "a"]), ("x", ["x"]), ('x, ""', ["x"])])
+def test_the_axes_of_an_input_stay_one(given, kept):
+    body = f"(float[2, 2] x, int64[k] a) => (y) {{ y = ReduceMax <noop_with_empty_axes = 1> ({given}) }}"
+    converted = convert(model(body, opset=18)).model
+    assert only_node(converted) == ("ai.extremum", "Reduce", {"order": b"max", "noop_with_empty_axes": 1})
+    assert converted.graph.node[0].input == kept
+
+
+def test_a_list_of_no_axes_goes():
+    proto = model("(float[2, 2] x) => (y) { y = ReduceMax (x) }")
+    proto.graph.node[0].attribute.append(helper.make_attribute("axes", [], attr_type=onnx.AttributeProto.INTS))
+    assert only_node(convert(proto).model) == ("ai.extremum", "Reduce", {"order": b"max"})

@@ -24,6 +24,7 @@ ATTRIBUTES = {
     },
     "OneHot": {"axes": INTS, "axis": INT, "to_last": INT},
     "Extremum": {"order": STRING, "broadcast": INT},
+    "Reduce": {"order": STRING, "axes": INTS, "keepdims": INT, "noop_with_empty_axes": INT, "identity": INT},
 }
 NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attributes})
 WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}

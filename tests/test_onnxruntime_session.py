@@ -78,6 +78,29 @@ def test_types_pass_through_functions_without_declarations():
     assert run_model(proto, [a, b])[0].tolist() == [1]
 
 
+@pytest.mark.parametrize("operator", ["ReduceMax", "Hardmax", "Min"])
+def test_what_a_function_gives_goes_on_into_other_operators(operator):
+    """onnxruntime asks no custom operator in a function for its type."""
+    inner = '<domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = Abs (x) }'
+    inner = inner.replace("Abs", operator if operator == "Min" else f"{operator} <ALONG>")
+    inner = inner.replace("ALONG", "axis: int = @along" if operator == "Hardmax" else "axes: ints = @along")
+    along = {"ReduceMax": "<along = [1]> ", "Hardmax": "<along = 1> ", "Min": ""}[operator]
+    text = f"""<ir_version: 9, opset_import: ["" : 13, "own" : 1]> g (float[2, 3] x, bool c) => (float[a, b] y) {{
+          k = own.Outer (x)
+          l = If (c) <
+            then_branch = t () => (float[d, e] p) {{ m = own.Inner {along}(k) p = Neg(m) }},
+            else_branch = f () => (float[d, e] q) {{ q = Neg(k) }}
+          >
+          y = Neg(l)
+        }}
+        <domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (x) => (y) {{ t = own.Inner {along}(x) y = Neg(t) }}
+        {inner}"""
+    proto = onnx.parser.parse_model(text)
+    for c in (np.array(True), np.array(False)):
+        ours, expected = run_model(proto, [X, c]), backend.run_model(proto, [X, c], engine="reference")
+        np.testing.assert_array_equal(ours[0], expected[0])
+
+
 def test_several_axes_at_once():
     proto = extended("(float[2, 3] x) => (int64 y) { y = ai.extremum.ArgReduce <axes = [0, -1], keepdims = 0> (x) }")
     assert run_model(proto, [X])[0].tolist() == 2
@@ -98,6 +121,9 @@ def test_operators_take_bool_too(element):
         ("float[n, 3] a", "ArgReduce(a)", [1, 3]),
         ("float[n, 3] a", "ArgReduce <axis = 1, keepdims = 0> (a)", ["n"]),
         ("float[n, 3] a", "OneHot(a)", ["n", 3]),
+        ("float[n, 3] a", "Reduce(a)", [1, 1]),
+        ("float[n, 3] a", "Reduce <axes = [1], keepdims = 0> (a)", ["n"]),
+        ("float[n, 3] a", "Reduce <noop_with_empty_axes = 1> (a)", ["n", 3]),
         ("float[n, 1] a, float[m] b", "Extremum(a, b)", ["n", "m"]),
         ("float[n, 1] a, float[4] b", "Extremum(a, b)", ["n", 4]),
         ("float[n, 1] a, float[k, 1, m] b", "Extremum(a, b)", ["k", "n", "m"]),

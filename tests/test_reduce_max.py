@@ -1,17 +1,30 @@
 """ReduceMax and ReduceMin in models: axes from wherever they come, equals, NaN and no element."""
 
+import re
+
 import numpy as np
 import onnx
 import pytest
 
 import onnx_cases
 from agreement import assert_same_bits
-from extremum import backend, spec
+from extremum import backend, dtypes, spec
 from extremum.errors import AxisError, ElementTypeError, SpecError
 from extremum.graph.sites import sites
 from models import model
+from sessions import run_model, run_node
 
 ROWS = [(row, element) for row, element in onnx_cases.ACCEPTED if row.name in ("ReduceMax", "ReduceMin")]
+
+
+def answers(source, inputs):
+    """The outputs of a model by the backend, which are those of a session."""
+    outputs = backend.run_model(source, inputs)
+    for ours, inside in zip(outputs, run_model(source, inputs), strict=True):
+        assert_same_bits(inside, ours)
+    return outputs
+
+
 X = np.array([[[4, 9], [9, 0]], [[1, 1], [2, 9]]], np.float32)
 
 
@@ -20,7 +33,7 @@ X = np.array([[[4, 9], [9, 0]], [[1, 1], [2, 9]]], np.float32)
 def test_axes_that_come_with_the_call(opset, axes):
     source = model("(float[2, 2, 2] x, int64[k] axes) => (y) { y = ReduceMax <keepdims = 0> (x, axes) }", opset=opset)
     expected = np.max(X, tuple(axes) if axes else None)
-    assert_same_bits(backend.run_model(source, [X, np.array(axes, np.int64)])[0], expected)
+    assert_same_bits(answers(source, [X, np.array(axes, np.int64)])[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +64,7 @@ def test_an_initializer_that_a_call_may_replace_is_not_taken_for_granted():
 
 FUNCTIONS = """
 <ir_version: 9, opset_import: ["" : 18, "own" : 1]>
-g (float[2, 2, 2] x) => (y, z, w) {
+g (float[2, 2, 2] x) => (float[a, b, c] y, float[a, d, e] z, float[a, b, f] w) {
     first = Constant <value_ints = [0]> ()
     y = own.of_input (x, first)
     z = own.of_attribute <along = [1, 2]> (x)
@@ -66,7 +79,7 @@ of_attribute <along: ints = [2]> (x) => (y) { axes = Constant <value_ints: ints 
 
 def test_axes_within_functions():
     source = onnx.parser.parse_model(FUNCTIONS)
-    y, z, w = backend.run_model(source, [X])
+    y, z, w = answers(source, [X])
     assert_same_bits(y, X.max(0, keepdims=True))
     assert_same_bits(z, X.min((1, 2), keepdims=True))
     assert_same_bits(w, X.min(2, keepdims=True))
@@ -83,8 +96,8 @@ def test_a_branch_reads_the_axes_of_the_graph_around_it():
         >
     }"""
     source = model(body, opset=18)
-    assert_same_bits(backend.run_model(source, [X, np.array(True)])[0], X.max(1, keepdims=True))
-    assert_same_bits(backend.run_model(source, [X, np.array(False)])[0], X.min(1, keepdims=True))
+    assert_same_bits(answers(source, [X, np.array(True)])[0], X.max(1, keepdims=True))
+    assert_same_bits(answers(source, [X, np.array(False)])[0], X.min(1, keepdims=True))
     shapes = [str(site.output()) for site in sites(source) if site.row is not None]
     assert shapes == ["float32[2, 1, 2]"] * 2
 
@@ -103,6 +116,10 @@ def test_axes_that_turn_out_wrong(axes, error, reason):
     assert caught.value.reason == reason
     assert caught.value.where == "graph.node[0], opset 18"
     assert caught.value.given == f"x: float32[2, 2, 2], axes: int64[{len(axes)}] = {axes.tolist()}"
+    with pytest.raises(
+        Exception, match=f"Reduce: axis .*; given: float32\\[2, 2, 2\\], axes: {re.escape(str(axes.tolist()))};"
+    ):
+        run_model(source, [X, axes])
 
 
 def test_axes_of_another_type_are_refused_before_the_model_runs():
@@ -115,9 +132,7 @@ def test_axes_of_another_type_are_refused_before_the_model_runs():
 @pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
 def test_the_first_of_equals_and_nan(name):
     for values, expected in (([-0.0, 0.0], -0.0), ([0.0, -0.0], 0.0), ([1, np.nan, 2], np.nan)):
-        (result,) = backend.run_model(
-            model(f"(float[n] x) => (y) {{ y = {name} (x) }}"), [np.array(values, np.float32)]
-        )
+        (result,) = answers(model(f"(float[n] x) => (y) {{ y = {name} (x) }}"), [np.array(values, np.float32)])
         assert_same_bits(result, np.array([expected], np.float32))
 
 
@@ -135,8 +150,25 @@ def test_the_largest_and_the_smallest_of_no_element(row, element):
     if row.since == 12:
         with pytest.raises(SpecError, match="has nothing to choose from"):
             backend.run_node(node, [nothing], opset_version=row.since)
+        with pytest.raises(
+            Exception, match="Reduce: there is nothing to choose from: axis 1 of the input has no element"
+        ):
+            run_node(row, {"keepdims": 0}, [nothing], np.empty((), element.dtype))
         return
     (result,) = backend.run_node(node, [nothing], opset_version=row.since)
+    assert_same_bits(run_node(row, {"keepdims": 0}, [nothing], result), result)
     least, most = ends(element.dtype)
     expected = least if row.family is spec.Family.LARGEST else most
     assert_same_bits(result, np.array(expected).astype(element.dtype))
+
+
+@pytest.mark.parametrize("element", ["bfloat16", "float16", "int64", "bool"])
+def test_axes_of_a_call_inside_onnxruntime(element):
+    """Every way to say which axes, and those that come with the call after the kernel was made."""
+    row = spec.find("", "ReduceMax", 20)
+    x = np.arange(24).reshape(2, 3, 4)[:, ::-1].astype(dtypes.from_name(element).dtype)
+    for noop in (0, 1):
+        for axes in ([], [0], [2, 0], [-1, 1, 0]):
+            given, inputs = {"noop_with_empty_axes": noop, "keepdims": 0}, [x, np.array(axes, np.int64)]
+            expected = onnx_cases.answer(row, given, inputs)
+            assert_same_bits(run_node(row, given, inputs, expected), expected, f"{given} {axes}")

@@ -6,6 +6,7 @@ take the first NaN for the extremum and ignore the sign of zero, which is the ru
 
 import numpy as np
 
+from extremum import reference
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from strategies import BFLOAT16, FLOATS, is_nan
 
@@ -41,7 +42,7 @@ def reduce(x, order, axes, keepdims, tie, identity):
     """The elements themselves, at the places that :func:`arg_reduce` finds."""
     dtype, rows = x.dtype.newbyteorder("="), _rows(x, axes)
     if identity and not rows.shape[-1]:
-        best = np.full(rows.shape[:-1], order.identity(dtype), dtype)
+        best = np.full(rows.shape[:-1], reference.identity_of(dtype, order), dtype)
     else:
         found = arg_reduce(x, order, axes, False, tie, np.int64)
         best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(dtype)

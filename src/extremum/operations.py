@@ -26,15 +26,6 @@ class Order(enum.Enum):
     MAX = "max"
     MIN = "min"
 
-    def identity(self, dtype: np.dtype[Any]) -> Any:
-        """Return the element of a type that every element beats or equals: an infinity, or the limit of the type."""
-        if dtype.kind in "iu":
-            limits = np.iinfo(dtype)
-            return limits.min if self is Order.MAX else limits.max
-        if dtype.kind == "b":
-            return self is Order.MIN
-        return dtype.type(-np.inf if self is Order.MAX else np.inf)
-
 
 class Tie(enum.Enum):
     """Which of several equal elements is the one selected."""
@@ -130,11 +121,8 @@ class Reduce:
             index=None,
         )
         result: NDArray[Any] = selected
-        if lacking:
-            if not self.identity:
-                raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
-            # Nothing is to choose from anywhere: a reduced axis is empty.
-            result[...] = self.order.identity(result.dtype)
+        if lacking and not self.identity:
+            raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
         return result
 
 

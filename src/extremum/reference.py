@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from extremum.errors import ArgumentError
 from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
 
-__all__ = ["arg_reduce", "extremum", "find", "one_hot", "reduce", "run"]
+__all__ = ["arg_reduce", "extremum", "find", "identity_of", "one_hot", "reduce", "run"]
 
 Array = NDArray[Any]
 Number = int | float
@@ -97,11 +97,11 @@ def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie
     kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
     result = np.empty(kept, x.dtype)
     for place, block in zip(np.ndindex(*kept), _blocks(x, axes), strict=True):
-        result[place] = block.flat[_position(block, order, tie)] if block.size else _identity(x.dtype, order)
+        result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
     return result if keepdims else result.squeeze(tuple(axes))
 
 
-def _identity(dtype: np.dtype[Any], order: Order) -> Any:
+def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     """Return what every element beats or equals: the other end of the order of its type."""
     if dtype.name == "bool":
         return order is Order.MIN

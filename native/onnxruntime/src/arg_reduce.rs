@@ -1,9 +1,9 @@
 //! `ArgReduce`: the index of the extremum over any set of axes.
 
-use crate::api::{Refusal, Result};
+use crate::api::Result;
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, PerAxis, c_order};
+use crate::operator::{Input, Inputs, Operator, PerAxis, c_order};
 use crate::order::largest;
 use extremum_kernels::{ElementType, IndexType, argreduce};
 use std::ffi::CStr;
@@ -20,7 +20,7 @@ impl Operator for ArgReduce {
     const NAME: &'static CStr = c"ArgReduce";
     const ATTRIBUTES: &'static [&'static CStr] =
         &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"];
-    const VARIADIC: bool = false;
+    const INPUTS: Inputs = Inputs::One;
     // ONNX Runtime infers the type of an output from the types of the inputs alone: an attribute cannot choose it.
     const INDICES: bool = true;
 
@@ -36,20 +36,12 @@ impl Operator for ArgReduce {
     fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         let shape = &inputs[0].shape;
         let reduced = self.axes.of(shape.len())?;
-        let sizes = || shape.iter().enumerate().map(|(axis, &size)| (size, reduced.contains(axis)));
-        if let Some(axis) = sizes().position(|(size, reduced)| reduced && size == 0) {
-            let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
-            return Err(Refusal::new(reason, "reduce axes that are not empty").into());
-        }
-        Ok(if self.keepdims {
-            sizes().map(|(size, reduced)| if reduced { 1 } else { size }).collect()
-        } else {
-            sizes().filter(|&(_, reduced)| !reduced).map(|(size, _)| size).collect()
-        })
+        reduced.refuse_empty(shape)?;
+        Ok(reduced.reduced(shape, self.keepdims))
     }
 
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], _: &[i64], output: *mut u8) -> Result<()> {
-        let Input { data, shape: whole } = &inputs[0];
+        let Input { data, shape: whole, .. } = &inputs[0];
         let reduced = &self.axes.of(whole.len())?;
         let mut to = IndexType::Int64.size() as isize;
         let axes = (0..whole.len()).rev().zip(c_order(whole, element.size()));

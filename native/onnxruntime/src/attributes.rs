@@ -29,7 +29,17 @@ pub trait Attributes {
 }
 
 /// The attributes of all operators of the domain.
-const NAMES: [&CStr; 7] = [c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index", c"broadcast"];
+const NAMES: [&CStr; 9] = [
+    c"order",
+    c"axes",
+    c"axis",
+    c"to_last",
+    c"keepdims",
+    c"select_last_index",
+    c"broadcast",
+    c"noop_with_empty_axes",
+    c"identity",
+];
 
 /// The attributes of the node that a kernel is made for.
 pub struct OfKernel {

@@ -2,6 +2,7 @@
 
 use crate::api::{Refusal, Result};
 use crate::attributes::Attributes;
+use crate::operator::PerAxis;
 use std::mem;
 use std::ops::Range;
 
@@ -40,15 +41,7 @@ impl Axes {
                 Chosen::Run(axis..axis + 1)
             }
             Self::ToLast(axis) => Chosen::Run(position(*axis, rank)?..rank),
-            Self::Listed(axes) => {
-                let mut chosen = vec![false; rank];
-                for &axis in axes {
-                    if mem::replace(&mut chosen[position(axis, rank)?], true) {
-                        return Err(Refusal::new(format!("axis {axis} is listed twice"), "list each axis once").into());
-                    }
-                }
-                Chosen::Listed(chosen)
-            }
+            Self::Listed(axes) => Chosen::listed(axes, rank)?,
         })
     }
 }
@@ -63,12 +56,45 @@ pub enum Chosen {
 }
 
 impl Chosen {
+    /// Those of a list.
+    pub fn listed(axes: &[i64], rank: usize) -> Result<Self> {
+        let mut chosen = vec![false; rank];
+        for &axis in axes {
+            if mem::replace(&mut chosen[position(axis, rank)?], true) {
+                return Err(Refusal::new(format!("axis {axis} is listed twice"), "list each axis once").into());
+            }
+        }
+        Ok(Self::Listed(chosen))
+    }
+
     /// Whether an axis is among them.
     pub fn contains(&self, axis: usize) -> bool {
         match self {
             Self::Run(axes) => axes.contains(&axis),
             Self::Listed(chosen) => chosen[axis],
         }
+    }
+
+    /// Refuses a shape of which one of them has no element.
+    pub fn refuse_empty(&self, shape: &[i64]) -> Result<()> {
+        match shape.iter().enumerate().position(|(axis, &size)| size == 0 && self.contains(axis)) {
+            None => Ok(()),
+            Some(axis) => {
+                let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
+                Err(Refusal::new(reason, "reduce axes that are not empty").into())
+            }
+        }
+    }
+
+    /// What a reduction over them leaves of a shape.
+    pub fn reduced(&self, shape: &[i64], keepdims: bool) -> PerAxis<i64> {
+        let sizes = shape.iter().enumerate();
+        sizes
+            .filter_map(|(axis, &size)| match self.contains(axis) {
+                false => Some(size),
+                true => keepdims.then_some(1),
+            })
+            .collect()
     }
 }
 

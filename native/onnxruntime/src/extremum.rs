@@ -2,7 +2,7 @@
 
 use crate::api::{Failure, Refusal, Result};
 use crate::attributes::Attributes;
-use crate::operator::{Input, Operator, PerAxis, UNKNOWN, c_order};
+use crate::operator::{Input, Inputs, Operator, PerAxis, UNKNOWN, c_order};
 use crate::order::largest;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use smallvec::SmallVec;
@@ -17,7 +17,7 @@ pub struct Extremum {
 impl Operator for Extremum {
     const NAME: &'static CStr = c"Extremum";
     const ATTRIBUTES: &'static [&'static CStr] = &[c"order", c"broadcast"];
-    const VARIADIC: bool = true;
+    const INPUTS: Inputs = Inputs::Any;
     const INDICES: bool = false;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {

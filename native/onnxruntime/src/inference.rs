@@ -28,7 +28,10 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
         // SAFETY: the description belongs to the context.
         let Tensor { number, shape } = unsafe { tensor::described(api, info)? };
-        element = element::number(number);
+        // That of the first: a list of axes is of a type of its own.
+        if index == 0 {
+            element = element::number(number);
+        }
         let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.
         if shape.is_empty() {
@@ -42,7 +45,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
                 *size = unsafe { numbered(symbol, &mut names) };
             }
         }
-        inputs.push(Input { data: ptr::null(), shape: shape.into() });
+        inputs.push(Input { data: ptr::null(), shape: shape.into(), axes: None });
     }
     let Some(element) = element else {
         return Ok(());

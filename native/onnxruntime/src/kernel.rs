@@ -5,13 +5,13 @@ use crate::attributes::OfKernel;
 use crate::element::name;
 use crate::operator::{Input, Operator};
 use crate::pool::SessionPool;
-use crate::tensor;
+use crate::tensor::{self, Tensor};
 use extremum_kernels::{ElementType, pool};
 use ort_sys::ONNXTensorElementDataType as Number;
-use ort_sys::{OrtKernelContext, OrtKernelInfo};
+use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtValue};
 use smallvec::SmallVec;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{ptr, slice};
 
 /// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
 pub struct Kernel<O> {
@@ -41,11 +41,9 @@ impl<O: Operator> Kernel<O> {
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
-        let most = if O::VARIADIC { usize::MAX } else { 1 };
-        if !(1..=most).contains(&inputs) || outputs != 1 {
-            let takes = if O::VARIADIC { "takes inputs" } else { "takes one input" };
+        if !(1..=O::INPUTS.most()).contains(&inputs) || outputs != 1 {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-            let refusal = Refusal::new(reason, format!("the operator {takes} and has one output"));
+            let refusal = Refusal::new(reason, format!("the operator {} and has one output", O::INPUTS.said()));
             return Err(worded::<O>(refusal.into(), None));
         }
         Ok(Self { api, operator, number, element, inputs, output_fits: AtomicBool::new(false) })
@@ -65,12 +63,9 @@ impl<O: Operator> Kernel<O> {
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
         for index in 0..self.inputs {
             // SAFETY: the caller's promise.
-            inputs.push(unsafe { self.input(context, index)? });
+            inputs.extend(unsafe { self.input(context, index)? });
         }
-        let shape = self.operator.shape(&inputs).map_err(|failure| {
-            let given = inputs.iter().map(|input| format!("{}{:?}", name(self.element), input.shape));
-            worded::<O>(failure, Some(given.collect::<Vec<_>>().join(", ")))
-        })?;
+        let shape = self.operator.shape(&inputs).map_err(|failure| worded::<O>(failure, Some(self.given(&inputs))))?;
         let mut value = ptr::null_mut();
         call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
         if value.is_null() {
@@ -96,20 +91,54 @@ impl<O: Operator> Kernel<O> {
     ///
     /// # Safety
     /// The promise of [`Kernel::run`]; what is returned is not used after the call.
-    unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Input<'a>> {
+    unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let api = self.api;
         let mut value = ptr::null();
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
+        let is_axes = O::INPUTS.is_axes(index);
+        if value.is_null() && is_axes {
+            return Ok(None);
+        }
         if value.is_null() {
             let refusal = Refusal::new(format!("input {index} is left out"), "give every input");
             return Err(worded::<O>(refusal.into(), None));
         }
         // SAFETY: the inputs of a call live as long as the call.
         let tensor = unsafe { tensor::of_value(api, value)? };
+        if is_axes {
+            // SAFETY: the caller's promise.
+            return unsafe { self.axes(value, tensor).map(Some) };
+        }
         self.require_type("an input", tensor.number, self.number)?;
         let mut data = ptr::null_mut();
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
-        Ok(Input { data: data.cast(), shape: tensor.shape })
+        Ok(Some(Input { data: data.cast(), shape: tensor.shape, axes: None }))
+    }
+
+    /// The list of axes of one call.
+    ///
+    /// # Safety
+    /// The tensor is that of the value, an input of the call, and what is returned is not used after it.
+    unsafe fn axes<'a>(&self, value: *const OrtValue, tensor: Tensor<'a>) -> Result<Input<'a>> {
+        self.require_type("the list of axes", tensor.number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?;
+        let &[count] = &tensor.shape[..] else {
+            let refusal = Refusal::new("the axes are no list", "give them as a tensor of rank 1");
+            return Err(worded::<O>(refusal.into(), Some(format!("axes: int64{:?}", tensor.shape))));
+        };
+        let mut data = ptr::null_mut();
+        call!(self.api, GetTensorMutableData(value.cast_mut(), &raw mut data));
+        // SAFETY: a tensor of as many int64; one without elements may have no memory.
+        let axes = if count == 0 { &[] } else { unsafe { slice::from_raw_parts(data.cast(), count as usize) } };
+        Ok(Input { data: data.cast(), shape: tensor.shape, axes: Some(axes) })
+    }
+
+    /// The inputs of a call, as a message says them.
+    fn given(&self, inputs: &[Input]) -> String {
+        let said = inputs.iter().map(|input| match input.axes {
+            None => format!("{}{:?}", name(self.element), input.shape),
+            Some(axes) => format!("axes: {axes:?}"),
+        });
+        said.collect::<Vec<_>>().join(", ")
     }
 
     /// Refuses a tensor of another type than the kernel was made for: an ONNX Runtime that is built without checks of
@@ -142,7 +171,8 @@ mod tests {
     use crate::attributes::Attributes;
     use crate::extremum::Extremum;
     use crate::host::{self, Call, Node, Tensor};
-    use crate::operator::PerAxis;
+    use crate::operator::{Inputs, PerAxis};
+    use crate::reduce::Reduce;
     use std::ffi::CStr;
 
     const FLOAT: i32 = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as i32;
@@ -199,6 +229,38 @@ mod tests {
         assert_eq!(outcome::<ArgReduce>(1, &mut call), Some(message));
     }
 
+    fn axes(listed: [i64; 1]) -> Option<Tensor> {
+        Some(Tensor { number: INT64, shape: vec![1], words: vec![listed[0] as u64] })
+    }
+
+    #[test]
+    fn a_list_of_axes_may_be_left_out() {
+        for list in [None, axes([0]), axes([-1])] {
+            let mut call = Call { inputs: vec![floats([1.0, 3.0]), list], output: empty(FLOAT) };
+            assert_eq!(outcome::<Reduce>(1, &mut call), None);
+            let output = call.output.expect("it was wanted");
+            let expected = floats([3.0, 0.0]).expect("a tensor").words[0];
+            assert_eq!((output.shape, output.words[0]), (vec![1], expected));
+        }
+    }
+
+    #[test]
+    fn axes_that_are_no_list_of_int64_are_refused() {
+        let narrow = Some(Tensor { number: INT8, ..axes([0]).expect("a tensor") });
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), narrow], output: empty(FLOAT) };
+        let help = "help: make the model anew: its types contradict each other";
+        let message = format!("Reduce: the list of axes is of element type 3, not 7; {help}");
+        assert_eq!(outcome::<Reduce>(1, &mut call), Some(message));
+        let scalar = Some(Tensor { shape: vec![], ..axes([0]).expect("a tensor") });
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), scalar], output: empty(FLOAT) };
+        let message = "Reduce: the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1";
+        assert_eq!(outcome::<Reduce>(1, &mut call).as_deref(), Some(message));
+        let mut call = Call { inputs: vec![floats([1.0, 3.0]), axes([7])], output: empty(FLOAT) };
+        let message = "Reduce: axis 7 is out of range for an input of rank 1; given: float32[2], axes: [7]; \
+                       help: use an axis in [-1, 0]";
+        assert_eq!(outcome::<Reduce>(1, &mut call).as_deref(), Some(message));
+    }
+
     #[test]
     fn an_input_that_is_left_out_is_named() {
         let mut call = Call { inputs: vec![floats([1.0, 3.0]), None], output: empty(FLOAT) };
@@ -219,6 +281,11 @@ mod tests {
         }
         let mut call = Call::default();
         assert_eq!(outcome::<Extremum>(1, &mut call), message("Extremum", 0, 1, "takes inputs"));
+        for inputs in [0, 3] {
+            let mut call = Call { inputs: vec![floats([1.0, 3.0]); inputs], output: empty(FLOAT) };
+            let expected = message("Reduce", inputs, 1, "takes one input and a list of axes");
+            assert_eq!(outcome::<Reduce>(1, &mut call), expected);
+        }
         let mut call = Call { inputs: vec![floats([1.0, 3.0])], output: empty(FLOAT) };
         assert_eq!(outcome::<Extremum>(2, &mut call), message("Extremum", 1, 2, "takes inputs"));
     }
@@ -229,7 +296,7 @@ mod tests {
     impl Operator for Broken {
         const NAME: &'static CStr = c"Broken";
         const ATTRIBUTES: &'static [&'static CStr] = &[];
-        const VARIADIC: bool = true;
+        const INPUTS: Inputs = Inputs::Any;
         const INDICES: bool = false;
 
         fn new(_: &impl Attributes) -> Result<Self> {

@@ -1,6 +1,6 @@
-//! The three core operations as custom operators of ONNX Runtime: a library that any host can register.
+//! The core operations as custom operators of ONNX Runtime: a library that any host can register.
 //!
-//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot` and `Extremum`; their attributes are read in the
+//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum` and `Reduce`; their attributes are read in the
 //! files of their names. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table
 //! that the host's ONNX Runtime hands over, so the library is linked to none and serves each that is new enough.
 //! Nothing here knows Python.
@@ -19,6 +19,7 @@ mod one_hot;
 mod operator;
 mod order;
 mod pool;
+mod reduce;
 mod registration;
 mod resident;
 mod tensor;
@@ -27,6 +28,7 @@ use crate::arg_reduce::ArgReduce;
 use crate::element::ELEMENT_TYPES;
 use crate::extremum::Extremum;
 use crate::one_hot::OneHot;
+use crate::reduce::Reduce;
 use api::{Api, Refusal, Result, call};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;
@@ -87,6 +89,7 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
         call!(api, CustomOpDomain_Add(domain, Registration::of::<ArgReduce>(api, number, element)));
         call!(api, CustomOpDomain_Add(domain, Registration::of::<OneHot>(api, number, element)));
         call!(api, CustomOpDomain_Add(domain, Registration::of::<Extremum>(api, number, element)));
+        call!(api, CustomOpDomain_Add(domain, Registration::of::<Reduce>(api, number, element)));
     }
     domains.push((table, domain.expose_provenance()));
     Ok(domain)

@@ -3,7 +3,7 @@
 use crate::api::Result;
 use crate::attributes::Attributes;
 use crate::axes::Axes;
-use crate::operator::{Input, Operator, PerAxis, c_order};
+use crate::operator::{Input, Inputs, Operator, PerAxis, c_order};
 use extremum_kernels::{ElementType, onehot};
 use std::ffi::CStr;
 
@@ -15,7 +15,7 @@ pub struct OneHot {
 impl Operator for OneHot {
     const NAME: &'static CStr = c"OneHot";
     const ATTRIBUTES: &'static [&'static CStr] = &[c"axes", c"axis", c"to_last"];
-    const VARIADIC: bool = false;
+    const INPUTS: Inputs = Inputs::One;
     const INDICES: bool = false;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {

@@ -14,8 +14,8 @@ pub trait Operator: Sized + Send + Sync {
     const NAME: &'static CStr;
     /// The names of its attributes.
     const ATTRIBUTES: &'static [&'static CStr];
-    /// Whether it takes any number of inputs of one element type, at least one; otherwise it takes one.
-    const VARIADIC: bool;
+    /// Which inputs it takes.
+    const INPUTS: Inputs;
     /// Whether the output holds indices, as int64; otherwise it has the element type of the inputs.
     const INDICES: bool;
 
@@ -41,6 +41,42 @@ pub trait Operator: Sized + Send + Sync {
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()>;
 }
 
+/// Which inputs an operator takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// One.
+    One,
+    /// One, and a list of axes as int64 that may be left out.
+    OneAndAxes,
+    /// Any number of one element type, at least one.
+    Any,
+}
+
+impl Inputs {
+    /// The most that a node may have.
+    pub const fn most(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::OneAndAxes => 2,
+            Self::Any => usize::MAX,
+        }
+    }
+
+    /// Whether the input at an index is the list of axes.
+    pub const fn is_axes(self, index: usize) -> bool {
+        matches!(self, Self::OneAndAxes) && index == 1
+    }
+
+    /// What an operator takes, as a message says it.
+    pub const fn said(self) -> &'static str {
+        match self {
+            Self::One => "takes one input",
+            Self::OneAndAxes => "takes one input and a list of axes",
+            Self::Any => "takes inputs",
+        }
+    }
+}
+
 /// A size of which nothing is known.
 pub const UNKNOWN: i64 = i64::MIN;
 
@@ -50,6 +86,8 @@ pub struct Input<'a> {
     pub data: *const u8,
     /// The sizes.
     pub shape: Cow<'a, [i64]>,
+    /// The elements of a list of axes, where they are known.
+    pub axes: Option<&'a [i64]>,
 }
 
 /// The length and the stride of each axis of an array in C order, the last axis first.

@@ -3,10 +3,12 @@
 use crate::api::{Api, OLDEST};
 use crate::inference::infer;
 use crate::kernel::Kernel;
-use crate::operator::Operator;
+use crate::operator::{Inputs, Operator};
 use extremum_kernels::ElementType;
 use ort_sys::ONNXTensorElementDataType;
-use ort_sys::OrtCustomOpInputOutputCharacteristic::{self, INPUT_OUTPUT_REQUIRED, INPUT_OUTPUT_VARIADIC};
+use ort_sys::OrtCustomOpInputOutputCharacteristic::{
+    self, INPUT_OUTPUT_OPTIONAL, INPUT_OUTPUT_REQUIRED, INPUT_OUTPUT_VARIADIC,
+};
 use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -47,8 +49,8 @@ const fn table<O: Operator>() -> OrtCustomOp {
         CreateKernel: None,
         GetName: Some(name::<O>),
         GetExecutionProviderType: Some(processor),
-        GetInputType: Some(input_type),
-        GetInputTypeCount: Some(one),
+        GetInputType: Some(input_type::<O>),
+        GetInputTypeCount: Some(input_count::<O>),
         GetOutputType: Some(output_type::<O>),
         GetOutputTypeCount: Some(one),
         KernelCompute: None,
@@ -81,9 +83,20 @@ unsafe extern "system" fn processor(_: *const OrtCustomOp) -> *const c_char {
     ptr::null()
 }
 
-unsafe extern "system" fn input_type(operator: *const OrtCustomOp, _: usize) -> ONNXTensorElementDataType {
+unsafe extern "system" fn input_type<O: Operator>(
+    operator: *const OrtCustomOp,
+    index: usize,
+) -> ONNXTensorElementDataType {
+    if O::INPUTS.is_axes(index) {
+        return ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    }
     // SAFETY: the only tables that ONNX Runtime has from us are the beginnings of registrations.
     unsafe { Registration::behind(operator) }.number
+}
+
+/// How many inputs are described: any number of one kind are described as one.
+unsafe extern "system" fn input_count<O: Operator>(_: *const OrtCustomOp) -> usize {
+    if O::INPUTS == Inputs::Any { 1 } else { O::INPUTS.most() }
 }
 
 unsafe extern "system" fn output_type<O: Operator>(
@@ -104,9 +117,13 @@ unsafe extern "system" fn yes(_: *const OrtCustomOp) -> c_int {
 
 unsafe extern "system" fn input_characteristic<O: Operator>(
     _: *const OrtCustomOp,
-    _: usize,
+    index: usize,
 ) -> OrtCustomOpInputOutputCharacteristic {
-    if O::VARIADIC { INPUT_OUTPUT_VARIADIC } else { INPUT_OUTPUT_REQUIRED }
+    match O::INPUTS {
+        Inputs::Any => INPUT_OUTPUT_VARIADIC,
+        inputs if inputs.is_axes(index) => INPUT_OUTPUT_OPTIONAL,
+        _ => INPUT_OUTPUT_REQUIRED,
+    }
 }
 
 unsafe extern "system" fn output_characteristic(

@@ -1,8 +1,9 @@
 """Rewriting the nodes of the family to the operators of ``ai.extremum``, wherever they stand in a model.
 
 Decides which attributes carry the meaning of a version over: ``to_last`` for the 2-D view of Hardmax before 13,
-``broadcast`` for Max and Min before 8. All other attributes keep their names, so that a node of a function may go on
-referring to the function's. What a version promises is :mod:`extremum.spec`'s, what the operators do the library's.
+``broadcast`` for Max and Min before 8, ``identity`` for ReduceMax and ReduceMin 12. All other attributes keep their
+names, so that a node of a function may go on referring to the function's. What a version promises is
+:mod:`extremum.spec`'s, what the operators do the library's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from extremum import runtimes
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
+from extremum.graph.operands import names
 from extremum.graph.sites import Site, sites
+from extremum.onnxruntime.calls import told
 from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
@@ -35,6 +38,8 @@ _OPERATORS: Mapping[Family, str] = {
     Family.HARDMAX: "OneHot",
     Family.MAXIMUM: "Extremum",
     Family.MINIMUM: "Extremum",
+    Family.LARGEST: "Reduce",
+    Family.SMALLEST: "Reduce",
 }
 
 
@@ -99,7 +104,7 @@ class Conversion:
 
 
 def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all") -> Conversion:
-    """Rewrite ArgMax, ArgMin, Max, Min and Hardmax to custom operators that compute exactly what their version means.
+    """Rewrite the nodes of the family to custom operators that compute exactly what their version means.
 
     Nodes are rewritten in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
     beside the file are neither needed nor read.
@@ -166,14 +171,14 @@ def rewritten(
             changes.append(ConvertedNode(nodes_of.named(path, node), str(rows[path]), node.op_type))
             _import(importer)
     _import(converted)
-    return Conversion(converted, tuple(changes))
+    return Conversion(told(converted, sites, rows), tuple(changes))
 
 
 def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
     """Return the versions of the nodes that are rewritten, by path."""
     rows: dict[str, OperatorVersion] = {}
     for site in sites:
-        if site.row is None or site.row.family not in _OPERATORS:
+        if site.row is None:
             continue
         try:
             _check(site, site.row)
@@ -195,7 +200,10 @@ def _check(site: Site, row: OperatorVersion) -> None:
         if reference.name not in attributes:
             # Its value comes with the call of the function: any will do, but the version has to have the attribute.
             attribute = row.attribute(reference.name)
-            attributes[reference.name] = attribute.default if attribute else None
+            if attribute is None:
+                attributes[reference.name] = None
+            elif attribute.default is not None:
+                attributes[reference.name] = attribute.default
     nodes_of.resolve(row, attributes, site.names, inputs)
 
 
@@ -207,15 +215,27 @@ def _runs(site: Site, row: OperatorVersion) -> bool:
 
 
 def _rewrite(row: OperatorVersion, node: onnx.NodeProto) -> None:
-    kept = [each for each in node.attribute if each.name != "consumed_inputs"]
+    kept = [each for each in node.attribute if each.name != "consumed_inputs" and not _is_empty(each)]
     stated: list[tuple[str, str | int]] = []
     if row.family is not Family.HARDMAX:
-        stated.append(("order", "min" if row.family in (Family.ARGMIN, Family.MINIMUM) else "max"))
+        smallest = row.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
+        stated.append(("order", "min" if smallest else "max"))
     if row.coerced:
         stated.append(("to_last", 1))
     if row.input.maximum > 1 and row.broadcasting is Broadcasting.NONE:
         stated.append(("broadcast", 0))
+    if row.every_axis and not row.identity:
+        stated.append(("identity", 0))
     node.domain, node.op_type = DOMAIN, _OPERATORS[row.family]
     attributes = [onnx.helper.make_attribute(name, value) for name, value in stated] + kept
     del node.attribute[:]
     node.attribute.extend(attributes)
+    # An input that is left out by an empty name has no type, which custom operators are chosen by.
+    present = names(node, row)
+    del node.input[:]
+    node.input.extend(present)
+
+
+def _is_empty(attribute: onnx.AttributeProto) -> bool:
+    """Return whether an attribute is an empty list: ONNX Runtime gives a custom operator the same for other kinds."""
+    return attribute.type == onnx.AttributeProto.INTS and not attribute.ints and not attribute.ref_attr_name

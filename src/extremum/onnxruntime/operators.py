@@ -26,6 +26,7 @@ _ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     "ArgReduce": {"order": _STRING, **_AXES, "keepdims": _INT, "select_last_index": _INT},
     "OneHot": _AXES,
     "Extremum": {"order": _STRING, "broadcast": _INT},
+    "Reduce": {"order": _STRING, "axes": _INTS, "keepdims": _INT, "noop_with_empty_axes": _INT, "identity": _INT},
 }
 
 _KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}

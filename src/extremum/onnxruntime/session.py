@@ -30,7 +30,7 @@ _NOWHERE = str(Path(os.devnull, "nowhere"))
 
 
 class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
-    """A session of onnxruntime in which ArgMax, ArgMin, Max, Min and Hardmax are this package's.
+    """A session of onnxruntime in which the operators of the ArgMax family are this package's.
 
     Takes the arguments and has the methods of ``onnxruntime.InferenceSession``.
 

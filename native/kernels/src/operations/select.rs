@@ -70,7 +70,8 @@ pub struct Target {
 
 /// Finds the extrema at one or both ends; returns the number of positions at which no element takes part.
 ///
-/// `dimensions` come last first. Where a reduced dimension is empty, no element takes part anywhere.
+/// `dimensions` come last first. Where a reduced dimension is empty, no element takes part anywhere, and the values are the
+/// element that loses to all others.
 ///
 /// # Safety
 /// The input, and the mask if there is one, are readable at every position; there is room for all results, clear of both;
@@ -91,8 +92,8 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     }
     if block == 0 {
         for target in targets {
-            // SAFETY: the caller's promise. Zero is an element of every type.
-            unsafe { target.leave(results, selection.element.size()) };
+            // SAFETY: the caller's promise.
+            unsafe { target.leave(results, selection.element) };
         }
         return results;
     }
@@ -197,14 +198,33 @@ impl Target {
     ///
     /// # Safety
     /// There is room for as many results.
-    unsafe fn leave(&self, results: usize, size: usize) {
+    unsafe fn leave(&self, results: usize, element: ElementType) {
         // SAFETY: the caller's; all bits set is -1 in every type of index.
         unsafe {
             if !self.indices.is_null() {
                 self.indices.write_bytes(0xff, results * self.index.size());
             }
             if !self.values.is_null() {
-                self.values.write_bytes(0, results * size);
+                let loser = element.loser(self.largest);
+                (0..results as isize).for_each(|position| self.write_value(position, loser, element.size()));
+            }
+        }
+    }
+
+    /// Writes the bits of an element.
+    ///
+    /// # Safety
+    /// There is room for it.
+    #[inline]
+    unsafe fn write_value(&self, position: isize, bits: u64, size: usize) {
+        let values = self.values;
+        // SAFETY: the caller's; NumPy aligns what it allocates, but nothing here needs it.
+        unsafe {
+            match size {
+                1 => values.wrapping_offset(position).write(bits as u8),
+                2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
+                4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
+                _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
             }
         }
     }
@@ -354,12 +374,7 @@ impl Found<'_> {
             }
             if !values.is_null() {
                 let bits = found.map_or(0, |(_, at)| self.bits(at));
-                match self.input.element.size() {
-                    1 => values.wrapping_offset(position).write(bits as u8),
-                    2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
-                    4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
-                    _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
-                }
+                self.target.write_value(position, bits, self.input.element.size());
             }
         }
     }
