@@ -6,7 +6,7 @@ the inputs get that repeat a finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,12 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, validate
-from extremum.check.sample import samples
+from extremum.check.sample import Kind, samples
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.outcome import Asked, Outcome, compare
-from extremum.runtimes.watched import NoAnswerError, Watched
+from extremum.runtimes.watched import Here, NoAnswerError, Watched
 
 __all__ = ["AskedRuntime", "Difference"]
 
@@ -45,8 +45,8 @@ class AskedRuntime:
 
     Parameters
     ----------
-    watched : Watched
-        The runtime, whose process is running.
+    watched : Watched or Here
+        The runtime, whose process is running, or is this one.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class AskedRuntime:
     'Hardmax <axis=1> (x), opset 11'
     """
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: Watched | Here) -> None:
         self.watched = watched
         self.name = shown(watched)
         self._known: dict[object, list[Difference]] = {}
 
-    def differences(self, site: Site) -> list[Difference]:
+    def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
         """Return what is different, once for each class of answers; nothing of a node that breaks its promise."""
         if site.row is None or any(tensor.element is None for tensor in site.inputs):
             return []
@@ -74,15 +74,15 @@ class AskedRuntime:
         except ExtremumError:
             return []
         node = _alone(site.node)
-        kind = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs)
+        kind = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
         if kind not in self._known:
-            self._known[kind] = list(self._asked(site, node))
+            self._known[kind] = list(self._asked(site, node, kinds))
         return self._known[kind]
 
-    def _asked(self, site: Site, node: onnx.NodeProto) -> Iterator[Difference]:
+    def _asked(self, site: Site, node: onnx.NodeProto, kinds: Collection[Kind]) -> Iterator[Difference]:
         opset = site.opsets[""]
         seen = set()
-        for inputs in samples(site):
+        for inputs in samples(site, kinds):
             answer = self._answer(site, node, inputs)
             if answer.outcome is Outcome.EXACT or answer.outcome in seen:
                 continue

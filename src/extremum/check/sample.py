@@ -7,7 +7,7 @@ of the type, and plain random ones.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,10 @@ class Kind(enum.Enum):
     HIGH = "the two largest of those"
     NAN = "the limits, and many NaNs where the type has them"
     ALL_NAN = "NaN everywhere, where the type has it"
+    HALVES = "integers of 64 bits whose upper halves are equal; nothing for other types"
 
 
-def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
+def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Mapping[str, NDArray[Any]]]:
     """Yield inputs for a node, by name."""
     elementwise = site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
@@ -48,6 +49,8 @@ def samples(site: Site) -> Iterator[Mapping[str, NDArray[Any]]]:
         for name, tensor in zip(site.names[len(tensors) :], site.inputs[len(tensors) :], strict=True)
     }
     for seed, kind in enumerate(Kind):
+        if kind not in kinds or (kind is Kind.HALVES and site.inputs[0].element not in ("int64", "uint64")):
+            continue
         random = np.random.default_rng(seed)
         yield lists | {
             name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()
@@ -90,6 +93,8 @@ def _random(random: np.random.Generator, dtype: np.dtype[Any], sizes: tuple[int,
 def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
     if kind is Kind.TIES or dtype.kind == "b":
         return np.arange(4).astype(dtype)
+    if kind is Kind.HALVES:
+        return np.array([0, 2**31 - 1, 2**31, 2**32 - 1], dtype)
     limits = _limits(dtype)
     middle = len(limits) // 2
     parts = {Kind.LOW: limits[:2], Kind.MIDDLE: limits[middle - 1 : middle + 1], Kind.HIGH: limits[-2:]}

@@ -17,6 +17,7 @@ from extremum.check.rules import (
     directml,
     element_type,
     empty_reduction,
+    halves,
     hardmax_coercion,
     mixed_element_types,
     nan,
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     cuda_select_last_index.look,
     refused.look,
     answered_otherwise.look,
+    halves.look,
 )
 """All rules in the order of their codes."""
 
