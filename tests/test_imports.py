@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ["onnx", "onnxruntime", "dask", "ml_dtypes", "psutil", "click", "rich"]
+HEAVY = ["onnx", "onnxruntime", "dask", "distributed", "xarray", "zarr", "ml_dtypes", "psutil", "click", "rich"]
 
 
 def loaded_after(statement):
@@ -20,6 +20,11 @@ def test_no_heavy_import(module):
 
 def test_the_check_can_fail():
     assert "onnx" in loaded_after("import extremum.backend")
+
+
+def test_a_library_whose_arrays_are_lazy_is_not_looked_for():
+    heavy = loaded_after("import numpy as np, extremum as ex; ex.argmax([1]); ex.max([1]); ex.maximum([1], 2)")
+    assert heavy == set()
 
 
 def test_ml_dtypes_comes_with_bfloat16():

@@ -7,6 +7,7 @@ and indices in one pass and comes here for what its quick way does not know: arr
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native, policy
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.interop import Adopted, adopt, lazy
+from extremum.out import into
 
-__all__ = ["Found", "Reduction", "arg", "index_type", "into"]
+__all__ = ["Found", "Reduction", "arg", "index_type"]
 
 _INT64 = np.dtype(np.int64)
 
@@ -42,6 +44,8 @@ class Reduction:
     last: bool = False
     nan_policy: Any = "propagate"
     where: Any = None
+    # Where the result lies within that of a larger array, of which this one is a piece.
+    origin: tuple[int, ...] = ()
 
     def adopt(self, x: object) -> Adopted:
         """Return the array, in whatever library the caller has it."""
@@ -55,18 +59,37 @@ class Reduction:
     ) -> tuple[Found, ...]:
         """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
         policy.require_policy(self.function, self.nan_policy)
+        settled = None if defaults is None else self.defaults(x.array, values, index, defaults)
+        wanted = values or self.nan_policy == "raise"
+        lacking, ends = self.search(x, wanted, index)
+        return self.settle(x.array, lacking, ends, values, index, settled)
+
+    def search(self, x: Adopted, values: bool, index: np.dtype[Any] | None) -> tuple[int | None, list[Found]]:
+        """Return in how many slices no element takes part, None where that cannot be, and what is at each end.
+
+        The index of such a slice is -1, so that where there may be one there are indices, of a signed type.
+        """
         array = x.array
         where = self._taking_part(x)
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
         may_lack = omit or where is not None or array.size == 0
-        if defaults is not None:
-            defaults = self._settled(array, values, index, defaults)
-        find_index = index
         if may_lack:
-            find_index = index if index is not None and index.kind == "i" else _INT64
-        lacking, ends = self._ends(array, omit, where, values or self.nan_policy == "raise", find_index)
+            index = index if index is not None and index.kind == "i" else _INT64
+        lacking, ends = self._ends(array, omit, where, values, index)
+        return lacking if may_lack else None, ends
+
+    def settle(
+        self,
+        array: NDArray[Any],
+        lacking: int | None,
+        ends: Sequence[Found],
+        values: bool,
+        index: np.dtype[Any] | None,
+        defaults: tuple[Any, ...] | None,
+    ) -> tuple[Found, ...]:
+        """Return what was found as the caller wants it: with defaults, or refused; of `array` the shape is read."""
         if self.nan_policy == "raise":
-            self._refuse_nan(array, ends[0], may_lack)
+            self._refuse_nan(array, ends[0], lacking is not None)
         found = []
         for number, end in enumerate(ends):
             if lacking:
@@ -144,9 +167,10 @@ class Reduction:
             x.require_all("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
         return x.present if where is None else np.asarray(where & x.present)
 
-    def _settled(
+    def defaults(
         self, array: NDArray[Any], values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...]
     ) -> tuple[Any, ...]:
+        """Return the defaults in the type of what they stand for, or refuse them."""
         if not values:
             return tuple(policy.default_index(self.function, each, index or _INT64) for each in defaults)
         if index is not None and index.kind == "u":
@@ -177,7 +201,7 @@ class Reduction:
             )
         why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
         return ArgumentError(
-            f"{self.function}: {_first_slice(lacking)} has no element to choose from: {why}",
+            f"{self.function}: {self._first_slice(lacking)} has no element to choose from: {why}",
             given=shape,
             remedy="pass a default for such slices",
         )
@@ -190,10 +214,15 @@ class Reduction:
             found &= end.indices != -1
         if found.any():
             raise ArgumentError(
-                f"{self.function}: {_first_slice(found)} holds NaN",
+                f"{self.function}: {self._first_slice(found)} holds NaN",
                 given=f"{_summary(array)}, nan_policy='raise'",
                 remedy="use nan_policy='omit' or 'propagate', or mend the data",
             )
+
+    def _first_slice(self, meant: NDArray[np.bool_]) -> str:
+        """Name the first of the slices that are meant, as a message does."""
+        first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
+        return f"the slice at {first} of the result" if first else "the array"
 
     def _narrowed(self, place: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
         """Return indices in the type that is wanted."""
@@ -204,12 +233,6 @@ class Reduction:
                 f"{self.function}: index {int(place.max())} does not fit {index}", remedy="use dtype=int64"
             )
         return place.astype(index, copy=False)
-
-
-def _first_slice(meant: NDArray[np.bool_]) -> str:
-    """Name the first of the slices that are meant, as a message does."""
-    first = tuple(map(int, np.argwhere(meant)[0]))
-    return f"the slice at {first} of the result" if first else "the array"
 
 
 def _summary(array: NDArray[Any]) -> str:
@@ -229,7 +252,10 @@ def arg(
     default: Any,
 ) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
-    stated = "propagate" if nan_policy is None else nan_policy
+    stated: Any = "propagate" if nan_policy is None else nan_policy
+    if (chunked := lazy(x)) is not None:
+        options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
+        return getattr(chunked, function)(x, axis, **options, nan_policy=stated, where=where, default=default)
     call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
     adopted = call.adopt(x)
     plain = nan_policy is None and where is None and default is None and adopted.present is None
@@ -252,35 +278,3 @@ def index_type(function: str, dtype: Any) -> np.dtype[Any]:
         f"{function}: index type {index} is not one of int64, int32, uint64, uint32",
         remedy="use dtype=int64, the default",
     )
-
-
-def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = True) -> NDArray[Any]:
-    """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
-    assert result is not None
-    if not isinstance(out, np.ndarray):
-        raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    given = f"out: {out.dtype}{list(out.shape)}"
-    if out.dtype != result.dtype:
-        raise ElementTypeError(
-            f"{function}: out has element type {out.dtype}, the result has {result.dtype}",
-            given=given,
-            remedy=f"pass an array of {result.dtype}",
-        )
-    if out.shape != result.shape:
-        raise ArgumentError(
-            f"{function}: out has shape {out.shape}, the result has shape {result.shape}",
-            given=given,
-            remedy=f"pass an array of shape {result.shape}",
-        )
-    if not out.flags.writeable:
-        raise ArgumentError(
-            f"{function}: out cannot be written to",
-            given=given,
-            remedy="pass an array that is writable and whose elements do not share memory",
-        )
-    if fill:
-        # The native module writes, because it refuses an output whose elements share memory.
-        times = result.dtype.kind in "mM"
-        source, target = (result.view(np.int64), out.view(np.int64)) if times else (result, out)
-        _native.extremum(function, (source,), largest=True, omit=False, out=target)
-    return out

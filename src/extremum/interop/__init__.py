@@ -17,7 +17,7 @@ from extremum.arrays import as_array
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop.adopted import Adopted, Wrap, as_it_is
 
-__all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "one_library"]
+__all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "lazy", "one_library"]
 
 _ADAPTERS = {
     "torch": "torch",
@@ -28,6 +28,31 @@ _ADAPTERS = {
     "pyarrow": "pyarrow",
 }
 """The file of this folder for each library, by the first part of its types' module."""
+
+
+_LAZY = {"dask": "Array"}
+"""The class of each library whose arrays are computed when they are asked for, by the first part of its module."""
+
+
+def lazy(*values: object) -> Any:
+    """Return the module that has the array functions for one of the values, if it is an array yet to be computed."""
+    for x in values:
+        if type(x) is not np.ndarray and (library := _library_of_lazy(_class(x))):
+            return importlib.import_module(f"extremum.{library}")
+    return None
+
+
+def _class(x: object) -> Any:
+    return type(x)
+
+
+@functools.lru_cache(maxsize=256)
+def _library_of_lazy(cls: type) -> str | None:
+    for base in cls.__mro__:
+        library = base.__module__.partition(".")[0]
+        if _LAZY.get(library) == base.__name__:
+            return library
+    return None
 
 
 def adopt(x: object) -> Adopted:

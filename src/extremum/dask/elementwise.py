@@ -1,0 +1,81 @@
+"""``maximum`` and ``minimum`` of Dask's arrays, alone or beside NumPy's and numbers.
+
+Decides the type and the shape of the result. Where operands have other chunks than each other, they are cut where any
+of them is; no chunks are joined.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from extremum import elementwise, policy
+from extremum.dask.chunked import element_type, require_chunked
+from extremum.dask.processors import share
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError
+from extremum.interop import Adopted, adopt, one_library
+
+__all__ = ["extremum"]
+
+
+def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any) -> Any:
+    """Return the elementwise extremum as an array that is yet to be computed."""
+    policy.require_policy(function, nan_policy)
+    chunked = [x for x in operands if isinstance(x, da.Array)]
+    if not chunked:
+        raise ArgumentTypeError(
+            f"{function}: no operand is an array of Dask's", remedy=f"call extremum.{function}, or pass one"
+        )
+    for x in chunked:
+        require_chunked(function, x, out)
+    arrays = [_operand(function, x) for x in operands]
+    probes = [
+        np.ones((1,) * x.ndim, element_type(function, x) if isinstance(x, da.Array) else x.dtype)
+        if isinstance(x, da.Array | np.ndarray)
+        else x
+        for x in arrays
+    ]
+    dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
+    shapes = [x.shape for x in arrays if isinstance(x, da.Array | np.ndarray)]
+    try:
+        rank = len(np.broadcast_shapes(*shapes))
+    except ValueError:
+        raise ArgumentError(
+            f"{function}: operands could not be broadcast together with shapes {' '.join(map(str, shapes))}",
+            remedy="dimensions, aligned at the last one, must be equal or 1",
+        ) from None
+    whole = range(rank)
+    places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
+    return da.blockwise(
+        partial(_compared, function, nan_policy),
+        tuple(whole),
+        *(part for pair in zip(arrays, places, strict=True) for part in pair),
+        name=None,
+        token=f"extremum-{function}",
+        dtype=dtype,
+        meta=np.empty((0,) * rank, dtype),
+    )
+
+
+def _operand(function: str, x: Any) -> Any:
+    """Return an operand as Dask's array, NumPy's or a number, or refuse it."""
+    if isinstance(x, bool | int | float):
+        return x
+    if isinstance(x, da.Array):
+        # Dask takes each chunk of such an axis for one to be repeated, also one without elements.
+        return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
+    try:
+        adopted = adopt(x)
+        one_library([Adopted(adopted.array, library="dask"), adopted])
+        adopted.require_all("fill or drop them first", given=f"{type(x).__module__}.{type(x).__qualname__}")
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
+    return adopted.array
+
+
+def _compared(function: str, nan_policy: str, *blocks: Any) -> Any:
+    with share():
+        return elementwise.extremum(function, blocks, None, nan_policy)

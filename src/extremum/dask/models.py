@@ -1,0 +1,221 @@
+"""A model mapped over the chunks of a Dask array.
+
+Decides along which axis of an output the entries of a batch lie: the one that grows with the batch, which is found by
+running the model on a few zeros. A model is prepared once in each process and kept there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import NDArray
+
+from extremum.dask.chunked import require_chunked
+from extremum.dask.processors import share
+from extremum.errors import ArgumentError, AxisError, ModelError
+
+if TYPE_CHECKING:
+    import onnx
+
+    from extremum.backend import PreparedModel
+
+__all__ = ["run"]
+
+_KEPT = 4
+"""How many models a process keeps."""
+
+
+def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0) -> Any:
+    """Run an ONNX model on every chunk of a Dask array, with one session in each process that computes.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        A model with one input. It travels with the graph; one above 2 GB stays in its file, which every process has to
+        see then.
+    array : dask.array.Array
+        The input, in chunks along `axis` and along no other axis.
+    axis : int, default 0
+        The axis of the input that the entries of a batch lie along. They must not depend on each other.
+
+    Returns
+    -------
+    dask.array.Array or tuple of dask.array.Array
+        The outputs, in the chunks of the input: one array where the model has one output.
+
+    Raises
+    ------
+    ArgumentError
+        Chunks are of unknown size, lie along another axis or are not of the batch that the model declares, or an
+        output has no axis that grows with the batch.
+    AxisError
+        The axis is out of range.
+    ModelError
+        It is no ONNX model, or has several inputs.
+    InputError
+        The array does not fit the model's input.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import onnx
+    >>> import extremum.dask
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int32[n, 3] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
+    >>> x = da.from_array([[1, 5, 2], [7, 0, 7], [0, 0, 1]], chunks=(2, 3)).astype("int32")
+    >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
+    array([1, 0, 2])
+    """
+    require_chunked("run", array)
+    axis = _along(array, axis)
+    source = _Source.of(model)
+    outputs = _outputs(source.prepared(), array, axis)
+    name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"
+    # One node for all chunks: a process is sent the model once.
+    tasks: dict[Any, Any] = {f"{name}-model": source}
+    for at in range(array.numblocks[axis]):
+        place = (at if each == axis else 0 for each in range(array.ndim))
+        tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
+    results = tuple(_output(graph, name, at, output, array.chunks[axis]) for at, output in enumerate(outputs))
+    return results if results[1:] else results[0]
+
+
+def _along(array: Any, axis: int) -> int:
+    """Return the axis of the batch, counted from the first; refuse chunks along another one."""
+    rank, number = int(array.ndim), operator.index(axis)
+    if not -rank <= number < rank:
+        raise AxisError(
+            f"run: axis {number} is out of range for an array with {rank} dimension{'s'[: rank != 1]}",
+            remedy=f"use an axis in [-{rank}, {rank - 1}]",
+        )
+    number %= rank
+    for other, count in enumerate(array.numblocks):
+        if other != number and count > 1:
+            raise ArgumentError(
+                f"run: axis {other} is cut into {count} chunks, and a model takes whole entries",
+                remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}",
+            )
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A model as it travels: what it is, or the file it is in."""
+
+    content: bytes | str
+    digest: str
+
+    @classmethod
+    def of(cls, model: Any) -> _Source:
+        from extremum.backend import prepare
+
+        prepared = prepare(model)
+        try:
+            content: bytes | str = prepared.model.SerializeToString()
+        except ValueError:
+            # More than protobuf writes into one message.
+            if not isinstance(model, str | os.PathLike):
+                raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
+            content = os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
+        digest = hashlib.sha256(content if isinstance(content, bytes) else content.encode()).hexdigest()
+        _keep(digest, prepared)
+        return cls(content, digest)
+
+    def prepared(self) -> PreparedModel:
+        """Return this process's session."""
+        with _lock:
+            if (prepared := _sessions.get(self.digest)) is None:
+                from extremum.backend import prepare
+
+                prepared = prepare(self.content)
+                _keep(self.digest, prepared)
+            return prepared
+
+
+_lock = threading.RLock()
+_sessions: dict[str, PreparedModel] = {}
+
+
+def _keep(digest: str, prepared: PreparedModel) -> None:
+    """Keep a session, and let the one go that was prepared first."""
+    with _lock:
+        _sessions.setdefault(digest, prepared)
+        while len(_sessions) > _KEPT:
+            del _sessions[next(iter(_sessions))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """An output: its axis of the batch, its shape for a batch of any size, its element type."""
+
+    batch: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def _outputs(prepared: PreparedModel, array: Any, axis: int) -> list[_Output]:
+    """Find out what the outputs of a model are like."""
+    from extremum.graph.inputs import declared_inputs
+
+    inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
+    if len(inputs) != 1:
+        raise ModelError(
+            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one, and constants for the others"
+        )
+    shape = inputs[0].shape
+    declared = shape[axis] if shape is not None and len(shape) == array.ndim else None
+    sizes = [declared] if isinstance(declared, int) else [2, 3]
+    if isinstance(declared, int) and set(array.chunks[axis]) != {declared}:
+        raise ArgumentError(
+            f"run: the model takes {declared} entries at a time, and the chunks along axis {axis} have others",
+            given=f"chunks of {sorted(set(array.chunks[axis]))}",
+            remedy=f"pass x.rechunk({{{axis}: {declared}}}), of a whole number of chunks, or open the dimension",
+        )
+    runs = [_on_zeros(prepared, inputs[0].name, array, axis, size) for size in sizes]
+    names = [output.name for output in prepared.loaded.proto.graph.output]
+    return [_grown(name, axis, sizes, found) for name, found in zip(names, zip(*runs, strict=True), strict=True)]
+
+
+def _on_zeros(prepared: PreparedModel, name: str, array: Any, axis: int, size: int) -> tuple[Any, ...]:
+    shape = [size if each == axis else length for each, length in enumerate(array.shape)]
+    return prepared.run({name: np.zeros(shape, array.dtype)})
+
+
+def _grown(name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> _Output:
+    shapes = [np.shape(each) for each in found]
+    axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
+    if not sizes[1:]:
+        # Of a batch of one size it is not known what else has that size.
+        axes = [axis] if axis in axes else []
+    if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
+        raise ArgumentError(
+            f"run: output {name!r} has no axis for the entries of the batch",
+            given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
+            remedy="pass a model whose every output has one entry for each of the batch",
+        )
+    return _Output(axes[0], shapes[0], found[0].dtype)
+
+
+def _output(graph: HighLevelGraph, name: str, number: int, output: _Output, sizes: tuple[int, ...]) -> Any:
+    own, rank = f"{name}-{number}", len(output.shape)
+    tasks = {
+        (own, *(at if each == output.batch else 0 for each in range(rank))): (operator.getitem, (name, at), number)
+        for at in range(len(sizes))
+    }
+    chunks = tuple(sizes if each == output.batch else (length,) for each, length in enumerate(output.shape))
+    whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
+    return da.Array(whole, own, chunks, meta=np.empty((0,) * rank, output.dtype))
+
+
+def _run(source: _Source, block: Any) -> tuple[Any, ...]:
+    with share():
+        return tuple(source.prepared().run([block]))

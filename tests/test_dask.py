@@ -1,0 +1,382 @@
+"""The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
+
+import pickle
+import sys
+import threading
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import extremum as ex
+import extremum.dask as ed
+from agreement import assert_identical, assert_same_bits
+from chunkings import grids
+from extremum import reference
+from extremum.dask import processors
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from extremum.operations import Order, Tie
+from extremum.partials import Pieces
+from law_cases import arrays, arrays_and_axes
+from refusal import refusal
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, sample
+
+ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
+X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
+
+
+def computed(x, **options):
+    return dask.compute(x, **{"scheduler": "synchronous", **options})[0]
+
+
+def chunked(x, chunks):
+    return da.from_array(x, chunks=chunks)
+
+
+def hold(lazy, expected, context=""):
+    """What was declared, and what is computed, is what is expected, bit for bit."""
+    hold_all([(lazy, expected)], context)
+
+
+def hold_all(pairs, context=""):
+    for lazy, expected in pairs:
+        declared = (lazy.dtype, lazy.shape, lazy._meta.dtype)
+        assert declared == (expected.dtype, expected.shape, expected.dtype), context
+    for found, (_, expected) in zip(computed([lazy for lazy, _ in pairs]), pairs, strict=True):
+        assert_identical(found, expected, context)
+
+
+@st.composite
+def calls(draw):
+    """An array, its chunks, axes, a mask in chunks of its own, and options."""
+    x, axes = draw(arrays_and_axes())
+    where = draw(st.sampled_from([None, 0.2, 0.9]))
+    if where is not None:
+        where = np.random.default_rng(x.size).random([n if draw(st.booleans()) else 1 for n in x.shape]) < where
+    options = {
+        "keepdims": draw(st.booleans()),
+        "select_last_index": draw(st.booleans()),
+        "nan_policy": draw(st.sampled_from(["propagate", "omit"])),
+    }
+    return chunked(x, draw(grids(x.shape))), x, axes, where, options
+
+
+@settings(max_examples=60)
+@given(st.data(), calls(), st.sampled_from(Order), st.integers(2, 9))
+def test_values_and_indices_are_the_references(data, case, order, width):
+    d, x, axes, where, options = case
+    native = x.dtype.newbyteorder("=")
+    omit = options["nan_policy"] == "omit" and native in FLOATS
+    tie = Tie.LAST if options["select_last_index"] else Tie.FIRST
+    values, indices = reference.find(x.astype(native), order, axes, tie, omit=omit, where=where)
+    default = native.type(1)
+    values = np.where(indices == -1, default, values).astype(native)
+    if not options["keepdims"]:
+        values, indices = values.squeeze(axes), indices.squeeze(axes)
+    if where is not None and data.draw(st.booleans()):
+        where = chunked(where, data.draw(grids(where.shape)))
+    common = {"axis": axes, "where": where, "split_every": width, **options}
+    value, index = (getattr(ed, name) for name in ENDS[order])
+    context = f"{x!r} {d.chunks} {common}"
+    both = value(d, **common, default=default, return_index=True)
+    pair = ed.minmax(d, **common, default=default, return_index=True)
+    at = 1 if order is Order.MAX else 0
+    alone = index(d, **common, default=-1)
+    lazy = [both.values, pair[at], both.indices, pair[2 + at], alone]
+    hold_all(list(zip(lazy, [values] * 2 + [indices] * 3, strict=True)), context)
+
+
+@settings(max_examples=50)
+@given(st.data(), calls())
+def test_hardmax_is_that_of_the_whole_array(data, case):
+    d, x, axes, where, options = case
+    policy = options["nan_policy"]
+    found = ed.hardmax(d, axes, where=where, nan_policy=policy)
+    assert found.chunks == d.chunks
+    hold(found, ex.hardmax(x, axes, where=where, nan_policy=policy), f"{x!r} {d.chunks} {axes} {where}")
+
+
+@settings(max_examples=50)
+@given(st.data(), arrays(), st.sampled_from(Order))
+def test_elementwise_extrema_of_any_chunks(data, x, order):
+    name = "maximum" if order is Order.MAX else "minimum"
+    other = np.roll(x, 1, 0) if x.ndim else x
+    row = x[:1] if x.ndim else x
+    operands = [chunked(each, data.draw(grids(each.shape, most=4))) for each in (x, other, row)]
+    native = x.dtype.newbyteorder("=")
+    expected = reference.extremum(order, *(each.astype(native) for each in (x, other, row)))
+    found = getattr(ed, name)(*operands)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    assert_same_bits(computed(found), expected)
+    assert_same_bits(computed(getattr(ed, name)(operands[0], other, row)), expected)
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_every_element_type_on_the_schedulers_of_one_process(dtype, scheduler):
+    rng = np.random.default_rng(1)
+    x = sample(rng, dtype, (12, 7, 9))
+    d = chunked(x, ((5, 0, 1, 6), (3, 4), (9,)))
+    for axes in ((0,), (1, 0), (0, 1, 2), (2, 0), ()):
+        for last in (False, True):
+            expected = ex.max(x, axes, return_index=True, select_last_index=last)
+            found = computed(ex.max(d, axes, return_index=True, select_last_index=last), scheduler=scheduler)
+            assert_identical(found.values, expected.values)
+            assert_identical(found.indices, expected.indices)
+
+
+def test_a_lazy_result_can_be_pickled():
+    x = sample(np.random.default_rng(2), np.dtype("float32"), (30, 8))
+    lazy = ed.argmin(chunked(x, (7, 3)), axis=(0, 1))
+    assert_identical(computed(pickle.loads(pickle.dumps(lazy))), ex.argmin(x))
+
+
+@pytest.mark.parametrize("first", ["first", "last"])
+def test_the_sequence_in_which_chunks_arrive_changes_nothing(first):
+    """Ties, NaN and zeros of both signs in every chunk, with chunks that wait for those after or before them."""
+    x = np.resize(np.array([0.0, -0.0, np.nan, -0.0], np.float32), (8, 6))
+    x[3:] = np.resize([0.0, -0.0, -0.0], (5, 6))
+    done = {at: threading.Event() for at in range(4)}
+
+    def wait(block, block_id):
+        at = block_id[0] * 2 + block_id[1]
+        before = at + 1 if first == "last" else at - 1
+        assert before not in done or done[before].wait(10)
+        done[at].set()
+        return block
+
+    for axes in ((0, 1), (0,), (1,)):
+        for event in done.values():
+            event.clear()
+        d = chunked(x, (4, 3)).map_blocks(wait, dtype=x.dtype, meta=np.empty((0, 0), x.dtype))
+        found = computed(ed.max(d, axes, return_index=True, split_every=2), scheduler="threads", num_workers=4)
+        expected = ex.max(x, axes, return_index=True)
+        assert_identical(found.values, expected.values)
+        assert_identical(found.indices, expected.indices)
+
+
+def test_dates_big_endian_bfloat16_and_masks_of_numpy():
+    days = np.array(["2020-05-01", "NaT", "2019-01-01", "2021-01-01"], "datetime64[D]")
+    d = chunked(days, 2)
+    hold(ex.max(d), ex.max(days))
+    hold(ex.max(d, nan_policy="omit"), ex.max(days, nan_policy="omit"))
+    hold(ex.hardmax(d, nan_policy="omit"), ex.hardmax(days, nan_policy="omit"))
+    for dtype in (np.dtype(">f4"), BFLOAT16, np.dtype(">i2")):
+        x = np.arange(12).reshape(3, 4).astype(dtype)
+        hold(ex.max(chunked(x, 2), axis=0), ex.max(x, axis=0))
+    masked = np.ma.array([3, 9, 5, 9], mask=[False, True, False, False])
+    hold(ex.argmax(chunked(masked, 3)), ex.argmax(masked))
+
+
+def test_arrays_without_elements():
+    d = da.zeros((3, 0), chunks=(2, 1))
+    hold(ex.max(d, axis=1, default=7.0, return_index=True).indices, np.array([-1, -1, -1]))
+    hold(ex.max(d, axis=0), np.zeros(0))
+    hold(ex.hardmax(d), np.zeros((3, 0)))
+    assert refusal(ArgumentError, ex.argmax, d, axis=1) == (
+        "argmax: the reduced axes (1,) of shape (3, 0) hold no element"
+    )
+
+
+def boom(block):
+    raise AssertionError("a chunk was computed")
+
+
+def unreadable(shape, chunks, dtype=np.float32):
+    """An array whose chunks cannot be had."""
+    return da.zeros(shape, chunks=chunks, dtype=dtype).map_blocks(boom, dtype=dtype, meta=np.empty((0, 0), dtype))
+
+
+def test_nothing_is_computed_until_it_is_asked_for():
+    d = unreadable((60, 40), (7, 9))
+    results = [
+        ex.argmax(d, axis=0, dtype=np.uint32),
+        ex.argmin(d),
+        *ex.max(d, axis=1, keepdims=True, return_index=True, index_dtype=np.int32),
+        *ex.minmax(d),
+        ex.maximum(d, 3, d.T[:1, :40]),
+        ex.hardmax(d, (0, 1), where=d > 0),
+    ]
+    assert [(x.dtype.name, x.shape) for x in results] == [
+        ("uint32", (40,)),
+        ("int64", ()),
+        ("float32", (60, 1)),
+        ("int32", (60, 1)),
+        ("float32", ()),
+        ("float32", ()),
+        ("float32", (60, 40)),
+        ("float32", (60, 40)),
+    ]
+    with pytest.raises(AssertionError, match="a chunk was computed"):
+        computed(results[0])
+
+
+def reads(function):
+    """How often each chunk of an array is read for a result."""
+    counts, lock = {}, threading.Lock()
+
+    def read(block, block_id):
+        with lock:
+            counts[block_id] = counts.get(block_id, 0) + 1
+        return block
+
+    x = sample(np.random.default_rng(3), np.dtype("float32"), (20, 30))
+    d = chunked(x, (6, 7)).map_blocks(read, dtype=x.dtype, meta=np.empty((0, 0), x.dtype))
+    computed(function(d))
+    return counts
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+def test_each_chunk_is_read_once(axis):
+    for function in (ed.argmax, ed.hardmax, lambda d, a: ed.minmax(d, a, return_index=True)):
+        assert reads(lambda d, function=function: function(d, axis)) == {
+            (row, column): 1 for row in range(4) for column in range(5)
+        }
+
+
+@pytest.mark.parametrize("chunks", [(1, 9), (9, 1), (3, 4), (60, 60), (1, 1)])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_there_are_no_more_tasks_than_dask_has(chunks, axis):
+    d = da.zeros((60, 60), chunks=chunks)
+    for ours, theirs in ((ed.argmax, da.argmax), (ed.argmin, da.argmin), (ed.max, da.max)):
+        assert len(ours(d, axis).__dask_graph__()) <= len(theirs(d, axis).__dask_graph__())
+
+
+def test_equal_calls_have_equal_names_and_others_have_not():
+    d = da.zeros((6, 6), chunks=3)
+    calls = [
+        {},
+        {"axis": 0},
+        {"axis": 0, "keepdims": True},
+        {"select_last_index": True},
+        {"nan_policy": "omit"},
+        {"default": 1.0},
+        {"default": 1.0 + 2**-40},
+        {"where": d > 0},
+        {"return_index": True},
+    ]
+    names = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    assert len(set(names)) == len(calls)
+    again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    assert names == again
+
+
+def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch):
+    set_threads(5)
+    seen = []
+    part = Pieces.part
+
+    def look(*arguments):
+        seen.append(ex.get_num_threads())
+        return part(*arguments)
+
+    monkeypatch.setattr(Pieces, "part", look)
+    d = chunked(np.zeros(40), 5)
+    computed(ed.argmax(d), scheduler="threads", num_workers=3)
+    assert set(seen) == {1}
+    assert ex.get_num_threads() == 5
+    computed(ed.argmin(d))
+    assert set(seen[8:]) == {5}
+    with processors.share():
+        assert ex.get_num_threads() == 5
+    counts = []
+
+    def nested():
+        with processors.share(), processors.share():
+            counts.append(ex.get_num_threads())
+
+    thread = threading.Thread(target=nested)
+    thread.start()
+    thread.join()
+    assert counts == [1]
+    assert ex.get_num_threads() == 5
+
+
+def unknown():
+    x = da.from_array(np.arange(10.0), chunks=5)
+    return x[x > 3]
+
+
+@pytest.mark.parametrize(
+    "function", [ex.argmax, ex.min, ex.minmax, ex.hardmax, ex.maximum, lambda x: ed.argmax(da.ones(6), where=x > 0)]
+)
+def test_chunks_of_unknown_size_are_refused(function):
+    with pytest.raises(ArgumentError) as caught:
+        function(unknown())
+    reason, *rest = str(caught.value).splitlines()
+    assert reason.endswith("the sizes of the chunks along axis 0 are not known")
+    assert rest[-1] == "  help  call x.compute_chunk_sizes() first"
+
+
+def test_what_is_refused_at_once():
+    d = unreadable((4, 6), (2, 3))
+    assert refusal(AxisError, ex.argmax, d, axis=2) == "argmax: axis 2 is out of range for an array with 2 dimensions"
+    assert refusal(AxisError, ed.hardmax, d, (0, 0)).startswith("hardmax: axis 0 is given more than once")
+    assert refusal(ArgumentError, ex.max, d, nan_policy="skip") == "max: there is no NaN policy 'skip'"
+    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.int8).startswith("argmax: index type int8 is not one of")
+    assert refusal(ArgumentError, ex.argmax, d, out=np.zeros((), int)) == (
+        "argmax: a result that is computed later is written to no array now"
+    )
+    assert refusal(ElementTypeError, ex.argmax, d, where=da.zeros((4, 6))) == (
+        "argmax: where has element type float64, not bool"
+    )
+    assert refusal(ArgumentError, ex.argmax, d, where=np.ones((5, 6), bool)) == (
+        "argmax: where has shape (5, 6), which does not broadcast to the shape (4, 6) of the array"
+    )
+    assert refusal(ElementTypeError, ex.max, d, default="no") == "max: default is 'no', which is no element of float32"
+    assert refusal(ArgumentError, ed.max, d, split_every=1) == "max: split_every=1 merges nothing"
+    assert refusal(ElementTypeError, ex.argmax, d.astype(complex)).startswith("argmax: cannot take elements of type")
+    assert refusal(ArgumentTypeError, ed.argmax, np.zeros(3)) == "argmax: numpy.ndarray is no array of Dask's"
+    assert refusal(ArgumentTypeError, ed.maximum, 1, 2) == "maximum: no operand is an array of Dask's"
+    assert refusal(ArgumentError, ex.maximum, d, np.zeros(5)) == (
+        "maximum: operands could not be broadcast together with shapes (4, 6) (5,)"
+    )
+    assert refusal(ArgumentError, ex.maximum, d, np.ma.array([1.0], mask=[True])).endswith("as if it were there")
+
+
+def test_arrays_of_two_libraries_are_refused():
+    strict = pytest.importorskip("array_api_strict")
+    assert refusal(ArgumentTypeError, ex.maximum, strict.zeros(3), da.zeros(3, chunks=2)) == (
+        "arrays of array_api_strict and of dask in one call"
+    )
+
+
+def test_what_elements_decide_is_refused_when_they_are_computed():
+    d = chunked(X, (1, 2))
+    lazy = ex.max(d, axis=0, nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "max: the slice at (1,) of the result holds NaN"
+    lazy = ex.argmax(chunked(X.T, (2, 1)), axis=1, nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "argmax: the slice at (1,) of the result holds NaN"
+    lazy = ex.argmax(d, axis=1, where=[[True], [False]])
+    assert refusal(ArgumentError, computed, lazy) == (
+        "argmax: the slice at (1,) of the result has no element to choose from: all are masked"
+    )
+    assert refusal(ArgumentError, computed, ex.maximum(d, d, nan_policy="raise")).endswith("of the result")
+    lazy = ex.hardmax(chunked(np.stack([X[1], X[0]]), (1, 3)), nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "hardmax: the slice at (1, 0) of the result holds NaN"
+
+
+def test_the_graph_of_many_chunks_is_made_in_time_that_grows_with_them():
+    """Counted in calls of Python's own functions, which no other load changes."""
+
+    def events(count):
+        d = da.zeros((count,), chunks=1)
+        total = [0]
+
+        def note(frame, event, _):
+            total[0] += 1
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            ed.argmax(d)
+        finally:
+            sys.setprofile(before)
+        return total[0]
+
+    events(10)
+    small, large = events(1000), events(4000)
+    assert large < 4.5 * small

@@ -1,0 +1,94 @@
+"""Dask's distributed scheduler with two processes: the same bits, also when one of them dies; models; processors."""
+
+import os
+
+import dask.array as da
+import numpy as np
+import onnx
+import pytest
+from distributed import Client, LocalCluster
+
+import extremum as ex
+import extremum.dask as ed
+from agreement import assert_identical
+from extremum.partials import Pieces
+from strategies import ELEMENT_TYPES, sample
+
+CLASSIFIER = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, host="127.0.0.1", silence_logs=50
+    )
+    with cluster, Client(cluster) as client:
+        yield client
+
+
+def test_the_bits_are_those_of_the_whole_array(client):
+    rng = np.random.default_rng(4)
+    lazy, expected = [], []
+    for at, dtype in enumerate(ELEMENT_TYPES):
+        x = sample(rng, dtype, (9, 5))
+        d = da.from_array(x, chunks=((5, 0, 1, 3), (3, 2)))
+        axes, last = [(0,), (1, 0), None][at % 3], bool(rng.integers(2))
+        options = {"axis": axes, "select_last_index": last, "nan_policy": "omit", "default": x[0, 0]}
+        lazy += ed.max(d, **options, return_index=True, split_every=int(rng.integers(2, 9)))
+        expected += ex.max(x, **options, return_index=True)
+    lazy += [ex.hardmax(d, (0, 1)), ex.minimum(d, d[::-1])]
+    expected += [ex.hardmax(x, (0, 1)), ex.minimum(x, x[::-1])]
+    for found, whole in zip(client.gather(client.compute(lazy)), expected, strict=True):
+        assert_identical(found, whole)
+
+
+def die_once(block, marker):
+    """Take the whole process away, the first time that any process comes here."""
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return block
+    os._exit(1)
+
+
+def test_a_worker_that_dies_changes_nothing(client, tmp_path):
+    x = sample(np.random.default_rng(6), np.dtype("float32"), (40, 30))
+    marker = tmp_path / "died"
+    d = da.from_array(x, chunks=(5, 6)).map_blocks(die_once, marker=str(marker), dtype=x.dtype, meta=np.empty((0, 0)))
+    found = client.compute(ed.max(d, (0, 1), return_index=True, split_every=3).indices).result(timeout=60)
+    assert marker.exists()
+    assert_identical(found, ex.argmax(x))
+
+
+def look(block):
+    """How many processors the kernels use while a part is found, beside what they use else."""
+    seen = []
+    part = Pieces.part
+
+    def looking(*arguments):
+        seen.append(ex.get_num_threads())
+        return part(*arguments)
+
+    Pieces.part = looking
+    try:
+        ex.set_num_threads(7)
+        ed.argmax(da.from_array(block, chunks=2)).compute(scheduler="synchronous")
+    finally:
+        Pieces.part = part
+    return np.array([*seen, ex.get_num_threads()])
+
+
+def test_in_a_worker_a_kernel_uses_one_processor(client):
+    assert client.submit(look, np.arange(4)).result(timeout=60).tolist() == [1, 1, 7]
+
+
+def test_a_model_is_prepared_once_in_each_process(client):
+    x = np.random.default_rng(7).random((50, 4)).astype(np.float32)
+    lazy = ed.run(onnx.parser.parse_model(CLASSIFIER), da.from_array(x, chunks=((20, 1, 29), 4)))
+    assert (lazy.shape, lazy.dtype, lazy.chunks[0]) == ((50, 1), np.int64, (20, 1, 29))
+    assert_identical(client.compute(lazy).result(timeout=60), ex.argmax(x, 1, keepdims=True))
+    again = ed.run(onnx.parser.parse_model(CLASSIFIER), da.from_array(x[::-1].copy(), chunks=(7, 4)))
+    client.compute(again).result(timeout=60)
+    counts = client.run(lambda: len(__import__("extremum.dask.models").dask.models._sessions))
+    assert set(counts.values()) <= {0, 1}
+    assert 1 in counts.values()

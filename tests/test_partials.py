@@ -1,0 +1,121 @@
+"""Parts of pieces, merged in any sequence and any grouping: what comes out is what the whole gives, bit for bit."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agreement import assert_identical
+from chunkings import chunkings
+from extremum import reference
+from extremum.errors import ArgumentError, AxisError
+from extremum.interop import adopt
+from extremum.operations import Order, Tie
+from extremum.partials import Pieces
+from extremum.reductions import Reduction
+from law_cases import arrays_and_axes
+from refusal import refusal
+from strategies import FLOATS, sample
+
+INT64 = np.dtype(np.int64)
+
+
+def planned(x, axes, order=Order.MAX, tie=Tie.FIRST, policy="propagate", default=None, **options):
+    call = Reduction("max", (order is Order.MAX,), axes, options.pop("keepdims", True), tie is Tie.LAST, policy)
+    return Pieces.planned(
+        call, x.shape, x.dtype, values=True, index=options.pop("index", INT64), defaults=default and (default,)
+    )
+
+
+def parts_of(pieces, x, chunks, where=None):
+    """The part of each piece that slices of these lengths cut an array into."""
+    cuts = [[(stop - size, stop) for stop, size in zip(np.cumsum(sizes), sizes, strict=True)] for sizes in chunks]
+    for place in itertools.product(*cuts):
+        piece = tuple(slice(start, stop) for start, stop in place)
+        mask = None if where is None else where[piece]
+        yield pieces.part(adopt(x[piece]), tuple(int(start) for start, _ in place), mask)
+
+
+def merged_at_random(rng, pieces, parts):
+    """Merge parts in a random sequence, as many at a time as it happens, until few are left."""
+    while len(parts) > rng.integers(1, 5):
+        parts = [parts[at] for at in rng.permutation(len(parts))]
+        taken = int(rng.integers(1, len(parts) + 1))
+        parts = [pieces.merged(parts[:taken]), *parts[taken:]]
+    return parts
+
+
+@given(
+    st.data(), arrays_and_axes(), st.sampled_from(Order), st.sampled_from(Tie), st.sampled_from(["propagate", "omit"])
+)
+def test_neither_sequence_nor_tree_changes_a_bit(data, case, order, tie, policy):
+    x, axes = case
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    where = data.draw(st.sampled_from([None, 0.3, 0.9]))
+    where = None if where is None else rng.random(x.shape) < where
+    # Every kept axis whole: each part is of all slices.
+    chunks = [data.draw(chunkings(n)) if axis in axes else (n,) for axis, n in enumerate(x.shape)]
+    omit = policy == "omit" and x.dtype.newbyteorder("=") in FLOATS
+    values, indices = reference.find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=omit, where=where)
+    default = x.dtype.newbyteorder("=").type(1)
+    pieces = planned(x, axes, order, tie, policy, default)
+    parts = list(parts_of(pieces, x, chunks, where))
+    for _ in range(3):
+        left = merged_at_random(rng, pieces, parts)
+        found = pieces.settled(left, (0,) * x.ndim)
+        assert_identical(found[0], np.where(indices == -1, default, values).astype(values.dtype), f"{x!r} {chunks}")
+        assert_identical(found[1], indices, f"{x!r} {chunks}")
+
+
+def test_what_is_settled_is_the_callers_own():
+    x = np.array([[3, 1], [2, 5]])
+    pieces = planned(x, (1,))
+    (part,) = parts_of(pieces, x, [(2,), (2,)])
+    before = [array.copy() for array in part[0]]
+    for result in pieces.settled([part], (0, 0)):
+        result[:] = -7
+    assert_identical(part[0][0], before[0])
+    assert_identical(part[0][1], before[1])
+
+
+def test_indices_beyond_32_bits():
+    whole = np.broadcast_to(np.float32(0), (3, 1 << 31))
+    pieces = planned(whole, None, tie=Tie.LAST, keepdims=False)
+    parts = [
+        pieces.part(adopt(np.array([[1.0, 4.0]], np.float32)), (row, column), None)
+        for row, column in [(0, 5), (2, (1 << 31) - 2), (2, 1), (1, 0)]
+    ]
+    values, indices = pieces.settled(parts, ())
+    assert (values, indices) == (4.0, 3 * (1 << 31) - 1)
+
+
+def test_what_cannot_be_meant_is_refused_before_a_piece_is_read():
+    x = np.broadcast_to(np.float32(0), (70000, 70000))
+    assert refusal(AxisError, planned, x, 2) == "max: axis 2 is out of range for an array with 2 dimensions"
+    with pytest.raises(ArgumentError) as caught:
+        planned(x, None, index=np.dtype(np.uint32))
+    assert str(caught.value) == (
+        "max: an index up to 4899999999 does not fit uint32\n  given float32[70000, 70000]\n  help  use dtype=int64"
+    )
+
+
+@pytest.mark.parametrize("policy", ["omit", "raise"])
+def test_an_error_names_the_slice_in_the_whole(policy):
+    x = np.full((4, 2), np.nan)
+    pieces = planned(x, (1,), policy=policy, keepdims=False)
+    part = pieces.part(adopt(x[2:]), (2, 0))
+    assert "the slice at (2,) of the result" in refusal(ArgumentError, pieces.settled, [part], (2,))
+
+
+def test_times_and_their_missing_ones():
+    rng = np.random.default_rng(5)
+    x = sample(rng, np.dtype(np.int64), (60,)).view("datetime64[ns]")
+    x[rng.integers(0, 60, 7)] = "NaT"
+    for order, tie in itertools.product(Order, Tie):
+        expected = reference.find(x, order, (0,), tie)
+        pieces = planned(x, (0,), order, tie)
+        found = pieces.settled(list(parts_of(pieces, x, [(7, 0, 23, 30)])), (0,))
+        assert_identical(found[0], expected[0])
+        assert_identical(found[1], expected[1])
