@@ -31,8 +31,9 @@ def run_doctest(test: doctest.DocTest) -> None:
 def test_the_examples_of_the_docstrings_run(name):
     if name == "extremum.interop.torch":
         pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
-    if name.startswith("extremum.dask"):
-        pytest.importorskip("dask")
+    for library in ("dask", "xarray"):
+        if name.startswith(f"extremum.{library}"):
+            pytest.importorskip(library)
     for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
         run_doctest(test)
 
@@ -62,7 +63,7 @@ def test_a_public_function_has_an_example_and_it_runs(name):
 
 PUBLIC = [
     pytest.param(getattr(importlib.import_module(f"extremum.{package}"), name), id=f"{package}.{name}")
-    for package in ("backend", "check", "dask", "directml", "fix", "onnxruntime")
+    for package in ("backend", "check", "dask", "directml", "fix", "onnxruntime", "xarray")
     for name in importlib.import_module(f"extremum.{package}").__all__
     if name not in ("ENGINES", "REWRITES", "RULES", "Runtime")
 ]

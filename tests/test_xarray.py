@@ -1,0 +1,145 @@
+"""The array functions on xarray's arrays: what they find is what they find in the plain array, and labels stay."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray as xr
+
+import extremum as ex
+import extremum.xarray as exx
+from agreement import assert_identical
+from extremum.errors import ArgumentError, ArgumentTypeError
+from refusal import refusal
+from strategies import ELEMENT_TYPES, sample
+
+DIMS = ("time", "y", "x")
+
+
+def array(dtype=np.float32, dask=False, seed=0):
+    data = sample(np.random.default_rng(seed), np.dtype(dtype), (4, 5, 6))
+    coords = {
+        "time": np.arange("2020-01-01", "2020-01-05", dtype="datetime64[D]").astype("datetime64[ns]"),
+        "x": [10.0, 20.0, 30.0, 40.0, 50.0, 60.0],
+        "height": ("y", [5, 4, 3, 2, 1]),
+        "area": (("y", "x"), np.ones((5, 6))),
+        "station": 7,
+    }
+    whole = xr.DataArray(data, dims=DIMS, coords=coords, name="t", attrs={"units": "K"})
+    return whole.chunk({"time": (1, 3), "y": 2, "x": (5, 1)}) if dask else whole
+
+
+@pytest.fixture(params=[False, True], ids=["numpy", "dask"])
+def dask(request):
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_values_and_indices_are_those_of_the_plain_array(dtype, dask):
+    x = array(dtype, dask)
+    plain = array(dtype).values
+    for dim in ("y", ["x", "time"], None):
+        axis = {"y": 1, None: None}.get(dim if dim is None else str(dim), (0, 2))
+        for options in ({}, {"select_last_index": True, "keepdims": True}):
+            expected = ex.max(plain, axis, return_index=True, **options)
+            found = exx.max(x, dim, return_index=True, **options)
+            assert isinstance(found.values.data, da.Array) is dask
+            assert_identical(found.values.values, expected.values)
+            assert_identical(found.indices.values, expected.indices)
+            assert_identical(exx.argmin(x, dim, **options).values, ex.argmin(plain, axis, **options))
+            low, high = exx.minmax(x, dim, **options)
+            assert_identical(low.values, ex.min(plain, axis, **options))
+            assert_identical(high.values, expected.values)
+    assert_identical(exx.hardmax(x, ["y", "x"]).values, ex.hardmax(plain, (1, 2)))
+
+
+def test_labels_and_attributes_stay(dask):
+    x = array(dask=dask)
+    found = exx.argmax(x, "time")
+    assert (found.dims, found.name, found.attrs) == (("y", "x"), "t", {"units": "K"})
+    assert set(found.coords) == {"x", "height", "area", "station"}
+    xr.testing.assert_identical(found.coords["area"], x.isel(time=0).coords["area"].drop_vars("time"))
+    assert set(exx.max(x, ["y"]).coords) == {"time", "x", "station"}
+    kept = exx.min(x, "x", keepdims=True)
+    assert kept.dims == DIMS
+    assert kept.sizes["x"] == 1
+    assert set(exx.hardmax(x, "y").coords) == set(x.coords)
+
+
+def test_a_dict_of_indices_is_what_xarray_has(dask):
+    x = array(np.int16, dask)
+    found = exx.argmax(x, ["x", "time"], as_dict=True)
+    expected = array(np.int16).argmax(["time", "x"])
+    assert list(found) == ["time", "x"]
+    for name, index in found.items():
+        np.testing.assert_array_equal(index.values, expected[name].values)
+    xr.testing.assert_equal(
+        x.compute().isel({name: index.compute() for name, index in found.items()}).drop_vars(["time", "x", "area"]),
+        exx.max(x, ["x", "time"]).compute(),
+    )
+
+
+def test_labels_in_place_of_indices(dask):
+    x = array(np.int16, dask)
+    xr.testing.assert_identical(exx.idxmax(x, "time").compute(), array(np.int16).idxmax("time").assign_attrs(units="K"))
+    xr.testing.assert_identical(exx.idxmin(x, "x").compute(), array(np.int16).idxmin("x").assign_attrs(units="K"))
+    both = exx.idxmax(x, ["time", "x"])
+    assert list(both) == ["time", "x"]
+    gone = x.where(x.time > x.time[1]).astype(float)
+    found = exx.idxmax(gone, "time", nan_policy="omit", fill_value=np.datetime64("NaT"), where=gone.x < 45)
+    assert np.isnat(found.sel(x=50).values).all()
+    assert not np.isnat(found.sel(x=40).values).any()
+
+
+def test_masks_are_matched_by_name(dask):
+    x = array(np.int32, dask)
+    where = xr.DataArray([[True] * 4, [False] * 4, [True] * 4, [True] * 4, [True] * 4], dims=("y", "time"))
+    found = exx.argmax(x, "y", where=where)
+    assert_identical(found.values, ex.argmax(array(np.int32).values, 1, where=where.values.T[:, :, None]))
+    assert refusal(ArgumentError, exx.max, x, where=where.rename(y="z")) == (
+        "max: where does not fit: the dimension 'z' is not one of 'time', 'y', 'x'"
+    )
+    with pytest.raises(ArgumentError, match="where does not fit"):
+        exx.max(x, where=xr.DataArray([True] * 6, dims="x", coords={"x": range(6)}))
+
+
+def test_datasets_variable_by_variable(dask):
+    x = array(np.int32, dask)
+    data = xr.Dataset({"a": x, "b": x.isel(x=0, drop=True) + 1, "c": ("z", [1, 2])}, attrs={"title": "t"})
+    found = exx.max(data, ["x", "time"])
+    assert found.attrs == {"title": "t"}
+    xr.testing.assert_identical(found.a.compute(), exx.max(x, ["x", "time"]).rename("a").compute())
+    xr.testing.assert_identical(found.b.compute(), exx.max(data.b, "time").compute())
+    xr.testing.assert_identical(found.c, data.c)
+    low, high, argmin, argmax = exx.minmax(data, "y", return_index=True)
+    xr.testing.assert_identical(argmax.compute(), exx.argmax(data, "y").compute())
+    assert bool((low.a <= high.a).all())
+    assert set(argmin) == {"a", "b", "c"}
+    xr.testing.assert_identical(exx.idxmin(data[["a"]], "x").a.compute(), exx.idxmin(data.a, "x").rename("a").compute())
+    xr.testing.assert_identical(exx.hardmax(data, "y").a.compute(), exx.hardmax(data.a, "y").compute())
+
+
+def test_elementwise_by_the_names_of_dimensions(dask):
+    x = array(np.float32, dask)
+    row = x.isel(time=0, drop=True)
+    found = exx.maximum(row, x, 0.5)
+    assert isinstance(found.data, da.Array) is dask
+    found = found.transpose(*DIMS)
+    assert_identical(found.values, ex.maximum(x.values, row.values, 0.5))
+    assert found.attrs == {"units": "K"}
+    assert_identical(
+        exx.minimum(x, x + 1, nan_policy="omit").values, ex.minimum(x.values, x.values + 1, nan_policy="omit")
+    )
+    shifted = x.assign_coords(x=x.x + 1)
+    assert refusal(ArgumentError, exx.maximum, x, shifted).startswith("maximum: the operands differ in their labels: ")
+
+
+def test_what_is_refused():
+    x = array()
+    assert refusal(ArgumentError, exx.argmax, x, "z") == "argmax: there is no dimension 'z'"
+    assert refusal(ArgumentError, exx.max, xr.Dataset({"a": x}), ["x", "z"]) == "max: there is no dimension 'z'"
+    assert refusal(ArgumentTypeError, exx.min, x.values) == "min: numpy.ndarray is no DataArray or Dataset"
+    assert refusal(ArgumentTypeError, exx.maximum, 1, 2) == "maximum: builtins.int is no DataArray or Dataset"
+    assert refusal(ArgumentError, exx.idxmax, x, "y") == "idxmax: dimension 'y' has no coordinate"
+    assert refusal(ArgumentError, exx.idxmax, x) == "idxmax: the array has 3 dimensions"
+    assert refusal(ArgumentError, exx.idxmin, xr.Dataset({"a": x})) == "idxmin: of a Dataset it takes one dimension"
+    assert "no one dict" in refusal(ArgumentError, exx.argmax, xr.Dataset({"a": x}), "y", as_dict=True)
