@@ -108,6 +108,17 @@ test-torch: install tools ## arrays of PyTorch, which this installs
 	$(BIN)/python -m pip install --quiet torch
 	$(BIN)/python -m pytest -n 2 tests/test_interop.py
 
+.PHONY: test-numpy test-array-api
+
+test-numpy: install tools ## NumPy's own tests of max, argmax, nanmax, maximum and their like, on our functions
+	$(BIN)/python tests/numpy_suite.py
+
+test-array-api: install tools ## the same with the array API's, of which SUITE= is a checkout with its submodule
+	$(BIN)/python -m pip install --quiet ndindex pytest-json-report
+	cd $(SUITE) && ARRAY_API_TESTS_MODULE="exec('import sys; sys.path.append(\"$(CURDIR)/tests\"); from array_api_namespace import xp')" \
+		$(abspath $(BIN))/python -m pytest -q -W ignore -p no:cacheprovider --disable-deadline array_api_tests \
+		-k 'argmax or argmin or test_max or test_min or maximum or minimum'
+
 .PHONY: test-the-tests coverage coverage-kernels
 
 test-the-tests: install tools ## plant wrong lines one at a time: each has to turn a test red; MUTANTS= picks some by a word

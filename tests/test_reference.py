@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement import assert_same_bits
+from agreement import assert_same_bits, native
 from cases import INT64, arg_reductions, itself, random_cases
 from extremum import reference
 from extremum.errors import ArgumentError
@@ -159,6 +159,9 @@ def test_the_identity_is_what_every_element_beats_or_equals(dtype, tie):
         assert_same_bits(nothing[0, 0], np.array(reference.identity_of(dtype, order), dtype))
         with pytest.raises(ArgumentError, match="hold no element"):
             reference.run(Reduce(order, (1,), True, tie), np.empty((2, 0), dtype))
+        for run in (reference.run, native):
+            with pytest.raises(ArgumentError, match="hold no element"):
+                run(Reduce(order, (1,), True, tie), np.empty((0, 0), dtype))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -172,6 +172,18 @@ def test_an_axis_without_elements_is_a_slice_with_nothing_to_choose_from(functio
         assert np.asarray(each).shape == (0,)
 
 
+@pytest.mark.parametrize("function", [ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax])
+@pytest.mark.parametrize("options", [{}, {"nan_policy": "omit"}, {"where": True}], ids=str)
+@pytest.mark.parametrize(("shape", "axis"), [((0, 0), 1), ((0, 4, 0), (1, 2)), ((3, 0, 0), -1)])
+def test_an_axis_without_elements_is_refused_where_the_result_would_be_empty_too(function, options, shape, axis):
+    x = np.zeros(shape)
+    with pytest.raises(ArgumentError, match="hold no element"):
+        function(x, axis=axis, **options)
+    answer = function(x, axis=axis, default=7, **options)
+    for each in answer if isinstance(answer, tuple) else (answer,):
+        assert np.asarray(each).size == 0
+
+
 def test_the_default_of_both_ends_may_be_a_pair():
     assert ex.minmax(np.zeros((0,)), default=(5.0, -5.0)) == (5.0, -5.0)
     assert refusal(ArgumentError, ex.minmax, [1], default=(1, 2, 3)) == "minmax: default has 3 values"

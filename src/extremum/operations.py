@@ -106,7 +106,9 @@ class Reduce:
         return out
 
     def _selected(self, x: NDArray[Any]) -> NDArray[Any]:
-        lacking, ((selected, _),) = _native.reduce(
+        if not self.identity and any(x.shape[axis] == 0 for axis in self.axes):
+            raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
+        _, ((selected, _),) = _native.reduce(
             # NumPy gives a scalar for many a view without dimensions.
             np.asarray(x),
             self.axes,
@@ -121,8 +123,6 @@ class Reduce:
             index=None,
         )
         result: NDArray[Any] = selected
-        if lacking and not self.identity:
-            raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
         return result
 
 

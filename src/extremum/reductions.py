@@ -88,6 +88,8 @@ class Reduction:
         defaults: tuple[Any, ...] | None,
     ) -> tuple[Found, ...]:
         """Return what was found as the caller wants it: with defaults, or refused; of `array` the shape is read."""
+        if defaults is None and 0 in array.shape:
+            self._require_elements(array)
         if self.nan_policy == "raise":
             self._refuse_nan(array, ends[0], lacking is not None)
         found = []
@@ -184,25 +186,27 @@ class Reduction:
         """Put the default where no element took part."""
         lacking = place == -1
         if default is None:
-            raise self._nothing(array, lacking)
+            raise self._masked(array, lacking)
         if value is None:
             place[lacking] = default
         else:
             value[lacking] = default
 
-    def _nothing(self, array: NDArray[Any], lacking: NDArray[np.bool_]) -> ArgumentError:
+    def _require_elements(self, array: NDArray[Any]) -> None:
+        """Refuse to reduce an axis without elements, even where there is no slice that lacks them."""
         axes = self.axes(array.ndim)
-        shape = _summary(array)
         if any(array.shape[axis] == 0 for axis in axes):
-            return ArgumentError(
+            raise ArgumentError(
                 f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
-                given=shape,
+                given=_summary(array),
                 remedy="reduce axes that are not empty, or pass a default",
             )
+
+    def _masked(self, array: NDArray[Any], lacking: NDArray[np.bool_]) -> ArgumentError:
         why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
         return ArgumentError(
             f"{self.function}: {self._first_slice(lacking)} has no element to choose from: {why}",
-            given=shape,
+            given=_summary(array),
             remedy="pass a default for such slices",
         )
 
