@@ -11,6 +11,7 @@ from distributed import Client, LocalCluster
 import extremum as ex
 import extremum.dask as ed
 from agreement import assert_identical
+from extremum.cli import main
 from extremum.partials import Pieces
 from strategies import ELEMENT_TYPES, sample
 
@@ -92,3 +93,23 @@ def test_a_model_is_prepared_once_in_each_process(client):
     counts = client.run(lambda: len(__import__("extremum.dask.models").dask.models._sessions))
     assert set(counts.values()) <= {0, 1}
     assert 1 in counts.values()
+
+
+def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    address = client.scheduler.address
+    x = sample(np.random.default_rng(8), np.dtype("float32"), (40, 30, 4))
+    np.save("x.npy", x)
+    onnx.save(onnx.parser.parse_model(CLASSIFIER), "m.onnx")
+    np.save("rows.npy", x.reshape(-1, 4))
+    expected = {
+        "argmax x.npy --axis 0": ex.argmax(x, 0),
+        "hardmax x.npy --axis 1": ex.hardmax(x, 1),
+        "minimum x.npy x.npy": x,
+        "m.onnx rows.npy": ex.argmax(x.reshape(-1, 4), 1, keepdims=True),
+    }
+    for number, (words, whole) in enumerate(expected.items()):
+        with pytest.raises(SystemExit) as caught:
+            main(["apply", *words.split(), "-o", f"{number}.npy", "--scheduler", address])
+        assert caught.value.code == 0, capsys.readouterr().err
+        assert_identical(np.load(f"{number}.npy"), whole)

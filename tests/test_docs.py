@@ -31,8 +31,14 @@ def run_doctest(test: doctest.DocTest) -> None:
 def test_the_examples_of_the_docstrings_run(name):
     if name == "extremum.interop.torch":
         pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
-    for library in ("dask", "xarray"):
-        if name.startswith(f"extremum.{library}"):
+    needed = {
+        "extremum.dask": "dask",
+        "extremum.xarray": "xarray",
+        "extremum.large.": "xarray",
+        "extremum.large.zarr": "zarr",
+    }
+    for start, library in needed.items():
+        if name.startswith(start):
             pytest.importorskip(library)
     for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name)):
         run_doctest(test)

@@ -6,6 +6,7 @@ converted a piece at a time: no whole copy of one is made. The native module com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, 
 from extremum.interop import Adopted, adopt, lazy, one_library
 from extremum.out import into
 
-__all__ = ["extremum"]
+__all__ = ["broadcast_shape", "extremum"]
 
 # Elements of one piece: what is converted stays in the second-level cache until it is compared.
 _PIECE = 1 << 14
@@ -116,14 +117,7 @@ def _computed(
             np.asarray(_computed(function, [each for each in arrays if each.dtype == own], own, None, omit))
             for own in dict.fromkeys(each.dtype for each in arrays)
         ]
-    try:
-        shape = np.broadcast(*arrays).shape
-    except ValueError:
-        shapes = " ".join(str(each.shape) for each in arrays)
-        raise ArgumentError(
-            f"{function}: operands could not be broadcast together with shapes {shapes}",
-            remedy="dimensions, aligned at the last one, must be equal or 1",
-        ) from None
+    shape = broadcast_shape(function, [each.shape for each in arrays])
     if out is not None:
         into(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
     pieces = np.nditer(  # type: ignore[call-overload]
@@ -141,6 +135,17 @@ def _computed(
             for *parts, piece in pieces:
                 _compare(function, parts, omit, piece)
     return result[()] if out is None else out
+
+
+def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that operands have together, or refuse them."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ArgumentError(
+            f"{function}: operands could not be broadcast together with shapes {' '.join(map(str, shapes))}",
+            remedy="dimensions, aligned at the last one, must be equal or 1",
+        ) from None
 
 
 def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArray[Any]) -> None:

@@ -17,7 +17,7 @@ from extremum.interop import lazy
 from extremum.out import into
 from extremum.reductions import Reduction
 
-__all__ = ["hardmax"]
+__all__ = ["hardmax", "ones"]
 
 
 def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
@@ -34,20 +34,33 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     else:
         (found,) = call.find(adopted, False, np.dtype(np.int64), (-1,))
         assert found.indices is not None
-        result = _ones(found.indices, array, call.axes(array.ndim))
+        # Times have no 1, so that theirs is an integer.
+        dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
+        start = (0,) * array.ndim
+        result = ones(found.indices, call.axes(array.ndim), array.shape, start, array.shape, dtype)
         if out is not None:
             into("hardmax", out, result)
     return out if out is not None else adopted.wrap(result, lambda: tuple(range(array.ndim)))
 
 
-def _ones(indices: NDArray[Any], array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """Write a 1 at each index but -1; times have no 1, so that theirs is an integer."""
-    result: NDArray[Any] = np.zeros(
-        array.shape, np.int64 if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
-    )
-    if result.size:
-        places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
-        for axis, place in zip(axes, unravel(indices, array.shape, axes), strict=True):
-            places[axis] = np.maximum(place, 0)
-        result[tuple(places)] = indices != -1
+def ones(
+    indices: NDArray[Any],
+    axes: tuple[int, ...],
+    whole: tuple[int, ...],
+    offset: tuple[int, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+) -> NDArray[Any]:
+    """Write a 1 at each index but -1, in the piece of this shape that starts at `offset` of a whole."""
+    result: NDArray[Any] = np.zeros(shape, dtype)
+    if not result.size:
+        return result
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    inside = np.asarray(indices != -1)
+    for axis, place in zip(axes, unravel(indices, whole, axes), strict=True):
+        places[axis] = place - offset[axis]
+        inside &= (places[axis] >= 0) & (places[axis] < shape[axis])
+    for axis in axes:
+        places[axis] = np.where(inside, places[axis], 0)
+    result[tuple(places)] = inside
     return result

@@ -13,6 +13,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,12 +24,14 @@ from extremum.errors import ArgumentError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["require_free", "settle", "write_new"]
+__all__ = ["require_free", "settle", "write_new", "write_new_folder"]
 
 _PREFIX = ".extremum-"
 # Everything is written; what is in this folder is put into place.
 _COMPLETE = ".complete"
 _NAME = re.compile(rf"{re.escape(_PREFIX)}[0-9a-f]{{16}}({re.escape(_COMPLETE)})?")
+# What is a folder itself; no other folder is anything that was left here.
+_FOLDERS = (".zarr",)
 # What a file system says that has no links.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -50,6 +53,18 @@ def write_new(folder: Path, files: Mapping[str, Callable[[BinaryIO], object]]) -
         if place == folder or not scratch.become(folder):
             scratch.move(folder / (scratch.path.name + _COMPLETE))
             _place(scratch.path, folder, files)
+
+
+def write_new_folder(folder: Path, write: Callable[[Path], object]) -> None:
+    """Have a folder written that is not there, with whatever is in it."""
+    with _scratch(folder.absolute().parent) as scratch:
+        made = scratch.path / folder.name
+        try:
+            write(made)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(folder)) from None
+        require_free(folder, "another process has just written it")
+        made.rename(folder)
 
 
 class _Scratch:
@@ -200,5 +215,8 @@ def _lock(path: Path, *, wait: bool) -> int:
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         for file in path.iterdir():
-            file.unlink()
+            if file.suffix in _FOLDERS and not file.is_symlink() and file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink()
         path.rmdir()

@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "program"]
 
 COMMANDS = {
     "run": "Run a model on arrays from files or on random ones.",
+    "apply": "Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files that are larger than memory.",
     "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
     "check": "Look for broken promises and for targets that refuse a model or answer differently.",
     "explain": "Say what a rule looks for, why, and what to write instead; without a code, list the rules.",

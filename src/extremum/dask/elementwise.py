@@ -15,7 +15,7 @@ import numpy as np
 from extremum import elementwise, policy
 from extremum.dask.chunked import element_type, require_chunked
 from extremum.dask.processors import share
-from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError
+from extremum.errors import ArgumentTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, one_library
 
 __all__ = ["extremum"]
@@ -40,13 +40,7 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     ]
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
     shapes = [x.shape for x in arrays if isinstance(x, da.Array | np.ndarray)]
-    try:
-        rank = len(np.broadcast_shapes(*shapes))
-    except ValueError:
-        raise ArgumentError(
-            f"{function}: operands could not be broadcast together with shapes {' '.join(map(str, shapes))}",
-            remedy="dimensions, aligned at the last one, must be equal or 1",
-        ) from None
+    rank = len(elementwise.broadcast_shape(function, shapes))
     whole = range(rank)
     places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
     return da.blockwise(

@@ -17,7 +17,6 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import NDArray
 
 from extremum.dask.chunked import require_chunked
 from extremum.dask.processors import share
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     import onnx
 
     from extremum.backend import PreparedModel
+    from extremum.batches import Output
 
 __all__ = ["run"]
 
@@ -74,10 +74,12 @@ def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axi
     >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
     array([1, 0, 2])
     """
+    from extremum.batches import outputs
+
     require_chunked("run", array)
     axis = _along(array, axis)
     source = _Source.of(model)
-    outputs = _outputs(source.prepared(), array, axis)
+    found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis])
     name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"
     # One node for all chunks: a process is sent the model once.
     tasks: dict[Any, Any] = {f"{name}-model": source}
@@ -85,7 +87,7 @@ def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axi
         place = (at if each == axis else 0 for each in range(array.ndim))
         tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
-    results = tuple(_output(graph, name, at, output, array.chunks[axis]) for at, output in enumerate(outputs))
+    results = tuple(_output(graph, name, at, output, array.chunks[axis]) for at, output in enumerate(found))
     return results if results[1:] else results[0]
 
 
@@ -153,59 +155,7 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
             del _sessions[next(iter(_sessions))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """An output: its axis of the batch, its shape for a batch of any size, its element type."""
-
-    batch: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-
-def _outputs(prepared: PreparedModel, array: Any, axis: int) -> list[_Output]:
-    """Find out what the outputs of a model are like."""
-    from extremum.graph.inputs import declared_inputs
-
-    inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
-    if len(inputs) != 1:
-        raise ModelError(
-            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one, and constants for the others"
-        )
-    shape = inputs[0].shape
-    declared = shape[axis] if shape is not None and len(shape) == array.ndim else None
-    sizes = [declared] if isinstance(declared, int) else [2, 3]
-    if isinstance(declared, int) and set(array.chunks[axis]) != {declared}:
-        raise ArgumentError(
-            f"run: the model takes {declared} entries at a time, and the chunks along axis {axis} have others",
-            given=f"chunks of {sorted(set(array.chunks[axis]))}",
-            remedy=f"pass x.rechunk({{{axis}: {declared}}}), of a whole number of chunks, or open the dimension",
-        )
-    runs = [_on_zeros(prepared, inputs[0].name, array, axis, size) for size in sizes]
-    names = [output.name for output in prepared.loaded.proto.graph.output]
-    return [_grown(name, axis, sizes, found) for name, found in zip(names, zip(*runs, strict=True), strict=True)]
-
-
-def _on_zeros(prepared: PreparedModel, name: str, array: Any, axis: int, size: int) -> tuple[Any, ...]:
-    shape = [size if each == axis else length for each, length in enumerate(array.shape)]
-    return prepared.run({name: np.zeros(shape, array.dtype)})
-
-
-def _grown(name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> _Output:
-    shapes = [np.shape(each) for each in found]
-    axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
-    if not sizes[1:]:
-        # Of a batch of one size it is not known what else has that size.
-        axes = [axis] if axis in axes else []
-    if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
-        raise ArgumentError(
-            f"run: output {name!r} has no axis for the entries of the batch",
-            given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
-            remedy="pass a model whose every output has one entry for each of the batch",
-        )
-    return _Output(axes[0], shapes[0], found[0].dtype)
-
-
-def _output(graph: HighLevelGraph, name: str, number: int, output: _Output, sizes: tuple[int, ...]) -> Any:
+def _output(graph: HighLevelGraph, name: str, number: int, output: Output, sizes: tuple[int, ...]) -> Any:
     own, rank = f"{name}-{number}", len(output.shape)
     tasks = {
         (own, *(at if each == output.batch else 0 for each in range(rank))): (operator.getitem, (name, at), number)

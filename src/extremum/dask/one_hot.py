@@ -14,13 +14,11 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import NDArray
 
 from extremum import one_hot
 from extremum.dask.chunked import offsets
 from extremum.dask.processors import share
 from extremum.dask.tree import reduced
-from extremum.indices import unravel
 from extremum.partials import Pieces
 
 __all__ = ["hardmax"]
@@ -51,7 +49,7 @@ def hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
         slices = (0 if axis in pieces.axes else at for axis, at in enumerate(place))
         offset = tuple(start[at] for start, at in zip(starts, place, strict=True))
         shape = tuple(sizes[at] for sizes, at in zip(x.chunks, place, strict=True))
-        tasks[(name, *place)] = (_ones, pieces, (indices.name, *slices), offset, shape, dtype)
+        tasks[(name, *place)] = (one_hot.ones, (indices.name, *slices), pieces.axes, x.shape, offset, shape, dtype)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[indices])
     return da.Array(graph, name, x.chunks, meta=np.empty((0,) * x.ndim, dtype))
 
@@ -59,21 +57,3 @@ def hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
 def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None) -> Any:
     with share():
         return one_hot.hardmax(block, axes, None, nan_policy, where)
-
-
-def _ones(
-    pieces: Pieces, indices: NDArray[Any], offset: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> NDArray[Any]:
-    """Write a 1 at each index that lies in the chunk."""
-    result: NDArray[Any] = np.zeros(shape, dtype)
-    if not result.size:
-        return result
-    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
-    inside = np.asarray(indices != -1)
-    for axis, place in zip(pieces.axes, unravel(indices, pieces.shape, pieces.axes), strict=True):
-        places[axis] = place - offset[axis]
-        inside &= (places[axis] >= 0) & (places[axis] < shape[axis])
-    for axis in pieces.axes:
-        places[axis] = np.where(inside, places[axis], 0)
-    result[tuple(places)] = inside
-    return result

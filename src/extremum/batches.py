@@ -1,0 +1,73 @@
+"""Models over a batch: which axis of each output the entries of the batch lie along.
+
+Decides it by running the model on a few zeros: it is the axis that grows with the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.backend import PreparedModel
+from extremum.errors import ArgumentError, ModelError
+from extremum.graph.inputs import declared_inputs
+
+__all__ = ["Output", "outputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output: its axis of the batch, its shape for a batch of any size, its element type."""
+
+    batch: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def outputs(
+    prepared: PreparedModel, shape: Sequence[int], dtype: np.dtype[Any], axis: int, sizes: Sequence[int]
+) -> list[Output]:
+    """Find out what the outputs of a model are like, whose input comes in batches of these sizes along an axis."""
+    inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
+    if len(inputs) != 1:
+        raise ModelError(
+            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one, and constants for the others"
+        )
+    declared = inputs[0].shape
+    own = declared[axis] if declared is not None and len(declared) == len(shape) else None
+    if isinstance(own, int) and set(sizes) != {own}:
+        raise ArgumentError(
+            f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others",
+            given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}",
+            remedy=f"cut the array into chunks of {own}, or open that dimension of the model",
+        )
+    batches = [own] if isinstance(own, int) else [2, 3]
+    runs = [_on_zeros(prepared, inputs[0].name, shape, dtype, axis, size) for size in batches]
+    names = [output.name for output in prepared.loaded.proto.graph.output]
+    return [_grown(name, axis, batches, found) for name, found in zip(names, zip(*runs, strict=True), strict=True)]
+
+
+def _on_zeros(
+    prepared: PreparedModel, name: str, shape: Sequence[int], dtype: np.dtype[Any], axis: int, size: int
+) -> tuple[Any, ...]:
+    lengths = [size if each == axis else length for each, length in enumerate(shape)]
+    return prepared.run({name: np.zeros(lengths, dtype)})
+
+
+def _grown(name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:
+    shapes = [np.shape(each) for each in found]
+    axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
+    if not sizes[1:]:
+        # Of a batch of one size it is not known what else has that size.
+        axes = [axis] if axis in axes else []
+    if len(axes) != 1 or len({len(shape) for shape in shapes}) > 1:
+        raise ArgumentError(
+            f"run: output {name!r} has no axis for the entries of the batch",
+            given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
+            remedy="pass a model whose every output has one entry for each of the batch",
+        )
+    return Output(axes[0], shapes[0], found[0].dtype)

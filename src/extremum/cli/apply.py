@@ -1,0 +1,125 @@
+"""``extremum apply``: an operation, or a model, on files that are larger than memory."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from extremum.cli.streams import write
+from extremum.cli.target import Put, require_target, write_pieces
+from extremum.errors import ArgumentError, InputError
+from extremum.large.cluster import steps_on
+from extremum.large.grid import parse_size
+from extremum.large.jobs import Elementwise, Job, Step, planned
+from extremum.large.modelled import Modelled
+from extremum.large.source import Source, open_source
+from extremum.printable import json_text, printable
+
+__all__ = ["apply"]
+
+_REDUCTIONS = ("argmax", "argmin", "hardmax")
+_ELEMENTWISE = ("maximum", "minimum")
+
+
+@click.command()
+@click.argument("operation")
+@click.argument("inputs", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", required=True, help="A .npy or .zarr file."
+)
+@click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; may be repeated [default: all].")
+@click.option("--dim", "dims", multiple=True, help="Dimension to reduce, by its name; may be repeated.")
+@click.option("--variable", help="The variable of a NetCDF or HDF5 file, or the array of a Zarr group.")
+@click.option("--keepdims", is_flag=True, help="Keep reduced axes with length 1.")
+@click.option("--last", is_flag=True, help="Among equal elements take the last.")
+@click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
+@click.option("--default", type=int, help="The index where there is no element to choose from.")
+@click.option("--dtype", type=click.Choice(["int64", "int32", "uint64", "uint32"]), default="int64", show_default=True)
+@click.option("--memory", default="512MB", show_default=True, help="What is read and made may take at a time.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Send the work to this Dask scheduler.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def apply(
+    operation: str,
+    inputs: tuple[str, ...],
+    out: Path,
+    axes: tuple[int, ...],
+    dims: tuple[str, ...],
+    variable: str | None,
+    memory: str,
+    scheduler: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files that are larger than memory.
+
+    Inputs are .npy, .zarr, .nc and .h5 files. They are read a piece at a time, once. The result takes its name when
+    it is complete, and never that of a file that is there.
+    """
+    limit = parse_size(memory)
+    require_target(out)
+    sources = [open_source(name, variable) for name in inputs]
+    job = _job(operation, sources, _axis(sources[0], axes, dims), options)
+    total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
+    steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
+
+    def work(put: Put) -> None:
+        for step in _shown(steps, operation, total):
+            if step.place is not None and step.block is not None:
+                put(step.place, step.block)
+
+    write_pieces(out, job.shape, job.dtype, work, zarr_format=getattr(sources[0], "format", 3))
+    if as_json:
+        write(json_text({"output": str(out), "type": job.dtype.name, "shape": list(job.shape), "read": total}))
+    else:
+        shape = " x ".join(map(str, job.shape)) or "scalar"
+        write(f"wrote {printable(str(out))}: {job.dtype.name}, {shape}")
+
+
+def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:
+    if operation in _ELEMENTWISE:
+        if axis is not None:
+            raise ArgumentError(f"{operation} has no axis", remedy="leave --axis and --dim away")
+        return Elementwise(operation, sources, options["nan_policy"])
+    if len(sources) > 1:
+        raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
+    if operation in _REDUCTIONS:
+        return planned(operation, sources[0], axis, **options)
+    if not Path(operation).suffix and not Path(operation).exists():
+        raise ArgumentError(
+            f"there is no operation {operation!r}",
+            remedy=f"use {', '.join((*_REDUCTIONS, *_ELEMENTWISE))} or the file of a model",
+        )
+    return Modelled(operation, sources[0], 0 if axis is None else axis)
+
+
+def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
+    """Return the axes by number; None where none is named."""
+    if dims and axes:
+        raise ArgumentError("--axis and --dim are both given", remedy="name the axes by number or by name")
+    for name in dims:
+        if source.dims is None or name not in source.dims:
+            known = "none with a name" if source.dims is None else ", ".join(map(str, source.dims))
+            raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=f"it has {known}")
+    numbers = axes or tuple(source.dims.index(name) for name in dims if source.dims is not None)
+    return None if not numbers else numbers if numbers[1:] else numbers[0]
+
+
+def _shown(steps: Iterator[Step], operation: str, total: int) -> Iterator[Step]:
+    """Show how much has been read, how fast, and the time that is left, where somebody looks."""
+    console = Console(stderr=True)
+    if not sys.stderr.isatty():
+        yield from steps
+        return
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn(printable(operation)), *columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=total)
+        for step in steps:
+            progress.advance(task, step.read)
+            yield step

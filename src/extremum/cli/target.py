@@ -1,0 +1,106 @@
+"""The file that a large result goes to, a piece at a time: beside its place until it is complete.
+
+Decides the formats: .npy, whose room on the disk is taken before anything is computed, and .zarr.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.cli.new_files import require_free, settle, write_new, write_new_folder
+from extremum.errors import ArgumentError, DependencyError
+
+__all__ = ["Put", "require_target", "write_pieces"]
+
+Put = Callable[[tuple[slice, ...], NDArray[Any]], None]
+"""Takes a piece of the result and its place."""
+
+_DIRTY = 64 << 20
+"""Bytes after which what was written is no longer held in memory."""
+
+
+def require_target(out: Path) -> None:
+    """Refuse a name that nothing can be written to."""
+    if out.suffix not in (".npy", ".zarr"):
+        raise ArgumentError(f"'{out}' has no known format", remedy="name a .npy or a .zarr file")
+    settle(out.absolute().parent)
+    require_free(out)
+
+
+def write_pieces(
+    out: Path, shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], *, zarr_format: int
+) -> None:
+    """Have the pieces of a result put into a new file, which takes its name when all are there."""
+    if out.suffix == ".npy":
+        write_new(out.parent, {out.name: partial(_npy, shape, dtype, work)})
+    else:
+        write_new_folder(out, partial(_zarr, shape, dtype, work, zarr_format))
+
+
+def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], file: BinaryIO) -> None:
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    file.flush()
+    start, size = file.tell(), math.prod(shape) * dtype.itemsize
+    if hasattr(os, "posix_fallocate"):
+        # What is mapped and finds no room later ends the process; here it is an error.
+        os.posix_fallocate(file.fileno(), 0, start + size)
+    else:
+        file.truncate(start + size)
+    with Path(file.name).open("r+b") as again, mmap.mmap(again.fileno(), 0) as memory:
+        array: NDArray[Any] | None = np.ndarray(shape, dtype, memory, start)
+        dirty = 0
+
+        def put(place: tuple[slice, ...], block: NDArray[Any]) -> None:
+            nonlocal dirty
+            assert array is not None
+            array[place] = block
+            dirty += block.nbytes
+            if dirty >= _DIRTY and hasattr(mmap, "MADV_DONTNEED"):
+                memory.madvise(mmap.MADV_DONTNEED)
+                dirty = 0
+
+        try:
+            work(put)
+            memory.flush()
+        finally:
+            # The mapping cannot be closed while an array is in it.
+            array = None
+
+
+def _zarr(
+    shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], zarr_format: int, folder: Path
+) -> None:
+    try:
+        import zarr
+    except ModuleNotFoundError as error:
+        raise DependencyError(f".zarr files need {error.name}", remedy="pip install 'extremum[zarr]'") from None
+    chunks = _chunks(shape, dtype.itemsize)
+    array = zarr.create_array(
+        store=str(folder), shape=shape, dtype=dtype, chunks=chunks, zarr_format=3 if zarr_format == 3 else 2
+    )
+
+    def put(place: tuple[slice, ...], block: NDArray[Any]) -> None:
+        array[place] = block
+
+    work(put)
+
+
+def _chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return the chunks of a result: whole along the last axes, about 16 MB each."""
+    sizes = [max(1, length) for length in shape]
+    for axis, length in enumerate(sizes):
+        rest = math.prod(sizes[axis + 1 :]) * itemsize
+        sizes[axis] = max(1, min(length, (16 << 20) // max(rest, 1)))
+        if sizes[axis] > 1:
+            break
+    return tuple(sizes)

@@ -1,0 +1,73 @@
+"""Pieces of an array: how large they are, and in which sequence they come.
+
+Decides that a piece is as large as the limit allows, and cut along the axes that lie farthest apart in the file first,
+so that what is read together lies together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from extremum.errors import ArgumentError, MemoryLimitError
+
+__all__ = ["LEAST", "Place", "lengths", "parse_size", "places"]
+
+Place = tuple[slice, ...]
+
+LEAST = 1_000_000
+"""The least memory that anything is done in."""
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a text like ``512MB`` or ``2GiB`` says."""
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?", text.strip().upper())
+    if match is None:
+        raise ArgumentError(f"{text!r} is no size of memory", remedy="write for example 512MB or 2GiB")
+    size = int(float(match[1]) * (1024 if match[3] else 1000) ** _UNITS[match[2]])
+    if size < LEAST:
+        raise MemoryLimitError(f"{text} is too little memory for anything", remedy="give 1MB or more")
+    return size
+
+
+def lengths(
+    shape: Sequence[int],
+    granule: Sequence[int],
+    order: Sequence[int],
+    cost: Callable[[Sequence[int]], int],
+    limit: int,
+    enough: int,
+) -> tuple[int, ...]:
+    """Return the lengths of a piece that costs no more than `limit`, nor much more than is `enough`.
+
+    They are whole granules, the pieces in which the file itself is cut, along each of the axes, slowest first.
+    """
+    smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
+    if (least := cost(smallest)) > limit:
+        raise MemoryLimitError(
+            "so little memory does not hold one piece",
+            given=f"{limit:,} bytes of {least:,} for {' x '.join(map(str, smallest))} elements and their results",
+            remedy="give more with --memory, or write the file in smaller chunks",
+        )
+    wanted = min(limit, max(enough, least))
+    sizes = list(shape)
+    for axis in order:
+        if cost(sizes) <= wanted:
+            break
+        fitting, too_many = 1, -(-shape[axis] // smallest[axis]) if shape[axis] else 1
+        while fitting + 1 < too_many:
+            middle = (fitting + too_many) // 2
+            sizes[axis] = middle * smallest[axis]
+            fitting, too_many = (middle, too_many) if cost(sizes) <= wanted else (fitting, middle)
+        sizes[axis] = min(shape[axis], fitting * smallest[axis])
+    return tuple(sizes)
+
+
+def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
+    """Yield the places of pieces of these lengths, in row-major sequence."""
+    starts = (range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True))
+    for start in itertools.product(*starts):
+        yield tuple(slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True))

@@ -1,0 +1,209 @@
+"""What is made of large arrays, a piece at a time.
+
+Decides how much is read at once: half of the memory that is allowed is for what is read and made, the rest for what
+libraries and the interpreter take. Each job says how its result is shaped before anything is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import extremum as ex
+from extremum.elementwise import broadcast_shape
+from extremum.interop import Adopted
+from extremum.large.grid import Place, lengths, places
+from extremum.large.source import Source
+from extremum.one_hot import ones
+from extremum.partials import Part, Pieces
+from extremum.reductions import Reduction
+
+__all__ = ["ENOUGH", "Elementwise", "Hardmax", "Indices", "Job", "Step", "planned"]
+
+ENOUGH = 64 << 20
+"""Bytes of a piece, above which a larger one is read no faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was done: so many bytes read, and perhaps a piece of the result."""
+
+    read: int
+    place: Place | None = None
+    block: NDArray[Any] | None = None
+
+
+class Job(Protocol):
+    """Something to be made of sources."""
+
+    sources: Sequence[Source]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def steps(self, memory: int) -> Iterator[Step]:
+        """Yield what is done, one after the other, in so much memory."""
+
+    def lazy(self) -> Any:
+        """Return the result as an array of Dask's."""
+
+
+class Indices:
+    """argmax and argmin."""
+
+    def __init__(self, source: Source, pieces: Pieces) -> None:
+        self.sources: Sequence[Source] = (source,)
+        self.pieces = pieces
+        (self.dtype,) = pieces.types
+        self.shape = tuple(
+            1 if axis in pieces.axes else length
+            for axis, length in enumerate(source.shape)
+            if pieces.call.keepdims or axis not in pieces.axes
+        )
+
+    def steps(self, memory: int) -> Iterator[Step]:
+        """Read each place of the axes that stay once for each piece of those that are reduced."""
+        for kept, part in self._parts(memory, 0):
+            if isinstance(part, int):
+                yield Step(part)
+                continue
+            shown = [axis for axis in range(len(kept)) if self.pieces.call.keepdims or axis not in self.pieces.axes]
+            place = tuple(slice(0, 1) if axis in self.pieces.axes else kept[axis] for axis in shown)
+            (block,) = self.pieces.settled([part], tuple(each.start for each in place))
+            yield Step(0, place, np.asarray(block))
+
+    def _parts(self, memory: int, extra: int) -> Iterator[tuple[Place, Part | int]]:
+        """Yield how many bytes were read, and the part of each place of the axes that stay, when it is complete."""
+        source, axes = self.sources[0], self.pieces.axes
+        rank = len(source.shape)
+
+        def cost(sizes: Sequence[int]) -> int:
+            state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
+            return math.prod(sizes) * (source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
+
+        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, ENOUGH)
+        steps = [sizes[axis] if axis in axes else source.shape[axis] for axis in range(rank)]
+        for kept in places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes):
+            part: Part | None = None
+            within = [source.shape[axis] if axis in axes else 1 for axis in range(rank)]
+            for step in places(within, [min(a, b) for a, b in zip(steps, within, strict=True)]):
+                place = tuple(step[axis] if axis in axes else kept[axis] for axis in range(rank))
+                block = source.read(place)
+                found = self.pieces.part(Adopted(block), tuple(each.start for each in place))
+                part = found if part is None else self.pieces.merged([part, found])
+                read = block.nbytes
+                del block
+                source.release()
+                yield kept, read
+            assert part is not None
+            yield kept, part
+
+    def lazy(self) -> Any:
+        """Return the indices."""
+        from extremum.dask.tree import reduced
+
+        return reduced(self.pieces, self.sources[0].chunked(), None, None)[0]
+
+
+class Hardmax(Indices):
+    """hardmax: the indices of each place, and then the ones, for which nothing is read again."""
+
+    def __init__(self, source: Source, pieces: Pieces) -> None:
+        super().__init__(source, pieces)
+        self.shape = source.shape
+        self.dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
+
+    def steps(self, memory: int) -> Iterator[Step]:
+        """Find the indices of a place, and write its ones and zeros a piece at a time."""
+        source, axes = self.sources[0], self.pieces.axes
+        for kept, part in self._parts(memory, self.dtype.itemsize):
+            if isinstance(part, int):
+                yield Step(part)
+                continue
+            indices = part[0][1]
+            whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
+            sizes = lengths(
+                whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2, ENOUGH
+            )
+            for place in places(whole, sizes):
+                block = ones(
+                    indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))],
+                    axes,
+                    source.shape,
+                    tuple(each.start if axis in axes else 0 for axis, each in enumerate(place)),
+                    tuple(each.stop - each.start for each in place),
+                    self.dtype,
+                )
+                base = [0 if axis in axes else kept[axis].start for axis in range(len(whole))]
+                yield Step(0, tuple(slice(b + p.start, b + p.stop) for b, p in zip(base, place, strict=True)), block)
+
+    def lazy(self) -> Any:
+        """Return the ones and zeros."""
+        import extremum.dask
+
+        return extremum.dask.hardmax(
+            self.sources[0].chunked(), self.pieces.axes, nan_policy=self.pieces.call.nan_policy
+        )
+
+
+class Elementwise:
+    """maximum and minimum."""
+
+    def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any) -> None:
+        self.sources, self._nan_policy = sources, nan_policy
+        self._function = getattr(ex, function)
+        probes = [np.ones((1,) * len(each.shape), each.dtype) for each in sources]
+        self.dtype = self._function(*probes).dtype
+        self.shape = broadcast_shape(function, [each.shape for each in sources])
+
+    def steps(self, memory: int) -> Iterator[Step]:
+        """Read the same place of every operand."""
+        rank = len(self.shape)
+        whole = [each for each in self.sources if each.shape == self.shape]
+        # Cut as that operand is which lies in the largest pieces.
+        coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
+        granule = (1,) * rank if coarsest is None else coarsest.granule
+        order = tuple(range(rank)) if coarsest is None else coarsest.order
+        each_takes = sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtype.itemsize
+        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2, ENOUGH)
+        for place in places(self.shape, sizes):
+            blocks = [each.read(_of(each.shape, place)) for each in self.sources]
+            read = sum(block.nbytes for block in blocks)
+            block = np.asarray(self._function(*blocks, nan_policy=self._nan_policy))
+            del blocks
+            for each in self.sources:
+                each.release()
+            yield Step(read, place, block)
+
+    def lazy(self) -> Any:
+        """Return the extrema."""
+        return self._function(*(each.chunked() for each in self.sources), nan_policy=self._nan_policy)
+
+
+def _of(shape: tuple[int, ...], place: Place) -> Place:
+    """Return the place of an operand that is broadcast to the place of a result."""
+    own = place[len(place) - len(shape) :]
+    return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
+
+
+def planned(function: str, source: Source, axis: Any, **options: Any) -> Indices:
+    """Return the job of argmax, argmin or hardmax; what cannot be meant is refused."""
+    keepdims, dtype = options.get("keepdims", False), np.dtype(options.get("dtype", np.int64))
+    is_hardmax = function == "hardmax"
+    call = Reduction(
+        function,
+        (function != "argmin",),
+        axis,
+        keepdims or is_hardmax,
+        options.get("last", False),
+        options.get("nan_policy", "propagate"),
+    )
+    default = -1 if is_hardmax else options.get("default")
+    pieces = Pieces.planned(
+        call, source.shape, source.dtype, values=False, index=dtype, defaults=None if default is None else (default,)
+    )
+    return Hardmax(source, pieces) if is_hardmax else Indices(source, pieces)

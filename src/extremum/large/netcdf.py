@@ -1,0 +1,57 @@
+"""NetCDF and HDF5 files, through xarray, which knows what files say of missing and of scaled elements."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from extremum.errors import ArgumentError, InputError, first_line
+from extremum.large.grid import Place
+
+__all__ = ["NetcdfSource"]
+
+
+class NetcdfSource:
+    """A variable of a file."""
+
+    def __init__(self, path: Path, variable: str | None) -> None:
+        self.path = str(path)
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", self.path)
+        self._variable, whole = variable, _opened(self.path)
+        names = sorted(map(str, whole.data_vars))
+        if variable is None and len(names) == 1:
+            (self._variable,) = names
+        if self._variable not in whole.variables:
+            reason = f"it has {len(names)} variables" if variable is None else f"it has no variable {variable!r}"
+            raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
+        self._array = whole[self._variable].variable
+        self.shape: tuple[int, ...] = tuple(self._array.shape)
+        self.dtype: np.dtype[Any] = np.dtype(self._array.dtype)
+        self.dims: tuple[Hashable, ...] | None = tuple(self._array.dims)
+        sizes = self._array.encoding.get("chunksizes")
+        self.granule = tuple(max(1, size) for size in sizes) if sizes else (1,) * len(self.shape)
+        self.order = tuple(range(len(self.shape)))
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements, decoded."""
+        try:
+            return np.asarray(self._array[place].values)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
+
+    def release(self) -> None:
+        """Nothing is kept."""
+
+    def chunked(self) -> Any:
+        """Return the variable in the chunks that the file has."""
+        return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self._variable].data
+
+
+def _opened(path: str) -> Any:
+    return xr.open_dataset(path, cache=False)

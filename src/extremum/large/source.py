@@ -1,0 +1,79 @@
+"""A file that holds an array, whatever its format.
+
+Decides which format a name stands for. Each format is a file of this folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.errors import DependencyError, ExtremumError, InputError, first_line
+from extremum.large.grid import Place
+
+__all__ = ["Source", "open_source"]
+
+
+class Source(Protocol):
+    """An array in a file."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    # The names of the dimensions, where the format has them.
+    dims: tuple[Hashable, ...] | None
+    # In which pieces it lies in the file, and its axes, those that lie farthest apart first.
+    granule: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements at a place."""
+
+    def release(self) -> None:
+        """Let go of what was read."""
+
+    def chunked(self) -> Any:
+        """Return the array as Dask's, for processes that see the same file."""
+
+
+def open_source(name: str, variable: str | None = None) -> Source:
+    """Open a file."""
+    path = Path(name)
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npy":
+            from extremum.large.npy import NpySource
+
+            source: Source = NpySource(path)
+        elif suffix == ".zarr":
+            from extremum.large.zarr import ZarrSource
+
+            source = ZarrSource(path, variable)
+        elif suffix in (".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"):
+            from extremum.large.netcdf import NetcdfSource
+
+            source = NetcdfSource(path, variable)
+        else:
+            raise InputError(f"{name!r} has no known format", remedy="use .npy, .zarr, .nc or .h5")
+    except ExtremumError:
+        raise
+    except ModuleNotFoundError as error:
+        extra = "zarr" if suffix == ".zarr" else "xarray"
+        raise DependencyError(f"{suffix} files need {error.name}", remedy=f"pip install 'extremum[{extra}]'") from None
+    except Exception as error:
+        # What the libraries raise for damaged files has no common class.
+        if isinstance(error, OSError) and error.filename and not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", name) from None
+        raise unreadable(name, error) from None
+    return source
+
+
+def unreadable(name: str, error: Exception) -> InputError:
+    """Return the error about a file that cannot be read as what it says it is."""
+    return InputError(
+        f"{name!r} is not a valid {Path(name).suffix} file", given=first_line(error) or type(error).__name__
+    )

@@ -1,0 +1,64 @@
+"""Zarr arrays of either format, alone or in a group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from numpy.typing import NDArray
+
+from extremum.errors import ArgumentError, InputError
+from extremum.large.grid import Place
+
+__all__ = ["ZarrSource"]
+
+
+class ZarrSource:
+    """An array whose chunks are files."""
+
+    def __init__(self, path: Path, variable: str | None) -> None:
+        self.path = str(path)
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", self.path)
+        opened = zarr.open(self.path, mode="r")
+        if isinstance(opened, zarr.Group):
+            names = sorted(opened.array_keys())
+            if variable is None and len(names) == 1:
+                (variable,) = names
+            if variable not in names:
+                reason = f"it has {len(names)} arrays" if variable is None else f"it has no array {variable!r}"
+                raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
+            opened = opened[variable]
+        self._array: Any = opened
+        self.shape: tuple[int, ...] = tuple(opened.shape)
+        self.dtype: np.dtype[Any] = np.dtype(opened.dtype)
+        self.granule = tuple(max(1, size) for size in getattr(opened, "shards", None) or opened.chunks)
+        self.order = tuple(range(len(self.shape)))
+        named = getattr(opened.metadata, "dimension_names", None) or opened.attrs.get("_ARRAY_DIMENSIONS")
+        self.dims = tuple(named) if named else None
+        self.format = int(opened.metadata.zarr_format)
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements, unpacked."""
+        try:
+            return np.asarray(self._array[place])
+        except (OSError, RuntimeError, ValueError) as error:
+            # The decompressors have no class of their own for what is damaged.
+            raise InputError(
+                f"{self.path!r} is damaged: a chunk cannot be read", given=f"elements {_words(place)}: {error}"
+            ) from None
+
+    def release(self) -> None:
+        """Nothing is kept."""
+
+    def chunked(self) -> Any:
+        """Return the array in the chunks that it has."""
+        import dask.array as da
+
+        return da.from_zarr(self._array)
+
+
+def _words(place: Place) -> str:
+    return ", ".join(f"{each.start}:{each.stop}" for each in place)
