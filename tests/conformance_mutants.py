@@ -145,6 +145,20 @@ def integers_go_through_32_bits(case):
 
 
 @mutant
+def lower_halves_are_compared_as_signed(case):
+    """Of two 64-bit integers with the same upper 32 bits."""
+    if case.element not in ("int64", "uint64"):
+        return answer(case)
+    flip = np.uint64(2**31)
+
+    def flipped(x):
+        return (x.view(np.uint64) ^ flip).view(x.dtype)
+
+    result = of_inputs(flipped)(case)
+    return result if result is None or is_kind(case, ArgReduce) else flipped(result)
+
+
+@mutant
 def unsigned_is_compared_as_signed(case):
     if not is_kind(case, ArgReduce):
         return answer(case)
@@ -173,6 +187,16 @@ def denormals_are_zero(case):
         return np.where(np.abs(x) < np.finfo(x.dtype).tiny, 0, x).astype(x.dtype) if x.dtype.kind == "f" else x
 
     return of_inputs(flushed)(case)
+
+
+@mutant
+def a_search_begins_at_the_limits_of_finite_numbers(case):
+    x = case.question.inputs[0]
+    if not is_kind(case, ArgReduce) or x.dtype.kind != "f":
+        return answer(case)
+    limits = np.finfo(x.dtype)
+    low, high = (limits.min, np.inf) if operation_of(case).order is Order.MAX else (-np.inf, limits.max)
+    return answer(case, inputs=[np.clip(x, low, high).astype(x.dtype)])
 
 
 @mutant

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from extremum.conformance import Outcome, card, cases
+from extremum.conformance import Outcome, card, cases, picture
 from extremum.conformance.record import REFUSALS, recorded, summarised
 
 ROOT = Path(__file__).parents[1]
@@ -35,21 +35,18 @@ def test_every_case_was_asked_of_every_runtime():
     assert set(RUNTIMES) >= {"extremum", "extremum:onnxruntime", "onnxruntime", "onnx.reference", "openvino", "tract"}
 
 
+def test_the_picture_has_a_column_for_every_type_that_was_asked():
+    assert {element for runtime in RUNTIMES.values() for _, element in runtime.cells} == set(picture.column_names())
+
+
 def test_only_what_is_needed_is_kept():
     assert summarised(RUN) == RUN
     assert (ROOT / "docs" / "conformance.json").stat().st_size < 250_000
 
 
-def test_extremum_is_exact():
-    assert set(RUNTIMES["extremum"].counts()) == {Outcome.EXACT}
-
-
-def test_extremum_inside_onnxruntime_is_exact_where_it_has_an_operator():
-    # ReduceMax and ReduceMin are left to onnxruntime's own kernels.
-    ours = {version for version, _ in RUNTIMES["extremum:onnxruntime"].cells if not version.startswith("Reduce")}
-    assert len(ours) == 21
-    for version in ours:
-        assert set(RUNTIMES["extremum:onnxruntime"].counts(version)) == {Outcome.EXACT}
+@pytest.mark.parametrize("runtime", ["extremum", "extremum:onnxruntime"])
+def test_extremum_is_exact(runtime):
+    assert set(RUNTIMES[runtime].counts()) == {Outcome.EXACT}
 
 
 def test_nan_in_onnxruntime_depends_on_the_rank():
@@ -92,6 +89,21 @@ def test_hardmax_in_the_reference_evaluator_is_that_of_13():
 def test_nan_in_tract(operator):
     _, where, _ = found("tract", Outcome.NAN, "nan", operator)
     assert set(where[f"{operator}-13"]) == TYPES
+
+
+def test_infinities_in_tract():
+    titles, where, kind = found("tract", Outcome.WRONG, "infinities", "ArgMax")
+    assert titles == {"lowest", "highest"}
+    assert set(where["ArgMax-13"]) == TYPES
+    assert kind.specified
+
+
+@pytest.mark.parametrize("operator", ["Max", "ReduceMax"])
+def test_int64_in_onnxruntime_is_compared_by_the_lower_halves(operator):
+    titles, where, kind = found("onnxruntime", Outcome.WRONG, "limits", operator)
+    assert titles == {"lower_32_bits"}
+    assert where[f"{operator}-13"] == ("int64",)
+    assert kind.specified
 
 
 def test_zeros_in_tract():

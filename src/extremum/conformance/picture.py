@@ -11,7 +11,7 @@ from extremum import dtypes, spec
 from extremum.conformance.record import REFUSALS, Recorded
 from extremum.runtimes.outcome import Outcome
 
-__all__ = ["draw", "worst"]
+__all__ = ["column_names", "draw", "worst"]
 
 # Worst first.
 _RANKING = (
@@ -76,10 +76,19 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     figure.savefig(path, dpi=130)
 
 
+def column_names() -> list[str]:
+    """Return the columns of a panel: the element types that any version takes, and the refusals."""
+    taken = {name for row in _rows() for name in row.types}
+    return [*(element.name for element in dtypes.ELEMENT_TYPES if element.name in taken), REFUSALS]
+
+
+def _rows() -> list[spec.OperatorVersion]:
+    return [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
+
+
 def _panel(axes: Any, runtime: Recorded, *, first: bool) -> set[Outcome]:
     """Draw the squares of one runtime, the names of the versions beside the first in its line."""
-    rows = [row for (domain, _), versions in spec.OPERATORS.items() if domain == spec.ONNX for row in versions]
-    columns = [*(element.name for element in dtypes.ELEMENT_TYPES if element.name != "bool"), REFUSALS]
+    rows, columns = _rows(), column_names()
     seen = set[Outcome]()
     for line, row in enumerate(rows):
         for place, column in enumerate(columns):

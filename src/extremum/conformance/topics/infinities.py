@@ -19,11 +19,20 @@ def ask(version: OperatorVersion, dtype: np.dtype[Any], rng: np.random.Generator
     if not is_float(dtype):
         return
     lowest, highest = (float(limit) for limit in limits(dtype))
-    both = array(dtype, [[lowest, np.inf, highest, -np.inf]])
+    rows = {
+        "both": [lowest, np.inf, highest, -np.inf],
+        # One who starts from the largest finite number, or is content with it, does not find it.
+        "lowest": [-np.inf, lowest],
+        "highest": [np.inf, highest],
+    }
+    for title, elements in rows.items():
+        row = array(dtype, elements)
+        if is_elementwise(version):
+            yield Question(title, (row, row[::-1].copy()), says="the elementwise extremum of all inputs")
+        else:
+            yield Question(title, (row[None],), {"axis": 1}, says="the place of the extremum")
     if is_elementwise(version):
-        yield Question("both", (both[0], both[0, ::-1].copy()), says="the elementwise extremum of all inputs")
         return
-    yield Question("both", (both,), {"axis": 1}, says="the place of the extremum")
     for title, value in (("all_minus", -np.inf), ("all_plus", np.inf)):
         first = (
             is_reduction(version)

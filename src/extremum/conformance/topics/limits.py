@@ -41,5 +41,8 @@ def _rows(dtype: np.dtype[Any], low: Any, high: Any) -> Iterator[tuple[str, list
         # Doubles cannot tell these apart, nor can 32 bits.
         yield "beyond_double", [2**53 + 1, 2**53, 2**53 + 2, 2**40, 2**40 + 1, 2**32]
         yield "beyond_32_bits", [0, 1, 2**53, 2**32 + 1, 5]
+        # The upper halves are equal, and the lower ones compare as unsigned; whoever takes two or four at a time meets
+        # both halves of that range in each place.
+        yield "lower_32_bits", [2**31 - 1, 2**32 - 1, 2**31, 0, 2**31 + 1, 1, 2, 2**31 + 2]
     if dtype.kind == "u":
         yield "sign_bit", [1, high // 2, high // 2 + 1, high // 2 - 1]
