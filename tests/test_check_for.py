@@ -5,9 +5,10 @@ import re
 import sys
 
 import numpy as np
+import onnx
 import pytest
 
-from extremum import runtimes
+from extremum import backend, runtimes
 from extremum.check import check
 from extremum.cli import main
 from extremum.errors import ArgumentError
@@ -18,6 +19,8 @@ from models import model
 from stock import ORT
 
 CODES = ["EX101", "EX106", "EX107"]
+# Those of the package's own adapters that are installed where the tests run.
+REAL = {each.name for each in runtimes.installed(["onnxruntime", "onnx.reference", "openvino", "tract"])}
 
 
 @pytest.fixture
@@ -115,6 +118,39 @@ def test_there_is_nothing_to_fix_where_every_node_runs():
     fixed = fix(model("(float[n, 3] x) => (float[n, 3] y) { y = Hardmax (x) }"), "onnx.reference")
     assert (fixed.changes, fixed.refusals) == ((), ())
     assert re.fullmatch(r"not modified: onnx\.reference \S+ takes every node", fixed.summary())
+
+
+FIXABLE = {
+    "(uint16[n, 3] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }": 13,
+    "(uint32[n, 3] x) => (int64[n, 1] y) { y = ArgMin <axis=1> (x) }": 13,
+    "(float[3] x) => (float[3] y) { y = Hardmax <axis=0> (x) }": 13,
+    "(int16[n, 3] x, int16[3] z) => (int16[n, 3] y) { y = Max (x, z) }": 13,
+    "(uint8[n, 3] x) => (uint8[1, 3] y) { y = ReduceMax <axes=[0]> (x) }": 12,
+    "(uint32[n, 3] x) => (uint32[n, 1] y) { y = ReduceMin <axes=[1]> (x) }": 13,
+}
+
+
+@pytest.mark.parametrize("body", FIXABLE)
+@pytest.mark.parametrize("runtime", [name for name in runtimes.known() if name in REAL], ids=str)
+def test_a_fix_for_a_real_runtime_runs_there_with_the_same_answers(runtime, body):
+    original = model(body, FIXABLE[body])
+    fixed = fix(original, runtime)
+    if fixed.refusals:
+        (error,) = fixed.refusals
+        assert runtime != "onnxruntime"
+        assert re.match(r"(nothing that )?\S+ \S+ (takes stands for|does not run what would replace) ", error.reason)
+        return
+    random = np.random.default_rng(0)
+    feeds = {
+        each.name: random.integers(0, 9, (2, 3)[-len(each.type.tensor_type.shape.dim) :]).astype(
+            onnx.helper.tensor_dtype_to_np_dtype(each.type.tensor_type.elem_type)
+        )
+        for each in original.graph.input
+    }
+    (answer,) = runtimes.find(runtime).load(fixed.model)(feeds)
+    np.testing.assert_array_equal(answer, backend.run_model(original, feeds)[0])
+    stock = set() if runtime != "onnxruntime" else {"uint16", "uint32", "int16"}
+    assert bool(fixed.changes) >= any(each in body for each in stock)
 
 
 def test_a_fix_is_verified_in_the_runtime_that_was_named(hostile):

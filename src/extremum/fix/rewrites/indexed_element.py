@@ -1,7 +1,8 @@
 """The largest or smallest as the element at an index, so that NaN is the extremum and zeros keep their sign.
 
 One axis after another, the last one first: of equals the first in row-major sequence comes out, as from all at once.
-Integers go this way too: onnxruntime 1.31 at times compares int64 wrongly in ReduceMax and ReduceMin, not in ArgMax.
+Integers go this way too: where the upper halves of int64 are equal, onnxruntime compares them wrongly in ReduceMax and
+ReduceMin (EX108), not in ArgMax.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from extremum.spec import Family
 
 __all__ = ["REWRITE"]
 
-_INTEGERS = ("uint32", "uint64")
+_WIDER = {"int8": "int32", "uint8": "int32", "uint32": "int64"}
+_INTEGERS = (*_WIDER, "int32", "int64", "uint64")
 
 
 def _build(fragment: Fragment, site: Site) -> None:
@@ -42,8 +44,11 @@ def _index(fragment: Fragment, x: str, element: str, axis: int, *, largest: bool
     if element in CARRIERS:
         ranked = ranks(fragment, carried(fragment, x, element), [axis], element=element, largest=largest)
         return fragment.add("ArgMax", ranked, axis=axis)
-    wide = fragment.cast(x, "int64") if element == "uint32" else flipped(fragment, x)
-    return fragment.add("ArgMax" if largest else "ArgMin", wide, axis=axis)
+    if element in _WIDER:
+        x = fragment.cast(x, _WIDER[element])
+    elif element == "uint64":
+        x = flipped(fragment, x)
+    return fragment.add("ArgMax" if largest else "ArgMin", x, axis=axis)
 
 
 REWRITE = Rewrite(
