@@ -78,6 +78,13 @@ def test_index_types(order, index, spelling):
         assert_same_bits(FUNCTIONS[order](X, axis, dtype=spelling(index)), expected(X, order, axes, index=index))
 
 
+@pytest.mark.parametrize("name", ["intc", "uintc", "int_", "uint", "longlong", "ulonglong"])
+def test_indices_of_every_class_of_their_width(order, name):
+    kind = getattr(np, name)
+    assert type(FUNCTIONS[order](X, dtype=kind)) is np.dtype(kind).type
+    assert_same_bits(FUNCTIONS[order](X, 0, dtype=kind), expected(X, order, (0,), index=kind))
+
+
 def test_results_are_new_contiguous_and_writeable(order):
     result = FUNCTIONS[order](np.asfortranarray(X), 0)
     assert result.flags.c_contiguous

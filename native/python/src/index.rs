@@ -5,8 +5,9 @@ use crate::axes::Axes;
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::errors::{Kind, error};
 use extremum_kernels::{ElementType, IndexType};
-use numpy::npyffi::{PY_ARRAY_API, PyArray_Descr};
+use numpy::npyffi::{NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object};
 use pyo3::prelude::*;
+use std::ffi::c_int;
 use std::ptr;
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
@@ -41,6 +42,14 @@ impl<'py> Index<'py> {
 
     fn named(dtype: &Bound<'py, PyAny>, function: &str) -> PyResult<Self> {
         let py = dtype.py();
+        if let Some(number) = number_of_class(dtype) {
+            let descriptor = descriptor(py, number)?;
+            // SAFETY: the descriptor is alive.
+            let elements = unsafe { describe(descriptor.as_ptr().cast()) };
+            if let Some(elements) = elements {
+                return Ok(Self { elements, descriptor });
+            }
+        }
         let mut descriptor: *mut PyArray_Descr = ptr::null_mut();
         // SAFETY: the interpreter is attached; NumPy writes a new reference where it returns 1.
         let (descriptor, elements) = unsafe {
@@ -56,6 +65,22 @@ impl<'py> Index<'py> {
         let reason = format!("{function}: index type {descriptor} is not one of int64, int32, uint64, uint32");
         Err(error(py, Kind::ElementType, reason, None, Some("use dtype=int64, the default".into())))
     }
+}
+
+/// NumPy's number of a type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy
+/// longer than to find the largest of a few elements.
+#[inline]
+fn number_of_class(dtype: &Bound<'_, PyAny>) -> Option<c_int> {
+    let wide = size_of::<std::ffi::c_long>() == 8;
+    let classes = [
+        (NpyTypes::PyIntArrType_Type, 5),
+        (NpyTypes::PyUIntArrType_Type, 6),
+        if wide { (NpyTypes::PyLongArrType_Type, 7) } else { (NpyTypes::PyLongLongArrType_Type, 9) },
+        if wide { (NpyTypes::PyULongArrType_Type, 8) } else { (NpyTypes::PyULongLongArrType_Type, 10) },
+    ];
+    // SAFETY: the interpreter is attached.
+    let is = |class| ptr::eq(unsafe { get_type_object(dtype.py(), class) }.cast(), dtype.as_ptr());
+    classes.into_iter().find_map(|(class, number)| is(class).then_some(number))
 }
 
 /// The index type of some elements, where they can be indices.
