@@ -8,7 +8,6 @@ use crate::kernels::columns::Columns;
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
-use crate::layout::axis::Strides;
 use crate::layout::reduction::ReductionOffsets;
 use crate::operations::input::{Input, Omission};
 use crate::operations::plan::{Form, Plan};
@@ -23,7 +22,7 @@ use std::ptr;
 pub struct Blocks<'a> {
     pub input: Input,
     /// What is left out; such blocks are packed.
-    pub omission: Option<Omission>,
+    pub omission: Option<&'a Omission>,
     pub plan: &'a Plan<'a>,
 }
 
@@ -36,37 +35,36 @@ impl Blocks<'_> {
     /// places, and as many keys to reach, unless they are null.
     pub unsafe fn read(
         &self,
-        mut at: ReductionOffsets,
+        at: &ReductionOffsets,
         len: usize,
         span: Range<usize>,
         against: *const u8,
         keys: *mut u8,
         index: *mut i64,
     ) {
-        self.plan.reduced.strides.step(&mut at, span.start as isize);
         let kept = (len, self.plan.kept.strides.input);
         let reduced = (span.len(), self.plan.reduced.strides.input);
-        let data = self.input.data.wrapping_offset(at.input);
-        let mask = (self.plan.kept.strides.mask, self.plan.reduced.strides.mask);
+        let data = self.input.data.wrapping_offset(at.input + reduced.1 * span.start as isize);
+        let mask = || {
+            let (kept, reduced) = (self.plan.kept.strides.mask, self.plan.reduced.strides.mask);
+            (at.mask + reduced * span.start as isize, kept, reduced)
+        };
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         // SAFETY: the caller's promise; what is packed is as large as the block.
         unsafe {
             match self.plan.form {
                 Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
                 Form::RowBatches { packed: false } => self.row_batches(data, kept, span.len(), keys, index),
-                Form::RowBatches { packed: true } => {
-                    self.packed(data, kept, reduced, (at.mask, mask.0, mask.1), |data, stride| {
-                        self.row_batches(data, (len, stride), span.len(), keys, index)
-                    })
-                }
+                Form::RowBatches { packed: true } => self.packed(data, kept, reduced, mask(), |data, stride| {
+                    self.row_batches(data, (len, stride), span.len(), keys, index)
+                }),
                 Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-                Form::Rows { packed: true } => {
-                    self.packed(data, kept, reduced, (at.mask, mask.0, mask.1), |data, stride| {
-                        self.rows(data, (len, stride), span.len(), against, keys, index)
-                    })
-                }
+                Form::Rows { packed: true } => self.packed(data, kept, reduced, mask(), |data, stride| {
+                    self.rows(data, (len, stride), span.len(), against, keys, index)
+                }),
                 Form::Columns { packed: true } => {
-                    self.packed(data, reduced, kept, (at.mask, mask.1, mask.0), |data, stride| {
+                    let (first, outer, inner) = mask();
+                    self.packed(data, reduced, kept, (first, inner, outer), |data, stride| {
                         self.columns(data, (span.len(), stride), len, keys, index)
                     })
                 }
@@ -98,7 +96,7 @@ impl Blocks<'_> {
         unsafe {
             match self.omission {
                 None => dispatch(pack),
-                Some(Omission { mask: first, pattern, fill }) => {
+                Some(&Omission { mask: first, pattern, fill }) => {
                     let mask = if first.is_null() { first } else { first.wrapping_offset(mask) };
                     dispatch(Omit { pack, mask, mask_strides: (mask_outer, mask_inner), pattern, fill });
                 }

@@ -41,7 +41,7 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
 /// for small arrays, too.)
 #[inline(never)]
 pub unsafe fn reduce_ends<const ENDS: usize>(
-    ends: [(Input, Option<Omission>); ENDS],
+    ends: [(Input, Option<&Omission>); ENDS],
     layout: &mut ReductionLayout,
     sinks: [&(impl Sink + Sync); ENDS],
 ) {
@@ -113,7 +113,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` indices.
     unsafe fn read_plain(blocks: &Blocks, at: ReductionOffsets, len: usize, index: *mut i64) {
         // SAFETY: the caller's.
-        unsafe { blocks.read(at, len, 0..blocks.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
+        unsafe { blocks.read(&at, len, 0..blocks.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
     }
 
     // These two have frames of several pages, each of which is touched at every call. That takes a third as long as a
@@ -230,7 +230,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
                 let (keys, index) = into.pointers();
                 // SAFETY: the caller's promise; the block fills what is read of it.
                 unsafe {
-                    blocks.read(line.at, len, start..end, against, keys, index);
+                    blocks.read(&line.at, len, start..end, against, keys, index);
                     for index in into.index_slice(len) {
                         *index = first_index + *index * plan.reduced.strides.index;
                     }

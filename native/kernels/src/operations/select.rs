@@ -101,29 +101,29 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     reduced.sort_by_key(|axis| -axis.strides.index.abs());
     let lacking = AtomicUsize::new(0);
-    let end = |target: &Target| {
+    let base = base(&layout);
+    let found = |target: &Target| {
         let Selection { data, element, swapped, last, .. } = selection;
         let input = Input { data, element, swapped, largest: target.largest, last };
         let omission = selection.omission(target.largest);
-        let sink =
-            Found { input, omission, target: *target, reduced: &reduced, lacking: &lacking, base: base(&layout) };
-        ((input, omission), sink)
+        Found { input, omission, target: *target, reduced: &reduced, lacking: &lacking, base }
     };
     match targets {
         [one] => {
-            let ((input, omission), sink) = end(one);
+            let one = found(one);
             // SAFETY: the caller's promise.
             unsafe {
-                match omission {
-                    None => reduce(input, &mut layout, &sink),
-                    Some(_) => reduce_ends([(input, omission)], &mut layout, [&sink]),
+                match &one.omission {
+                    None => reduce(one.input, &mut layout, &one),
+                    omission => reduce_ends([(one.input, omission.as_ref())], &mut layout, [&one]),
                 }
             }
         }
         [one, other] => {
-            let ((one, first), (other, second)) = (end(one), end(other));
+            let (one, other) = (found(one), found(other));
+            let ends = [(one.input, one.omission.as_ref()), (other.input, other.omission.as_ref())];
             // SAFETY: the caller's promise.
-            unsafe { reduce_ends([one, other], &mut layout, [&first, &second]) };
+            unsafe { reduce_ends(ends, &mut layout, [&one, &other]) };
         }
         _ => unreachable!("an order has two ends"),
     }
