@@ -49,7 +49,7 @@ def test_axes_that_come_with_the_call(opset, axes):
     ],
 )
 def test_what_is_known_of_the_axes_before_the_model_runs(body, shape):
-    (site,) = (each for each in sites(model(body, opset=18)) if each.row is not None)
+    (site,) = (each for each in sites(model(body, opset=18)) if each.schema is not None)
     assert str(site.output()) == f"float32{shape}"
 
 
@@ -83,7 +83,7 @@ def test_axes_within_functions():
     assert_same_bits(y, X.max(0, keepdims=True))
     assert_same_bits(z, X.min((1, 2), keepdims=True))
     assert_same_bits(w, X.min(2, keepdims=True))
-    known = {str(site.row): str(site.output()) for site in sites(source) if site.row is not None}
+    known = {str(site.schema): str(site.output()) for site in sites(source) if site.schema is not None}
     assert known == {"ReduceMax-18": "float32[1, 2, 2]", "ReduceMin-18": "float32[?, ?, ?]"}
 
 
@@ -98,7 +98,7 @@ def test_a_branch_reads_the_axes_of_the_graph_around_it():
     source = model(body, opset=18)
     assert_same_bits(answers(source, [X, np.array(True)])[0], X.max(1, keepdims=True))
     assert_same_bits(answers(source, [X, np.array(False)])[0], X.min(1, keepdims=True))
-    shapes = [str(site.output()) for site in sites(source) if site.row is not None]
+    shapes = [str(site.output()) for site in sites(source) if site.schema is not None]
     assert shapes == ["float32[2, 1, 2]"] * 2
 
 

@@ -20,7 +20,7 @@ def shown_nodes(proto):
 
 def input_types(proto):
     """The first input of each node of the family, as its site knows it."""
-    return [str(site.inputs[0]) for site in sites(proto) if site.row is not None]
+    return [str(site.inputs[0]) for site in sites(proto) if site.schema is not None]
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -1,6 +1,6 @@
 """The operators, their versions and element types as tables, straight from the specification.
 
-Decides how the rows of :mod:`extremum.spec` are laid out for a reader: one table for each domain. The command line
+Decides how the schemas of :mod:`extremum.spec` are laid out for a reader: one table for each domain. The command line
 prints the tables; those in the README are a copy that a test compares.
 """
 
@@ -19,21 +19,21 @@ def records() -> list[dict[str, Any]]:
     """Return one record per operator version, as JSON can hold it."""
     return [
         {
-            "operator": row.name,
-            "domain": "DirectML" if row.domain == spec.DIRECTML else "ONNX",
-            "version": row.version,
-            "types": list(row.types),
+            "operator": schema.name,
+            "domain": "DirectML" if schema.domain == spec.DIRECTML else "ONNX",
+            "version": schema.version,
+            "types": list(schema.types),
         }
-        for row in _rows()
+        for schema in _schemas()
     ]
 
 
-def _rows() -> Iterable[spec.OperatorVersion]:
-    return (row for versions in spec.OPERATORS.values() for row in versions)
+def _schemas() -> Iterable[spec.OperatorVersion]:
+    return (schema for versions in spec.OPERATORS.values() for schema in versions)
 
 
 def _since(versions: Iterable[spec.OperatorVersion], element_type: str) -> str:
-    return next((row.version for row in versions if element_type in row.types), "-")
+    return next((schema.version for schema in versions if element_type in schema.types), "-")
 
 
 def table(domain: str) -> list[list[str]]:
@@ -49,7 +49,7 @@ def table(domain: str) -> list[list[str]]:
     return [
         headings,
         *(
-            [versions[0].name, ", ".join(row.version for row in versions), *since]
+            [versions[0].name, ", ".join(schema.version for schema in versions), *since]
             for versions, since in zip(operators, cells, strict=True)
         ),
     ]
@@ -62,4 +62,4 @@ def tables() -> list[list[list[str]]]:
 
 def markdown() -> str:
     """Return the tables as the README shows them."""
-    return "\n".join(markdown_table(headings, rows) for headings, *rows in tables())
+    return "\n".join(markdown_table(headings, schemas) for headings, *schemas in tables())

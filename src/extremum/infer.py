@@ -18,62 +18,62 @@ from extremum.validate import Attributes
 __all__ = ["output"]
 
 
-def output(row: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> TensorType:
+def output(schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> TensorType:
     """Return what is known of the output; its element type is None where the version leaves it to the caller."""
-    match row.family:
+    match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
-            element = row.output.types[0] if len(row.output.types) == 1 else None
-            return TensorType(element, _reduced(row, values, types[0].shape))
+            element = schema.output.types[0] if len(schema.output.types) == 1 else None
+            return TensorType(element, _reduced(schema, values, types[0].shape))
         case Family.LARGEST | Family.SMALLEST:
-            return TensorType(types[0].element, _reduced(row, values, types[0].shape))
+            return TensorType(types[0].element, _reduced(schema, values, types[0].shape))
         case Family.HARDMAX:
             if types[0].shape is not None:
-                validate.axes(row, values, len(types[0].shape))
+                validate.axes(schema, values, len(types[0].shape))
             return types[0]
         case Family.MAXIMUM | Family.MINIMUM:
             element = next((tensor.element for tensor in types if tensor.element is not None), None)
-            return TensorType(element, _joint(row, [tensor.shape for tensor in types]))
+            return TensorType(element, _joint(schema, [tensor.shape for tensor in types]))
 
 
-def _reduced(row: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
+def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
     if shape is None:
         return None
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1)
     if validate.UNKNOWN in values.values():
         return tuple(1 if size == 1 else None for size in shape) if keepdims else None
-    axes = validate.axes(row, values, len(shape))
+    axes = validate.axes(schema, values, len(shape))
     for axis in axes:
-        if shape[axis] == 0 and not row.identity:
-            raise SpecError(f"{row} has nothing to choose from: axis {axis} of its input has no element")
+        if shape[axis] == 0 and not schema.identity:
+            raise SpecError(f"{schema} has nothing to choose from: axis {axis} of its input has no element")
     if keepdims:
         return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
 
-def _joint(row: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:
+def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:
     known = [shape for shape in shapes if shape is not None]
-    if row.broadcasting is Broadcasting.NONE:
-        return functools.reduce(functools.partial(_same, row), known) if known else None
+    if schema.broadcasting is Broadcasting.NONE:
+        return functools.reduce(functools.partial(_same, schema), known) if known else None
     rank = max(map(len, known), default=0)
     padded = [(1,) * (rank - len(shape)) + shape for shape in known]
-    joint = tuple(_broadcast(row, sizes) for sizes in zip(*padded, strict=True))
+    joint = tuple(_broadcast(schema, sizes) for sizes in zip(*padded, strict=True))
     return joint if len(known) == len(shapes) else None
 
 
-def _same(row: OperatorVersion, first: Shape, second: Shape) -> Shape:
+def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     if len(first) != len(second) or any(
         isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(first, second, strict=True)
     ):
         raise SpecError(
-            f"{row} takes inputs of one shape, not {_text(first)} and {_text(second)}",
-            remedy=_broadcasting_version(row),
+            f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}",
+            remedy=_broadcasting_version(schema),
         )
     return tuple(_better_known(a, b) for a, b in zip(first, second, strict=True))
 
 
-def _broadcasting_version(row: OperatorVersion) -> str | None:
-    versions = (each for each in OPERATORS[row.domain, row.name] if each.broadcasting is not Broadcasting.NONE)
+def _broadcasting_version(schema: OperatorVersion) -> str | None:
+    versions = (each for each in OPERATORS[schema.domain, schema.name] if each.broadcasting is not Broadcasting.NONE)
     return next((f"use {each.requirement} or later, which broadcasts" for each in versions), None)
 
 
@@ -83,12 +83,12 @@ def _better_known(first: Dimension, second: Dimension) -> Dimension:
     return second if isinstance(second, int) or first is None else first
 
 
-def _broadcast(row: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension:
+def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension:
     wide = [size for size in dict.fromkeys(sizes) if size != 1]
     fixed = [size for size in wide if isinstance(size, int)]
     if len(fixed) > 1:
         raise SpecError(
-            f"{row} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other",
+            f"{schema} cannot broadcast sizes {fixed[0]} and {fixed[1]} against each other",
             remedy="sizes of one dimension have to be equal, or 1",
         )
     if fixed:

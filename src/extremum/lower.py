@@ -16,21 +16,21 @@ from extremum.validate import Attributes
 __all__ = ["operation"]
 
 
-def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
+def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
     """Return the core operation that a version means; `index` is for one that leaves the type of indices open."""
-    axes = validate.axes(row, values, rank)
+    axes = validate.axes(schema, values, rank)
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1) == 1
-    match row.family:
+    match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
             # The two names under which the documents speak of the same choice.
             last = values.get("select_last_index") or values.get("axis_direction")
             return ArgReduce(
-                order=Order.MAX if row.family is Family.ARGMAX else Order.MIN,
+                order=Order.MAX if schema.family is Family.ARGMAX else Order.MIN,
                 axes=axes,
                 keepdims=keepdims,
                 tie=Tie.LAST if last else Tie.FIRST,
-                index=np.dtype(index or row.output.types[0]),
+                index=np.dtype(index or schema.output.types[0]),
             )
         case Family.HARDMAX:
             return OneHot(axes)
@@ -40,9 +40,9 @@ def operation(row: OperatorVersion, values: Attributes, rank: int, index: str | 
             return Extremum(Order.MIN)
         case Family.LARGEST | Family.SMALLEST:
             return Reduce(
-                order=Order.MAX if row.family is Family.LARGEST else Order.MIN,
+                order=Order.MAX if schema.family is Family.LARGEST else Order.MIN,
                 axes=axes,
                 keepdims=keepdims,
                 tie=Tie.FIRST,
-                identity=row.identity,
+                identity=schema.identity,
             )

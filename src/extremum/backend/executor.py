@@ -34,21 +34,21 @@ class _Operator(OpRun):
 
     def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
         opsets = self.run_params["opsets"]
-        row = nodes.version(self.onnx_node, opsets)
-        assert row is not None
+        schema = nodes.version(self.onnx_node, opsets)
+        assert schema is not None
         # Some operators of the evaluator give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
-        names = operands.names(self.onnx_node, row)
+        names = operands.names(self.onnx_node, schema)
         inputs = inputs[: len(names)]
         try:
             for name, x in zip(names, inputs, strict=True):
                 if not isinstance(x, np.ndarray):
-                    raise ElementTypeError(f"{row} takes tensors", given=f"{name}: {type(x).__name__}")
-            values, output = nodes.resolve(row, attributes, names, operands.types(row, inputs))
+                    raise ElementTypeError(f"{schema} takes tensors", given=f"{name}: {type(x).__name__}")
+            values, output = nodes.resolve(schema, attributes, names, operands.types(schema, inputs))
             assert output.element is not None
             assert output.sizes is not None
-            require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {row}")
-            return (lower.operation(row, values, inputs[0].ndim)(*inputs[: row.input.maximum]),)
+            require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {schema}")
+            return (lower.operation(schema, values, inputs[0].ndim)(*inputs[: schema.input.maximum]),)
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {opsets['']}") from None

@@ -41,11 +41,11 @@ def _node(site: Site, others_too: bool, refusal: str | None) -> None:
     try:
         _require_implementation(site, others_too, refusal)
         outputs = {name: site.types.get(name, TensorType()) for name in site.node.output}
-        if site.row is not None:
+        if site.schema is not None:
             output = site.output()
-            validate.output_count(site.row, len(site.node.output))
+            validate.output_count(site.schema, len(site.node.output))
             (name,) = outputs
-            validate.output(site.row, name, declared=site.stated.get(name, TensorType()), inferred=output)
+            validate.output(site.schema, name, declared=site.stated.get(name, TensorType()), inferred=output)
             outputs[name] = output
         for name, tensor in outputs.items():
             _require_memory(name, tensor)
@@ -72,7 +72,7 @@ def _require_memory(name: str, tensor: TensorType) -> None:
     if tensor.sizes is None or tensor.element is None:
         return
     try:
-        row = dtypes.from_name(tensor.element)
+        schema = dtypes.from_name(tensor.element)
     except ElementTypeError:
         return
-    require_memory(tensor.sizes, row.dtype, repr(name))
+    require_memory(tensor.sizes, schema.dtype, repr(name))

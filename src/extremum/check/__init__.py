@@ -104,7 +104,7 @@ def _report(model: Any, rules: Collection[Rule], targets: Targets, *known: str) 
     for site in sites(load(model, weights=False)):
         if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
             notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
-        if site.row is not None:
+        if site.schema is not None:
             if any(tensor.element is None for tensor in site.operands):
                 notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
             places.add(site.path)
@@ -113,17 +113,17 @@ def _report(model: Any, rules: Collection[Rule], targets: Targets, *known: str) 
 
 
 def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:
-    assert site.row is not None
+    assert site.schema is not None
     return [
         Finding(
             code=rule.code,
             severity=rule.severity,
-            operator=str(site.row),
+            operator=str(site.schema),
             place=site.place,
             opset=site.opsets[""],
             reason=error.reason,
             given=error.given or site.given or None,
             remedy=error.remedy,
         )
-        for error in rule.look(site, site.row, targets)
+        for error in rule.look(site, site.schema, targets)
     ]

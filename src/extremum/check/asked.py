@@ -67,7 +67,7 @@ class AskedRuntime:
 
     def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
         """Return what is different, once for each class of answers; nothing of a node that breaks its promise."""
-        if site.row is None or any(tensor.element is None for tensor in site.inputs):
+        if site.schema is None or any(tensor.element is None for tensor in site.inputs):
             return []
         try:
             site.output()
@@ -99,7 +99,7 @@ class AskedRuntime:
 
     def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> _Answer:
         opset = site.opsets[""]
-        assert site.row is not None
+        assert site.schema is not None
         # NaN and infinities among the samples are no reason to warn.
         with np.errstate(all="ignore"):
             (expected,) = backend.run_node(node, inputs, opset_version=opset)
@@ -110,7 +110,7 @@ class AskedRuntime:
             return _Answer(error.outcome, expected, str(error))
         if len(outputs) != 1:
             return _Answer(Outcome.WRONG, expected, given=f"{len(outputs)} outputs")
-        asked = Asked(site.row, validate.attributes(site.row, site.attributes), list(inputs.values()))
+        asked = Asked(site.schema, validate.attributes(site.schema, site.attributes), list(inputs.values()))
         return _Answer(compare(asked, expected, outputs[0]), expected, given=_array(outputs[0]))
 
 

@@ -113,17 +113,17 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
         yield error
 
 
-def states_axes(site: Site, row: OperatorVersion) -> bool:
+def states_axes(site: Site, schema: OperatorVersion) -> bool:
     """Return whether a node says along which axes it looks, and the model which ones these are."""
-    values = (site.values.get(each.name, validate.UNKNOWN) for each in row.attributes if each.range.is_axis)
+    values = (site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis)
     return any(value is not validate.UNKNOWN for value in values)
 
 
-def accepted_values(site: Site, row: OperatorVersion) -> Attributes:
+def accepted_values(site: Site, schema: OperatorVersion) -> Attributes:
     """Return the values of the attributes; the default where the one that is given is refused."""
     values = {}
     stated = site.values
-    for attribute in row.attributes:
-        refused = any(refusals(validate.attribute_value, row, attribute, stated))
-        values[attribute.name] = validate.attribute_value(row, attribute, {} if refused else stated)
+    for attribute in schema.attributes:
+        refused = any(refusals(validate.attribute_value, schema, attribute, stated))
+        values[attribute.name] = validate.attribute_value(schema, attribute, {} if refused else stated)
     return values

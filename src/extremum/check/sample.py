@@ -41,7 +41,7 @@ class Kind(enum.Enum):
 
 def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Mapping[str, NDArray[Any]]]:
     """Yield inputs for a node, by name."""
-    elementwise = site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM)
+    elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
     tensors = dict(zip(site.names, site.operands, strict=False))
     lists = {

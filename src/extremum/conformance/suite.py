@@ -50,10 +50,10 @@ class Selection:
     specified_only: bool = False
 
     def __post_init__(self) -> None:
-        rows = list(_rows())
+        schemas = list(_schemas())
         for noun, given, known in (
-            ("operator", self.operators, {row.name for row in rows}),
-            ("version", self.versions, {row.since for row in rows}),
+            ("operator", self.operators, {schema.name for schema in schemas}),
+            ("version", self.versions, {schema.since for schema in schemas}),
             ("element type", self.elements, {element.name for element in dtypes.ELEMENT_TYPES}),
             ("topic", self.topics, set(TOPICS)),
         ):
@@ -62,11 +62,11 @@ class Selection:
                     choices = ", ".join(map(str, sorted(known)))
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
 
-    def takes(self, row: OperatorVersion, element: str, topic: str) -> bool:
+    def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
         """Return whether the questions of a topic are wanted."""
         return (
-            (not self.operators or row.name in self.operators)
-            and (not self.versions or row.since in self.versions)
+            (not self.operators or schema.name in self.operators)
+            and (not self.versions or schema.since in self.versions)
             and (not self.elements or element in self.elements)
             and (not self.topics or topic in self.topics)
         )
@@ -100,21 +100,21 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     (10, True)
     """
     selection = selection or Selection()
-    for row in _rows():
+    for schema in _schemas():
         for element in dtypes.ELEMENT_TYPES:
             for topic, ask in TOPICS.items():
-                if not selection.takes(row, element.name, topic):
+                if not selection.takes(schema, element.name, topic):
                     continue
-                if element.name not in row.types and topic != "refusals":
+                if element.name not in schema.types and topic != "refusals":
                     continue
-                identity = zlib.crc32(f"{row} {element.name} {topic}".encode())
-                for question in ask(row, element.dtype, np.random.default_rng([seed, identity])):
-                    case = Case(row, element.name, topic, spelt(row, question))
+                identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
+                for question in ask(schema, element.dtype, np.random.default_rng([seed, identity])):
+                    case = Case(schema, element.name, topic, spelt(schema, question))
                     if case.specified or not selection.specified_only:
                         yield case
 
 
-def _rows() -> Iterator[OperatorVersion]:
+def _schemas() -> Iterator[OperatorVersion]:
     for (domain, _), versions in spec.OPERATORS.items():
         if domain == spec.ONNX:
             yield from versions

@@ -1,8 +1,8 @@
 """Whether a feature level takes an operator description.
 
-Decides what is refused, and with which words, from the row in force and from what the documents demand of the tensors
-together. A single tensor has passed :class:`extremum.directml.TensorDesc`; what a row means is the pipeline's:
-:mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
+Decides what is refused, and with which words, from the schema in force and from what the documents demand of the
+tensors together. A single tensor has passed :class:`extremum.directml.TensorDesc`; what a schema means is the
+pipeline's: :mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
 """
 
 from __future__ import annotations
@@ -89,25 +89,25 @@ def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
 
 def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
     """Refuse an element type that a feature level does not take as an input, whatever the sizes."""
-    row = spec.find(spec.DIRECTML, operator, feature_level)
-    _element(row, row.input, field, data_type)
+    schema = spec.find(spec.DIRECTML, operator, feature_level)
+    _element(schema, schema.input, field, data_type)
 
 
 def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
-    row = spec.find(spec.DIRECTML, desc.row, feature_level)
+    schema = spec.find(spec.DIRECTML, desc.row, feature_level)
     for field, tensor in desc.inputs.items():
-        _tensor(row, row.input, field, tensor)
-    _tensor(row, row.output, "output_tensor", desc.output)
-    values = validate.attributes(row, desc.attributes)
+        _tensor(schema, schema.input, field, tensor)
+    _tensor(schema, schema.output, "output_tensor", desc.output)
+    values = validate.attributes(schema, desc.attributes)
     inputs = [_type(tensor) for tensor in desc.inputs.values()]
-    _one_type(row, inputs)
-    expected = infer.output(row, values, inputs)
+    _one_type(schema, inputs)
+    expected = infer.output(schema, values, inputs)
     _output(desc, expected)
     if isinstance(desc, ActivationHardmaxOperatorDesc):
         _effective_rank(desc)
     if expected.element is None:
-        _index(desc, validate.axes(row, values, desc.output.dimension_count))
-    return lower.operation(row, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
+        _index(desc, validate.axes(schema, values, desc.output.dimension_count))
+    return lower.operation(schema, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
 
 
 def _type(tensor: TensorDesc) -> TensorType:
@@ -118,25 +118,27 @@ def _names(types: Sequence[str]) -> str:
     return ", ".join(str(dtypes.from_name(name).directml) for name in types)
 
 
-def _element(row: OperatorVersion, parameter: Parameter, field: str, data_type: TensorDataType) -> None:
+def _element(schema: OperatorVersion, parameter: Parameter, field: str, data_type: TensorDataType) -> None:
     element = data_type.element_type.name
     if element not in parameter.types:
-        versions = spec.OPERATORS[row.domain, row.name]
-        later = [each for each in versions if each.since > row.since and element in _parameter(each, parameter).types]
+        versions = spec.OPERATORS[schema.domain, schema.name]
+        later = [
+            each for each in versions if each.since > schema.since and element in _parameter(each, parameter).types
+        ]
         note = f" (it came with {later[0]})" if later else ""
         raise ElementTypeError(
-            f"{row} does not take {data_type.name} as {field}{note}",
-            remedy=f"the element types of {field} in {row} are: {_names(parameter.types)}",
+            f"{schema} does not take {data_type.name} as {field}{note}",
+            remedy=f"the element types of {field} in {schema} are: {_names(parameter.types)}",
         )
 
 
-def _tensor(row: OperatorVersion, parameter: Parameter, field: str, tensor: TensorDesc) -> None:
-    _element(row, parameter, field, tensor.data_type)
-    least, most = row.ranks
+def _tensor(schema: OperatorVersion, parameter: Parameter, field: str, tensor: TensorDesc) -> None:
+    _element(schema, parameter, field, tensor.data_type)
+    least, most = schema.ranks
     if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
         raise SpecError(
-            f"{row} takes tensors of {counts}, but {field} has {tensor.dimension_count}",
+            f"{schema} takes tensors of {counts}, but {field} has {tensor.dimension_count}",
             remedy="put dimensions of size 1 in front" if tensor.dimension_count < least else None,
         )
     if tensor.flags & TensorFlags.OWNED_BY_DML:
@@ -146,31 +148,31 @@ def _tensor(row: OperatorVersion, parameter: Parameter, field: str, tensor: Tens
         )
 
 
-def _parameter(row: OperatorVersion, like: Parameter) -> Parameter:
-    return row.output if like.name == row.output.name else row.input
+def _parameter(schema: OperatorVersion, like: Parameter) -> Parameter:
+    return schema.output if like.name == schema.output.name else schema.input
 
 
-def _one_type(row: OperatorVersion, inputs: Sequence[TensorType]) -> None:
+def _one_type(schema: OperatorVersion, inputs: Sequence[TensorType]) -> None:
     elements = [str(tensor.element) for tensor in inputs]
     if len(set(elements)) > 1:
-        raise ElementTypeError(f"{row} takes inputs of one element type, not {_names(elements)}")
+        raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
 
 
 def _output(desc: OperatorDesc, expected: TensorType) -> None:
-    given = desc.output
-    if expected.element is not None and given.data_type.element_type.name != expected.element:
+    actual = desc.output
+    if expected.element is not None and actual.data_type.element_type.name != expected.element:
         raise ElementTypeError(
-            f"output_tensor is of type {given.data_type.name}, the input of type {_names([expected.element])}",
+            f"output_tensor is of type {actual.data_type.name}, the input of type {_names([expected.element])}",
             remedy="input and output have one element type",
         )
-    if given.sizes != expected.sizes:
+    if actual.sizes != expected.sizes:
         raise SpecError(
-            f"output_tensor has sizes {list(given.sizes)}, but the result has {list(expected.sizes or ())}",
+            f"output_tensor has sizes {list(actual.sizes)}, but the result has {list(expected.sizes or ())}",
             remedy="DirectML keeps the rank: a reduced dimension has size 1" if desc.attributes else None,
         )
-    if given.overlapping:
+    if actual.overlapping:
         raise SpecError(
-            f"elements of output_tensor share memory: its strides are {list(given.element_strides)}",
+            f"elements of output_tensor share memory: its strides are {list(actual.element_strides)}",
             remedy="each dimension has to step over all that the dimensions of smaller stride span",
         )
 

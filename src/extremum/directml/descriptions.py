@@ -1,7 +1,7 @@
 """The operator descriptions, one for each structure of directml.h, its fields in snake_case and in its order.
 
-Decides how a description maps to a row of :mod:`extremum.spec.directml`: its name there, its tensors, its attributes.
-Whether a feature level takes it is :mod:`extremum.directml.acceptance`'s.
+Decides how a description maps to a schema of :mod:`extremum.spec.directml`: its name there, its tensors, its
+attributes. Whether a feature level takes it is :mod:`extremum.directml.acceptance`'s.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class OperatorDesc:
 
     @property
     def attributes(self) -> Mapping[str, int | tuple[int, ...]]:
-        """What a row calls attributes: the axes and their direction, where the structure has them."""
+        """What a schema calls attributes: the axes and their direction, where the structure has them."""
         names = (field.name for field in fields(self))
         return {name: getattr(self, name) for name in names if name in ("axes", "axis_direction")}
 
@@ -197,7 +197,7 @@ class ReduceOperatorDesc(OperatorDesc):
 
     @property
     def row(self) -> str:
-        """The name under which :mod:`extremum.spec` files the operator: each function has rows of its own."""
+        """The name under which :mod:`extremum.spec` files the operator: each function has schemas of its own."""
         return f"{self.operator}({self.function.name})"
 
 

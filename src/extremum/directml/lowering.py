@@ -91,7 +91,7 @@ def _result(node: Node | ExtremumError, feature_level: FeatureLevel) -> LoweredN
         return node
     try:
         return LoweredNode(
-            node.place, str(node.row), steps(node.row, node.values, node.inputs, node.output, feature_level)
+            node.place, str(node.schema), steps(node.schema, node.values, node.inputs, node.output, feature_level)
         )
     except ExtremumError as error:
         return type(error)(error.reason, where=node.place, given=error.given, remedy=error.remedy)

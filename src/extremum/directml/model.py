@@ -37,7 +37,7 @@ class Node:
     """A node of the family that keeps the promise of its version."""
 
     place: str
-    row: OperatorVersion
+    schema: OperatorVersion
     # The values of all attributes.
     values: Attributes
     # Name and type of each input.
@@ -71,14 +71,14 @@ class SizedModel:
 
 
 def _node(site: Site) -> Node:
-    row, node = site.row, site.node
-    assert row is not None
+    schema, node = site.schema, site.node
+    assert schema is not None
     inputs = [site.types.get(name, TensorType()) for name in site.names]
-    values, output = nodes.resolve(row, site.attributes, site.names, inputs)
-    validate.output_count(row, len(node.output))
+    values, output = nodes.resolve(schema, site.attributes, site.names, inputs)
+    validate.output_count(schema, len(node.output))
     # What comes as an input in the place of an attribute is among the values.
-    named = zip(site.names[: row.input.maximum], map(_without_made_up, inputs), strict=False)
-    return Node(site.place, row, values, tuple(named), (node.output[0], output))
+    named = zip(site.names[: schema.input.maximum], map(_without_made_up, inputs), strict=False)
+    return Node(site.place, schema, values, tuple(named), (node.output[0], output))
 
 
 def _without_made_up(tensor: TensorType) -> TensorType:

@@ -53,7 +53,7 @@ _FIELDS: Mapping[Family, tuple[str, str]] = {
 
 
 def steps(
-    row: OperatorVersion,
+    schema: OperatorVersion,
     values: Attributes,
     inputs: Sequence[tuple[str, TensorType]],
     output: tuple[str, TensorType],
@@ -62,26 +62,30 @@ def steps(
     """Return the operators that compute one node of the family."""
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
-            _require_element(row.family, name, tensor, feature_level)
+            _require_element(schema.family, name, tensor, feature_level)
             raise _unknown_sizes(name, tensor)
     name, result = output
-    axes = () if row.family in (Family.MAXIMUM, Family.MINIMUM) else validate.axes(row, values, inputs[0][1].rank or 0)
+    axes = (
+        ()
+        if schema.family in (Family.MAXIMUM, Family.MINIMUM)
+        else validate.axes(schema, values, inputs[0][1].rank or 0)
+    )
     if not axes:
         # One input is the maximum of it and itself.
         operands = list(inputs) if len(inputs) > 1 else [*inputs, *inputs]
-        descs = _chain(row.family, [tensor for _, tensor in operands], result, feature_level)
+        descs = _chain(schema.family, [tensor for _, tensor in operands], result, feature_level)
         # From the second step on, the output takes in one operand each.
         first, *others = (operand for operand, _ in operands)
         bound = zip(chain([first], repeat(name)), others, strict=False)
         return tuple(_step(desc, names, name, feature_level) for desc, names in zip(descs, bound, strict=True))
     ((source, tensor),) = inputs
-    match row.family:
+    match schema.family:
         case Family.HARDMAX:
             desc = _hardmax(tensor, axes)
         case Family.LARGEST | Family.SMALLEST:
-            desc = _reduce(row.family, tensor, axes, feature_level)
+            desc = _reduce(schema.family, tensor, axes, feature_level)
         case _:
-            desc = _arg(row.family, values, tensor, axes)
+            desc = _arg(schema.family, values, tensor, axes)
     return (_step(desc, (source,), name, feature_level),)
 
 

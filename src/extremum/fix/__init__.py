@@ -125,7 +125,7 @@ def _changes(
             change = _change(before, site, known, target)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
-                    f"{before.row} is in a function that is called with several types of tensors",
+                    f"{before.schema} is in a function that is called with several types of tensors",
                     remedy="inline the function first",
                 )
         except ExtremumError as error:
@@ -134,18 +134,18 @@ def _changes(
 
 
 def _family(model: onnx.ModelProto) -> list[Site]:
-    return [site for site in sites(model) if site.row is not None]
+    return [site for site in sites(model) if site.schema is not None]
 
 
 def _is_refused(site: Site, target: Target) -> bool:
-    assert site.row is not None
+    assert site.schema is not None
     # A node that breaks its promise is refused everywhere, and there is nothing exact to put in its place.
-    return any(refusals(site.output)) or any(check.find(target.code).look(site, site.row, target.asked))
+    return any(refusals(site.output)) or any(check.find(target.code).look(site, site.schema, target.asked))
 
 
 def _rewrite(site: Site, target: Target) -> Rewrite | None:
-    assert site.row is not None
-    return find(site.row.family, site.inputs[0].element if site.inputs else None, target.code)
+    assert site.schema is not None
+    return find(site.schema.family, site.inputs[0].element if site.inputs else None, target.code)
 
 
 def _needs_later(site: Site, target: Target) -> bool:
@@ -158,16 +158,16 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> 
     before.output()
     rewrite, opset, element = _rewrite(before, target), site.opsets[""], str(before.inputs[0].element)
     if rewrite is None:
-        raise SpecError(f"nothing that {target.name} takes stands for {before.row} of {element} exactly")
+        raise SpecError(f"nothing that {target.name} takes stands for {before.schema} of {element} exactly")
     if opset < rewrite.since:
         raise SpecError(
-            f"{before.row} of {element} can be rewritten from opset {rewrite.since} on",
+            f"{before.schema} of {element} can be rewritten from opset {rewrite.since} on",
             remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
     fragment = Fragment(opset, _prefix(site.node.output[0], known))
     rewrite.build(fragment, site)
     after = tuple(fragment.finish(site.node))
-    change = Change(before.place, site.path, str(before.row), element, rewrite.title, before.node, after)
+    change = Change(before.place, site.path, str(before.schema), element, rewrite.title, before.node, after)
     verify_node(before, change, opset, target)
     return change
 

@@ -90,25 +90,25 @@ class DirectML:
         """Run nodes that give one output, of an element type."""
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
-            row = nodes.version(node, {"": opset})
-            inputs_of_node = {name: values[name] for name in operands.names(node, row)}
-            if row is None:
+            schema = nodes.version(node, {"": opset})
+            inputs_of_node = {name: values[name] for name in operands.names(node, schema)}
+            if schema is None:
                 results = backend.run_node(node, inputs_of_node, opset_version=opset)
                 values.update(zip(node.output, results, strict=True))
             else:
-                values[node.output[0]] = self._dispatch(row, node, inputs_of_node)
+                values[node.output[0]] = self._dispatch(schema, node, inputs_of_node)
         return values[output]
 
-    def _dispatch(self, row: OperatorVersion, node: onnx.NodeProto, inputs: Arrays) -> NDArray[Any]:
-        types = operands.types(row, list(inputs.values()))
-        attributes = validate.attributes(row, nodes.stated(node, {}), types)
-        output = infer.output(row, attributes, types)
+    def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Arrays) -> NDArray[Any]:
+        types = operands.types(schema, list(inputs.values()))
+        attributes = validate.attributes(schema, nodes.stated(node, {}), types)
+        output = infer.output(schema, attributes, types)
         assert output.element is not None
         assert output.sizes is not None
         result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
         tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
-        named = list(zip(inputs, types, strict=True))[: row.input.maximum]
-        for step in steps(row, attributes, named, (node.output[0], output), self._feature_level):
+        named = list(zip(inputs, types, strict=True))[: schema.input.maximum]
+        for step in steps(schema, attributes, named, (node.output[0], output), self._feature_level):
             operator = create_operator(step.desc, feature_level=self._feature_level)
             operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
         return result

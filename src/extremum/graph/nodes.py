@@ -89,7 +89,7 @@ def everywhere(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.Nod
 
 
 def version(node: onnx.NodeProto, versions: Mapping[str, int]) -> OperatorVersion | None:
-    """Return the row in force for a node, or None if its operator is none of this package's."""
+    """Return the schema in force for a node, or None if its operator is none of this package's."""
     return spec.find(spec.ONNX, node.op_type, versions[spec.ONNX]) if is_of_family(node) else None
 
 
@@ -149,13 +149,13 @@ def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 
 def resolve(
-    row: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
+    schema: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
 ) -> tuple[Attributes, TensorType]:
     """Validate a node and infer its output; an error says what was given."""
     try:
-        values = validate.attributes(row, attributes, types)
-        validate.inputs(row, types)
-        return values, infer.output(row, values, types)
+        values = validate.attributes(schema, attributes, types)
+        validate.inputs(schema, types)
+        return values, infer.output(schema, values, types)
     except ExtremumError as error:
         raise error.with_context(given=given(attributes, names, types)) from None
 

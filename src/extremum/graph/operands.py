@@ -20,17 +20,17 @@ from extremum.tensors import TensorType
 __all__ = ["integers", "names", "types"]
 
 
-def names(node: onnx.NodeProto, row: OperatorVersion | None) -> list[str]:
+def names(node: onnx.NodeProto, schema: OperatorVersion | None) -> list[str]:
     """Return the names of a node's inputs, without those at the end that may be left out and are."""
     found = list(node.input)
-    while row is not None and row.input.maximum < len(found) <= row.most_inputs and not found[-1]:
+    while schema is not None and schema.input.maximum < len(found) <= schema.most_inputs and not found[-1]:
         found.pop()
     return found
 
 
-def types(row: OperatorVersion, arrays: Sequence[NDArray[Any]]) -> list[TensorType]:
+def types(schema: OperatorVersion, arrays: Sequence[NDArray[Any]]) -> list[TensorType]:
     """Return the types of the inputs of a node that runs, with the values of those that stand for an attribute."""
-    data = row.input.maximum
+    data = schema.input.maximum
     return [*map(TensorType.of, arrays[:data]), *map(TensorType.of_list, arrays[data:])]
 
 

@@ -55,7 +55,7 @@ class Site:
         return f"{self.place}, opset {opset}" if opset else self.place
 
     @property
-    def row(self) -> OperatorVersion | None:
+    def schema(self) -> OperatorVersion | None:
         """The version in force, or None if the operator is none of this package's or its domain is not imported."""
         if self.is_call or nodes.canonical(self.node.domain) not in self.opsets:
             return None
@@ -69,7 +69,7 @@ class Site:
     @property
     def names(self) -> list[str]:
         """The names of the inputs, without those at the end that may be left out and are."""
-        return operands.names(self.node, self.row)
+        return operands.names(self.node, self.schema)
 
     @property
     def inputs(self) -> list[TensorType]:
@@ -84,12 +84,12 @@ class Site:
     @property
     def operands(self) -> list[TensorType]:
         """What is known of the inputs that hold elements, those that stand for an attribute left out."""
-        return self.inputs if self.row is None else self.inputs[: self.row.input.maximum]
+        return self.inputs if self.schema is None else self.inputs[: self.schema.input.maximum]
 
     @property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
-        return self.attributes if self.row is None else {**self.attributes, **input_values(self.row, self.inputs)}
+        return self.attributes if self.schema is None else {**self.attributes, **input_values(self.schema, self.inputs)}
 
     @property
     def given(self) -> str:
@@ -98,8 +98,8 @@ class Site:
 
     def output(self) -> TensorType:
         """Return what follows of the output of a node of this package's."""
-        assert self.row is not None
-        return nodes.resolve(self.row, self.attributes, self.names, self.inputs)[1]
+        assert self.schema is not None
+        return nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
@@ -161,7 +161,7 @@ class _Walk:
             yield site
             if (values := operands.integers(node)) is not None and len(node.output) == 1:
                 types[node.output[0]] = TensorType("int64", (len(values),), values)
-            if site.row is not None and len(node.output) == 1:
+            if site.schema is not None and len(node.output) == 1:
                 try:
                     types[node.output[0]] = site.output()
                 except ExtremumError:

@@ -157,8 +157,8 @@ def rewritten(
 ) -> Conversion:
     """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
     require(sites)
-    rows = _selected(sites, nodes)
-    if not rows:
+    schemas = _selected(sites, nodes)
+    if not schemas:
         return Conversion(model, ())
     converted = model
     if not is_ours:
@@ -166,27 +166,27 @@ def rewritten(
         converted.CopyFrom(model)
     changes = []
     for importer, path, node in nodes_of.everywhere(converted):
-        if path in rows:
-            _rewrite(rows[path], node)
-            changes.append(ConvertedNode(nodes_of.named(path, node), str(rows[path]), node.op_type))
+        if path in schemas:
+            _rewrite(schemas[path], node)
+            changes.append(ConvertedNode(nodes_of.named(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(converted)
-    return Conversion(told(converted, sites, rows), tuple(changes))
+    return Conversion(told(converted, sites, schemas), tuple(changes))
 
 
 def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
     """Return the versions of the nodes that are rewritten, by path."""
-    rows: dict[str, OperatorVersion] = {}
+    schemas: dict[str, OperatorVersion] = {}
     for site in sites:
-        if site.row is None:
+        if site.schema is None:
             continue
         try:
-            _check(site, site.row)
+            _check(site, site.schema)
         except ExtremumError as error:
             raise error.with_context(where=site.where) from None
-        if selection == "all" or not _runs(site, site.row):
-            rows[site.path] = site.row
-    return rows
+        if selection == "all" or not _runs(site, site.schema):
+            schemas[site.path] = site.schema
+    return schemas
 
 
 def _import(importer: nodes_of.Importer) -> None:
@@ -194,44 +194,47 @@ def _import(importer: nodes_of.Importer) -> None:
         importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
 
 
-def _check(site: Site, row: OperatorVersion) -> None:
+def _check(site: Site, schema: OperatorVersion) -> None:
     attributes, inputs = site.attributes, site.inputs
     for reference in site.node.attribute:
         if reference.name not in attributes:
             # Its value comes with the call of the function: any will do, but the version has to have the attribute.
-            attribute = row.attribute(reference.name)
+            attribute = schema.attribute(reference.name)
             if attribute is None:
                 attributes[reference.name] = None
             elif attribute.default is not None:
                 attributes[reference.name] = attribute.default
-    nodes_of.resolve(row, attributes, site.names, inputs)
+    nodes_of.resolve(schema, attributes, site.names, inputs)
 
 
-def _runs(site: Site, row: OperatorVersion) -> bool:
+def _runs(site: Site, schema: OperatorVersion) -> bool:
     # Whether it is there and new enough.
     import_module("extremum.onnxruntime.installed")
     element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
-    return element is not None and refusal(runtimes.find("onnxruntime"), row, site.opsets[row.domain], element) is None
+    return (
+        element is not None
+        and refusal(runtimes.find("onnxruntime"), schema, site.opsets[schema.domain], element) is None
+    )
 
 
-def _rewrite(row: OperatorVersion, node: onnx.NodeProto) -> None:
+def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     kept = [each for each in node.attribute if each.name != "consumed_inputs" and not _is_empty(each)]
     stated: list[tuple[str, str | int]] = []
-    if row.family is not Family.HARDMAX:
-        smallest = row.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
+    if schema.family is not Family.HARDMAX:
+        smallest = schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
         stated.append(("order", "min" if smallest else "max"))
-    if row.coerced:
+    if schema.coerced:
         stated.append(("to_last", 1))
-    if row.input.maximum > 1 and row.broadcasting is Broadcasting.NONE:
+    if schema.input.maximum > 1 and schema.broadcasting is Broadcasting.NONE:
         stated.append(("broadcast", 0))
-    if row.every_axis and not row.identity:
+    if schema.every_axis and not schema.identity:
         stated.append(("identity", 0))
-    node.domain, node.op_type = DOMAIN, _OPERATORS[row.family]
+    node.domain, node.op_type = DOMAIN, _OPERATORS[schema.family]
     attributes = [onnx.helper.make_attribute(name, value) for name, value in stated] + kept
     del node.attribute[:]
     node.attribute.extend(attributes)
     # An input that is left out by an empty name has no type, which custom operators are chosen by.
-    present = names(node, row)
+    present = names(node, schema)
     del node.input[:]
     node.input.extend(present)
 

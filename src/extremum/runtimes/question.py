@@ -20,13 +20,13 @@ _ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
 
 
 @functools.cache
-def refusal(runtime: Runtime, row: OperatorVersion, opset: int, element: str) -> str | None:
+def refusal(runtime: Runtime, schema: OperatorVersion, opset: int, element: str) -> str | None:
     """Return what a runtime says when it does not load a node of rank 2, or None if it does."""
     number = dtypes.from_name(element).onnx_number
-    names = ["a", "b"] if row.family in _ELEMENTWISE else ["a"]
+    names = ["a", "b"] if schema.family in _ELEMENTWISE else ["a"]
     # Rank 2: before opset 13 the default axis of Hardmax is 1.
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(row.name, names, ["y"])],
+        [onnx.helper.make_node(schema.name, names, ["y"])],
         "question",
         [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names],
         [onnx.helper.make_empty_tensor_value_info("y")],

@@ -1,6 +1,6 @@
 """What every version of every operator promises, as data, and the look-up of the version in force.
 
-Decides nothing that a document does not say; the rows are in one file per operator.
+Decides nothing that a document does not say; the schemas are in one file per operator.
 """
 
 from collections.abc import Mapping

@@ -7,4 +7,4 @@ from extremum.spec.schema import Family
 
 __all__ = ["VERSIONS"]
 
-VERSIONS = tuple(replace(row, name="ArgMin", family=Family.ARGMIN) for row in argmax.VERSIONS)
+VERSIONS = tuple(replace(schema, name="ArgMin", family=Family.ARGMIN) for schema in argmax.VERSIONS)

@@ -1,7 +1,7 @@
 """DirectML's operators that pick the largest or smallest, as the tensor support tables of their documents list them.
 
-A row is in force from its feature level on. DML_REDUCE promises other types for each function, so each has rows of its
-own. No feature level takes float64 or bfloat16.
+A schema is in force from its feature level on. DML_REDUCE promises other types for each function, so each has some of
+its own. No feature level takes float64 or bfloat16.
 """
 
 from extremum.spec.schema import (

@@ -8,5 +8,6 @@ from extremum.spec.schema import Family
 __all__ = ["VERSIONS"]
 
 VERSIONS = tuple(
-    replace(row, name="Min", family=Family.MINIMUM, output=replace(row.output, name="min")) for row in maximum.VERSIONS
+    replace(schema, name="Min", family=Family.MINIMUM, output=replace(schema.output, name="min"))
+    for schema in maximum.VERSIONS
 )

@@ -7,4 +7,4 @@ from extremum.spec.schema import Family
 
 __all__ = ["VERSIONS"]
 
-VERSIONS = tuple(replace(row, name="ReduceMin", family=Family.SMALLEST) for row in reduce_max.VERSIONS)
+VERSIONS = tuple(replace(schema, name="ReduceMin", family=Family.SMALLEST) for schema in reduce_max.VERSIONS)

@@ -1,7 +1,7 @@
-"""The shape of a row: what one version of one operator promises.
+"""The shape of a schema: what one version of one operator promises.
 
-Decides which facts a row holds and what they are called. The rows themselves are in the files named after operators;
-what follows from a row is decided by :mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
+Decides which facts a schema holds and what they are called. The schemas are in the files named after operators;
+what follows from a schema is decided by :mod:`extremum.validate`, :mod:`extremum.infer` and :mod:`extremum.lower`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Parameter:
     """One input or output, named as the document spells it."""
 
     name: str
-    # Inputs and outputs with the same types as the row's `types` share one element type in a node.
+    # Inputs and outputs with the same types as the schema's `types` share one element type in a node.
     types: tuple[str, ...]
     # More than 1 for a variadic input, of which at least one is needed.
     maximum: int = 1
@@ -113,7 +113,7 @@ class OperatorVersion:
 
     domain: str
     name: str
-    # The opset, or the feature level, from which on this row is in force.
+    # The opset, or the feature level, from which on this schema is in force.
     since: int
     family: Family
     # The operators here have one of each; the input may be variadic, and attributes may come as further ones.

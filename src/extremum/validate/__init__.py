@@ -1,7 +1,7 @@
 """Whether a node keeps the promise of its operator's version.
 
-Decides what is refused, and with which words, from the row alone: attributes, number of inputs, element types, ranks,
-axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
+Decides what is refused, and with which words, from the schema alone: attributes, number of inputs, element types,
+ranks, axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
 :mod:`extremum.check` asks each on its own and collects. What shape comes out is :mod:`extremum.infer`'s; the place and
 the values that were given are added by the caller, who knows them.
 """

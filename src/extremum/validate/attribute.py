@@ -38,42 +38,42 @@ Attributes = Mapping[str, int | tuple[int, ...] | Unknown | None]
 """The value of every attribute a version has; None for one that has no default and was not given."""
 
 
-def attributes(row: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
+def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
     """Check the attributes that are given, as such or as inputs of these types, and fill in the others' defaults."""
     for name in given:
-        known_attribute(row, name)
-    given = {**given, **input_values(row, types)}
-    return {each.name: attribute_value(row, each, given) for each in row.attributes}
+        known_attribute(schema, name)
+    given = {**given, **input_values(schema, types)}
+    return {each.name: attribute_value(schema, each, given) for each in schema.attributes}
 
 
-def input_values(row: OperatorVersion, types: Sequence[TensorType]) -> dict[str, tuple[int, ...] | Unknown]:
+def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, tuple[int, ...] | Unknown]:
     """Return the values of the attributes that come as inputs of these types."""
     return {
         attribute.name: () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
-        for attribute, tensor in zip(row.input_attributes, types[row.input.maximum :], strict=False)
+        for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False)
     }
 
 
-def known_attribute(row: OperatorVersion, name: str) -> None:
+def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    if not _states(row, name):
-        raise _unknown_attribute(row, name)
+    if not _states(schema, name):
+        raise _unknown_attribute(schema, name)
 
 
-def _states(row: OperatorVersion, name: str) -> bool:
-    attribute = row.attribute(name)
+def _states(schema: OperatorVersion, name: str) -> bool:
+    attribute = schema.attribute(name)
     return attribute is not None and attribute.input is None
 
 
-def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
-    having = [version for version in spec.OPERATORS[row.domain, row.name] if _states(version, name)]
-    reason = f"{row} has no attribute {name!r}"
-    if row.attribute(name) is not None:
+def _unknown_attribute(schema: OperatorVersion, name: str) -> SpecError:
+    having = [version for version in spec.OPERATORS[schema.domain, schema.name] if _states(version, name)]
+    reason = f"{schema} has no attribute {name!r}"
+    if schema.attribute(name) is not None:
         return SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
     if not having:
-        known = ", ".join(attribute.name for attribute in row.attributes if attribute.input is None) or "none"
-        return SpecError(reason, remedy=f"drop it; the attributes of {row} are: {known}")
-    if having[0].since > row.since:
+        known = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
+        return SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {known}")
+    if having[0].since > schema.since:
         return SpecError(
             f"{reason} (it came with {having[0]})",
             remedy=f"use {having[0].requirement} or later, or drop the attribute if its value is 0",
@@ -82,12 +82,12 @@ def _unknown_attribute(row: OperatorVersion, name: str) -> SpecError:
 
 
 def attribute_value(
-    row: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
+    schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
 ) -> int | tuple[int, ...] | Unknown | None:
     """Return the value of one attribute, which is its default where none is given."""
     if attribute.name not in given:
         if attribute.required:
-            raise SpecError(f"{row} needs the attribute {attribute.name!r}")
+            raise SpecError(f"{schema} needs the attribute {attribute.name!r}")
         return attribute.default
     value = given[attribute.name]
     if isinstance(value, Unknown):
@@ -98,8 +98,8 @@ def attribute_value(
     elif isinstance(value, int):
         if attribute.range is AttributeRange.FLAG and value not in (0, 1):
             raise SpecError(
-                f"{row} takes {attribute.range.value} for {attribute.name!r}, not {value}",
+                f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}",
                 remedy="runtimes disagree on what any other value means",
             )
         return int(value)
-    raise SpecError(f"{row} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")
+    raise SpecError(f"{schema} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")

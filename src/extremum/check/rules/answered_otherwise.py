@@ -21,7 +21,7 @@ _OTHERS = "the document of the version decides this: tell whoever makes the runt
 
 
 @rule("EX107", "answered otherwise by the runtime", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The runtime that was named with `--for`, asked with a model of this one node, answers it otherwise.
 
     It is asked on ordinary values, ties, the limits of the type, infinities, both zeros and NaN; the finding has the
@@ -47,7 +47,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     for each in asked.differences(site):
         if not each.why:
             yield ExecutionError(
-                f"{asked.name} answers {row} on {site.inputs[0].element} otherwise: {each.outcome.value}",
+                f"{asked.name} answers {schema} on {site.inputs[0].element} otherwise: {each.outcome.value}",
                 given=each.reproducer,
                 remedy=_REMEDIES.get(each.outcome, _OTHERS),
             )

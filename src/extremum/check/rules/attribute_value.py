@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX002", "attribute out of range", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An attribute has a value of the wrong type, or `keepdims` or `select_last_index` one other than 0 and 1.
 
     Runtimes disagree on it: onnxruntime takes `keepdims=2` for 0, onnx's reference evaluator for 1.
@@ -34,5 +34,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1, keepdims = 1> (scores)
         }
     """
-    for attribute in row.attributes:
-        yield from refusals(validate.attribute_value, row, attribute, site.attributes)
+    for attribute in schema.attributes:
+        yield from refusals(validate.attribute_value, schema, attribute, site.attributes)

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX003", "axis out of range", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """`axis`, or one of `axes`, lies outside the rank of the input or comes twice.
 
     The node fails when it runs, or when the model is loaded.
@@ -36,5 +36,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     """
     # A default that is out of range has a rule of its own.
     for tensor in site.inputs[:1]:
-        if states_axes(site, row) and tensor.rank is not None and tensor.rank >= row.ranks[0]:
-            yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)
+        if states_axes(site, schema) and tensor.rank is not None and tensor.rank >= schema.ranks[0]:
+            yield from refusals(validate.axes, schema, accepted_values(site, schema), tensor.rank)

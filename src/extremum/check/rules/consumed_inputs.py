@@ -14,7 +14,7 @@ __all__ = ["look"]
 
 
 @rule("EX013", "consumed_inputs", Severity.INFO)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Max or Min of version 1 states `consumed_inputs`.
 
     It let early runtimes overwrite the inputs it names. Today it has no effect; version 6 dropped it.
@@ -33,6 +33,6 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            c = Max (a, b)
         }
     """
-    for attribute in row.attributes:
+    for attribute in schema.attributes:
         if attribute.name == "consumed_inputs" and attribute.name in site.attributes:
-            yield SpecError(f"{row} does nothing with 'consumed_inputs'", remedy="drop it")
+            yield SpecError(f"{schema} does nothing with 'consumed_inputs'", remedy="drop it")

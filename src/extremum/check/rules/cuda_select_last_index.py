@@ -14,7 +14,7 @@ __all__ = ["look"]
 
 
 @rule("EX105", "select_last_index on CUDA", Severity.INFO)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """ArgMax or ArgMin states `select_last_index=1`.
 
     onnxruntime has no CUDA kernel for it: the node runs on the CPU, with a copy in each direction.
@@ -33,8 +33,8 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
-    if accepted_values(site, row).get("select_last_index"):
+    if accepted_values(site, schema).get("select_last_index"):
         yield SpecError(
-            f"onnxruntime runs {row} with select_last_index=1 on the CPU, even where a GPU is used",
+            f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used",
             remedy="drop it if ties do not matter",
         )

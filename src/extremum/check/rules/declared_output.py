@@ -16,7 +16,7 @@ __all__ = ["look"]
 
 
 @rule("EX012", "declared output that cannot be", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The model declares an element type, rank or size for an output that the operator cannot give.
 
     Whoever reads the declaration reserves the wrong memory. Some runtimes refuse the model, some correct it.
@@ -39,9 +39,9 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         return
     name, inferred = site.node.output[0], site.output()
     declared = site.stated.get(name, TensorType())
-    yield from refusals(validate.output, row, name, declared, inferred)
+    yield from refusals(validate.output, schema, name, declared, inferred)
     if _contradict(declared, inferred):
-        yield SpecError(f"{row} gives {inferred}, but its output {name!r} is declared {declared}")
+        yield SpecError(f"{schema} gives {inferred}, but its output {name!r} is declared {declared}")
 
 
 def _contradict(declared: TensorType, inferred: TensorType) -> bool:

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX011", "default axis of Hardmax at rank 1", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has an input of rank 1 and no `axis`: the default, 1, is not there.
 
     onnxruntime refuses the model. onnx's reference evaluator takes the default of version 13, -1.
@@ -35,7 +35,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for tensor in site.inputs[:1]:
-        if row.family is not Family.HARDMAX or states_axes(site, row):
+        if schema.family is not Family.HARDMAX or states_axes(site, schema):
             continue
-        if tensor.rank is not None and tensor.rank >= row.ranks[0]:
-            yield from refusals(validate.axes, row, accepted_values(site, row), tensor.rank)
+        if tensor.rank is not None and tensor.rank >= schema.ranks[0]:
+            yield from refusals(validate.axes, schema, accepted_values(site, schema), tensor.rank)

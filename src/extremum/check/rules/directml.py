@@ -17,7 +17,7 @@ __all__ = ["look"]
 
 
 @rule("EX102", "refused by the DirectML feature level", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """DirectML does not take the operators that would stand for the node at the feature level asked about.
 
     The node falls back to the CPU, with a copy in each direction, or the model is refused.
@@ -42,14 +42,14 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     unknown = any(tensor.element is None for tensor in site.operands)
     if targets.feature_level is None or unknown or any(refusals(site.output)):
         return
-    values = accepted_values(site, row)
+    values = accepted_values(site, schema)
     types = [_sized(tensor) for tensor in site.operands]
-    if any(refusals(infer.output, row, values, types)):
+    if any(refusals(infer.output, schema, values, types)):
         # The sizes assumed do not go together, which says nothing about the model.
         return
     inputs = list(zip(site.names, types, strict=False))
-    output = (site.node.output[0], infer.output(row, values, types))
-    for error in refusals(steps, row, values, inputs, output, targets.feature_level):
+    output = (site.node.output[0], infer.output(schema, values, types))
+    for error in refusals(steps, schema, values, inputs, output, targets.feature_level):
         yield type(error)(error.reason, remedy=error.remedy)
 
 

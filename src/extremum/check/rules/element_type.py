@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX004", "element type not allowed", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The input has an element type that the version of the operator does not take, or `axes` is no list of int64.
 
     The model is not valid, even where a runtime happens to run it. A later version may take the type.
@@ -35,6 +35,6 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for element in dict.fromkeys(tensor.element for tensor in site.operands):
-        yield from refusals(validate.element_type, row, element)
-    for attribute, tensor in zip(row.input_attributes, site.inputs[row.input.maximum :], strict=False):
-        yield from refusals(validate.input_attribute, row, attribute, tensor)
+        yield from refusals(validate.element_type, schema, element)
+    for attribute, tensor in zip(schema.input_attributes, site.inputs[schema.input.maximum :], strict=False):
+        yield from refusals(validate.input_attribute, schema, attribute, tensor)

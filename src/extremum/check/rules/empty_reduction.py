@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX009", "nothing to choose from", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The axis that ArgMax or ArgMin reduces has no element, or one of ReduceMax's or ReduceMin's of version 12.
 
     There is no index to give, and only the other versions say what the largest of no element is: the node fails.
@@ -34,8 +34,8 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
-    if row.family not in (Family.MAXIMUM, Family.MINIMUM) and site.inputs:
-        for error in refusals(infer.output, row, accepted_values(site, row), site.inputs):
+    if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and site.inputs:
+        for error in refusals(infer.output, schema, accepted_values(site, schema), site.inputs):
             # An axis that is not there is another rule's.
             if not isinstance(error, AxisError):
                 yield error

@@ -22,7 +22,7 @@ _FAMILIES = (Family.MAXIMUM, Family.MINIMUM, Family.LARGEST, Family.SMALLEST)
 
 
 @rule("EX108", "int64 in onnxruntime", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The installed onnxruntime, asked with a model of this one node, takes the smaller of two int64 for the larger.
 
     From 1.21 on it compares two numbers with the same upper 32 bits by the lower 32 as if these had a sign (seen on
@@ -45,13 +45,13 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            latest = Where (later, now, before)
         }
     """
-    if targets.runtime is None or row.family not in _FAMILIES or site.inputs[0].element != "int64":
+    if targets.runtime is None or schema.family not in _FAMILIES or site.inputs[0].element != "int64":
         return
     asked = _asked(targets.runtime)
     for each in asked.differences(site, (Kind.HALVES,)):
         if each.outcome is Outcome.WRONG:
             yield ExecutionError(
-                f"{asked.name} compares int64 wrongly in {row} where the upper 32 bits are equal",
+                f"{asked.name} compares int64 wrongly in {schema} where the upper 32 bits are equal",
                 given=each.reproducer,
                 remedy="run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where",
             )

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX104", "Hardmax over several axes", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has more than one axis from `axis` on: each block of them gets a single 1.
 
     onnx's reference evaluator, and runtimes that follow version 13, put a 1 along one axis only: other answers.
@@ -35,12 +35,13 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for tensor in site.inputs[:1]:
-        values = accepted_values(site, row)
-        if not row.coerced or tensor.rank is None or any(refusals(validate.axes, row, values, tensor.rank)):
+        values = accepted_values(site, schema)
+        if not schema.coerced or tensor.rank is None or any(refusals(validate.axes, schema, values, tensor.rank)):
             return
-        axes = validate.axes(row, values, tensor.rank)
+        axes = validate.axes(schema, values, tensor.rank)
         if len(axes) > 1:
             yield SpecError(
-                f"{row} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; some runtimes put one per row",
+                f"{schema} puts a single 1 into each block of axes {axes[0]} to {axes[-1]}; "
+                "some runtimes put one per row",
                 remedy="reshape those axes into one and use opset 13 or later",
             )

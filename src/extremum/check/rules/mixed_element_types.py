@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX006", "inputs of different element types", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The inputs of Max or Min do not have one element type.
 
     The operators convert nothing; runtimes refuse the model.
@@ -35,4 +35,4 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            c = Max (wide, b)
         }
     """
-    yield from refusals(validate.one_element_type, row, site.inputs)
+    yield from refusals(validate.one_element_type, schema, site.inputs)

@@ -14,7 +14,7 @@ __all__ = ["look"]
 
 
 @rule("EX103", "NaN", Severity.INFO)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An operator that looks along axes looks at floating-point elements.
 
     No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime finds it in a vector,
@@ -36,8 +36,8 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     element = next((tensor.element for tensor in site.inputs), None)
-    if row.family not in (Family.MAXIMUM, Family.MINIMUM) and element is not None and "float" in element:
+    if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and element is not None and "float" in element:
         yield SpecError(
-            f"runtimes answer {row} differently where its input holds a NaN",
+            f"runtimes answer {schema} differently where its input holds a NaN",
             remedy="make sure that there is none, or run the node with extremum",
         )

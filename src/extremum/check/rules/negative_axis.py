@@ -14,7 +14,7 @@ __all__ = ["look"]
 
 
 @rule("EX007", "negative axis before opset 11", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """`axis`, or one of `axes`, is negative in a version whose document says nothing of negative axes.
 
     extremum and onnxruntime count from the end, as version 11 then said. Others may refuse it.
@@ -33,8 +33,8 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            label = ArgMax <axis = 1> (scores)
         }
     """
-    values = accepted_values(site, row)
-    for attribute in row.attributes:
+    values = accepted_values(site, schema)
+    for attribute in schema.attributes:
         value = values[attribute.name]
         axes = (value,) if isinstance(value, int) else value if isinstance(value, tuple) else ()
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
@@ -43,7 +43,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
             if rank and all(axis + rank >= 0 for axis in axes):
                 plain = f"write {attribute.name}={_text(value, [axis % rank for axis in axes])}"
             yield SpecError(
-                f"{row} does not say what {attribute.name}={_text(value, axes)} means",
+                f"{schema} does not say what {attribute.name}={_text(value, axes)} means",
                 remedy=f"{plain}, or use opset 11 or later",
             )
 

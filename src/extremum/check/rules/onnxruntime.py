@@ -16,7 +16,7 @@ __all__ = ["look"]
 
 
 @rule("EX101", "refused by the installed onnxruntime", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The installed onnxruntime, asked with a model of this one node, does not run it on its element type.
 
     A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.
@@ -37,12 +37,12 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     element = next((tensor.element for tensor in site.inputs), None)
-    if targets.runtime is None or element not in row.types:
+    if targets.runtime is None or element not in schema.types:
         return
-    answer = refusal(targets.runtime, row, site.opsets[""], element)
+    answer = refusal(targets.runtime, schema, site.opsets[""], element)
     if answer is not None:
         yield UnknownOperatorError(
-            f"{shown(targets.runtime)} does not run {row} on {element} at opset {site.opsets['']}",
+            f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}",
             given=answer,
             remedy="extremum fix rewrites it",
         )

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX005", "number of inputs or outputs", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """A node has more or fewer inputs or outputs than its operator takes and gives.
 
     Runtimes refuse the model. ArgMax has no output for the largest value: that is ReduceMax.
@@ -35,5 +35,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            index = ArgMax (larger)
         }
     """
-    yield from refusals(validate.input_count, row, len(site.names))
-    yield from refusals(validate.output_count, row, len(site.node.output))
+    yield from refusals(validate.input_count, schema, len(site.names))
+    yield from refusals(validate.output_count, schema, len(site.node.output))

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX010", "rank 0", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """ArgMax, ArgMin or Hardmax has an input of rank 0.
 
     A scalar has no axis to look along. onnx's reference evaluator answers 0, onnxruntime refuses the model.
@@ -35,4 +35,4 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for tensor in site.operands:
-        yield from refusals(validate.shape, row, tensor)
+        yield from refusals(validate.shape, schema, tensor)

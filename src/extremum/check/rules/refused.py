@@ -21,7 +21,7 @@ _DOES = {
 
 
 @rule("EX106", "refused by the runtime", Severity.WARNING)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The runtime that was named with `--for`, asked with a model of this one node, gives no answer.
 
     It runs in a process of its own, so a crash is a finding too. `extremum fix --for` rewrites a node into others that
@@ -48,7 +48,7 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
     for each in asked.differences(site):
         if each.outcome in _DOES:
             yield UnknownOperatorError(
-                f"{asked.name} {_DOES[each.outcome]} {row} on {site.inputs[0].element} at opset {site.opsets['']}",
+                f"{asked.name} {_DOES[each.outcome]} {schema} on {site.inputs[0].element} at opset {site.opsets['']}",
                 given=f"{each.reproducer}: {each.why}",
                 remedy=f"extremum fix --for {asked.watched.name} rewrites it, where standard ONNX can say the same",
             )

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX008", "shapes that do not go together", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.
 
     Before opset 8 there is no broadcasting. onnx's reference evaluator does it, other runtimes refuse.
@@ -34,5 +34,5 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
            c = Max (a, b)
         }
     """
-    if row.family in (Family.MAXIMUM, Family.MINIMUM):
-        yield from refusals(infer.output, row, accepted_values(site, row), site.inputs)
+    if schema.family in (Family.MAXIMUM, Family.MINIMUM):
+        yield from refusals(infer.output, schema, accepted_values(site, schema), site.inputs)

@@ -15,7 +15,7 @@ __all__ = ["look"]
 
 
 @rule("EX001", "unknown attribute", Severity.ERROR)
-def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An attribute is stated that the version of the operator does not have.
 
     Runtimes refuse it, drop it silently, or obey a later version than the model asks for.
@@ -35,4 +35,4 @@ def look(site: Site, row: OperatorVersion, targets: Targets) -> Iterator[Extremu
         }
     """
     for attribute in site.node.attribute:
-        yield from refusals(validate.known_attribute, row, attribute.name)
+        yield from refusals(validate.known_attribute, schema, attribute.name)

@@ -23,15 +23,15 @@ _INTEGERS = (*_WIDER, "int32", "int64", "uint64")
 
 
 def _build(fragment: Fragment, site: Site) -> None:
-    row, tensor = site.row, site.inputs[0]
-    assert row is not None
+    schema, tensor = site.schema, site.inputs[0]
+    assert schema is not None
     if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
-    values = validate.attributes(row, site.attributes, site.inputs)
-    axes = validate.axes(row, values, tensor.rank)
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    values = validate.attributes(schema, site.attributes, site.inputs)
+    axes = validate.axes(schema, values, tensor.rank)
     result = site.node.input[0]
     for axis in reversed(axes):
-        index = _index(fragment, result, str(tensor.element), axis, largest=row.family is Family.LARGEST)
+        index = _index(fragment, result, str(tensor.element), axis, largest=schema.family is Family.LARGEST)
         result = fragment.add("GatherElements", result, index, axis=axis)
     if not axes:
         fragment.add("Identity", result)

@@ -16,11 +16,11 @@ __all__ = ["REWRITE"]
 
 
 def _build(fragment: Fragment, site: Site) -> None:
-    row, tensor, name = site.row, site.inputs[0], site.node.input[0]
-    assert row is not None
+    schema, tensor, name = site.schema, site.inputs[0], site.node.input[0]
+    assert schema is not None
     if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
-    axis, *others = validate.axes(row, validate.attributes(row, site.attributes), tensor.rank)
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    axis, *others = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
     element, rank = str(tensor.element), tensor.rank
     x = carried(fragment, name, element)
     if others:

@@ -14,11 +14,11 @@ __all__ = ["REWRITE"]
 
 
 def _build(fragment: Fragment, site: Site) -> None:
-    row, tensor = site.row, site.inputs[0]
-    assert row is not None
+    schema, tensor = site.schema, site.inputs[0]
+    assert schema is not None
     if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {row} is not known", remedy="state the shape in the model")
-    axes = validate.axes(row, validate.attributes(row, site.attributes), tensor.rank)
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    axes = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
     element = str(tensor.element)
     x = carried(fragment, site.node.input[0], element)
     ranked = ranks(fragment, x, axes, element=element, largest=True)

@@ -14,16 +14,16 @@ __all__ = ["REWRITE"]
 
 
 def _build(fragment: Fragment, site: Site) -> None:
-    row = site.row
-    assert row is not None
+    schema = site.schema
+    assert schema is not None
     if len(site.attributes) < len(site.node.attribute):
-        raise SpecError(f"{row} gets its axis from the call of its function", remedy="inline the function first")
-    axis = validate.attributes(row, site.attributes)["axis"]
+        raise SpecError(f"{schema} gets its axis from the call of its function", remedy="inline the function first")
+    axis = validate.attributes(schema, site.attributes)["axis"]
     assert isinstance(axis, int)
     element = str(site.inputs[0].element)
     x = carried(fragment, site.node.input[0], element)
     # The rank of what the operator looks for is the largest one, whether that is the largest element or the smallest.
-    ranked = ranks(fragment, x, [axis], element=element, largest=row.family is Family.ARGMAX)
+    ranked = ranks(fragment, x, [axis], element=element, largest=schema.family is Family.ARGMAX)
     fragment.like(site.node, ranked, operator="ArgMax")
 
 

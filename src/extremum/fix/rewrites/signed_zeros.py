@@ -20,10 +20,10 @@ __all__ = ["REWRITE"]
 
 
 def _build(fragment: Fragment, site: Site) -> None:
-    assert site.row is not None
+    assert site.schema is not None
     element = str(site.inputs[0].element)
     operands = [carried(fragment, name, element) for name in site.node.input]
-    negated = site.row.family is Family.MINIMUM
+    negated = site.schema.family is Family.MINIMUM
     if negated:
         operands = [fragment.add("Neg", name) for name in operands]
     dtype = dtypes.from_name(CARRIERS[element]).dtype

@@ -16,7 +16,7 @@ def _build(fragment: Fragment, site: Site) -> None:
     element = str(site.inputs[0].element)
     wide = [fragment.cast(name, _WIDER[element]) for name in site.node.input]
     result = fragment.like(site.node, *wide)
-    if site.row is not None and site.row.family in (Family.MAXIMUM, Family.MINIMUM):
+    if site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM):
         fragment.cast(result, element)
 
 
