@@ -3,18 +3,24 @@
 use crate::element::compare::{Compared, Index, Key, Lane, NanState, better_key, pick, utmost, worst};
 use crate::element::integers::Bool;
 use crate::element::order::Order;
+use crate::kernels::prefetch::{LINE, prefetch};
 use std::mem::MaybeUninit;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
-    /// The extreme key of a block, if it is better than the champion so far.
+    /// The extreme key of a block, if it is better than the champion so far. Where `ahead`, what comes after it is asked for.
     ///
     /// # Safety
     /// `data` points at `len >= 1` elements, of any alignment.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<Key<Self>>) -> Option<Key<Self>> {
+    unsafe fn sweep<O: Order>(
+        data: *const Self,
+        len: usize,
+        champion: Option<Key<Self>>,
+        ahead: bool,
+    ) -> Option<Key<Self>> {
         // SAFETY: the caller's.
-        unsafe { sweep_lanes::<Self, O>(data, len, champion) }
+        unsafe { sweep_lanes::<Self, O>(data, len, champion, ahead) }
     }
 }
 
@@ -28,8 +34,23 @@ by_lanes!(Bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 /// enough to be still in the first-level cache when the answer is looked up in it.
 pub const BLOCK: usize = 16384;
 
-/// Bytes of accumulators that a long sweep uses.
-pub const WIDE: usize = 1024;
+/// Bytes of accumulators that a sweep uses where a row is long enough.
+const ACCUMULATORS: usize = 256;
+
+/// Bytes ahead of what is being read that are asked for: rows follow each other in most arrays, so this reaches into the
+/// next row.
+pub const DISTANCE: usize = 4096;
+
+/// Whether sweeps of a type ask for what comes later. Elements of one or two bytes are compared as fast as they can be loaded,
+/// some of them several times; to ask for them takes longer than it gains.
+pub const fn asks_ahead<E: Compared>() -> bool {
+    size_of::<E>() >= 4
+}
+
+/// Whether each lane is also watched for NaN, which takes longer than the accumulators do.
+const fn watched<E: Compared>() -> bool {
+    size_of::<E>() >= 4 && size_of::<<E::Lane as Lane>::NanState>() > 0
+}
 
 /// Elements that are the least to go through side by side. Loops over fewer are unrolled by the compiler
 /// before it vectorises them, and then not vectorised at all.
@@ -44,18 +65,19 @@ pub unsafe fn sweep_lanes<E: Compared, O: Order>(
     data: *const E,
     len: usize,
     champion: Option<Key<E>>,
+    ahead: bool,
 ) -> Option<Key<E>> {
     // SAFETY: as many elements are read as there are.
     unsafe {
-        let bytes = len * size_of::<E>();
-        let near = if size_of::<E>() == 8 { 2 * WIDE } else { BLOCK };
-        if bytes > near {
-            // Nearer stretches: eight of a kilobyte each look like eight walks to a processor that reads ahead.
-            sweep_by::<E, O>(data, len, champion, LANES.max(WIDE / 4 / size_of::<E>()))
-        } else if bytes >= 4 * WIDE {
-            sweep_by::<E, O>(data, len, champion, WIDE / size_of::<E>())
+        let wide = const { if ACCUMULATORS / size_of::<E>() > LANES { ACCUMULATORS / size_of::<E>() } else { LANES } };
+        // Short rows end before the processor reads ahead by itself, and to watch for NaN leaves time to ask.
+        let pays = asks_ahead::<E>() && (watched::<E>() || len * size_of::<E>() < BLOCK);
+        if pays && ahead && len >= LANES {
+            sweep_by::<E, O, true>(data, len, champion, LANES)
+        } else if len >= 16 * wide {
+            sweep_by::<E, O, false>(data, len, champion, wide)
         } else if len >= LANES {
-            sweep_by::<E, O>(data, len, champion, LANES)
+            sweep_by::<E, O, false>(data, len, champion, LANES)
         } else {
             let key = (0..len).map(|at| load::<E, O>(data, at).key::<O>());
             key.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
@@ -63,22 +85,24 @@ pub unsafe fn sweep_lanes<E: Compared, O: Order>(
     }
 }
 
-/// Sweeps `lanes` elements side by side, at most [`WIDE`] bytes of them or [`LANES`].
+/// Sweeps `lanes` elements side by side, at most [`ACCUMULATORS`] of them.
 ///
-/// The accumulators stay in memory: a pass takes eight stretches into them, so they are loaded and stored
-/// once for all eight. (Accumulators in an array that should stay in registers were spilled at every step.)
+/// The accumulators stay in memory: a pass takes up to eight stretches into them, so they are loaded and stored once for all
+/// eight. More would be further apart: passes over eight kilobytes look like eight walks to a processor that reads ahead,
+/// and took up to twice as long. Where lanes are watched for NaN, two are nearer still. (Accumulators in an array that should stay in registers were spilled at every step.)
 ///
 /// # Safety
 /// `data` points at `len >= lanes` elements, and `lanes` is a multiple of [`LANES`].
 #[inline(always)]
-unsafe fn sweep_by<E: Compared, O: Order>(
+unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
     data: *const E,
     len: usize,
     champion: Option<Key<E>>,
     lanes: usize,
 ) -> Option<Key<E>> {
-    let mut best = [const { MaybeUninit::<E::Lane>::uninit() }; WIDE];
-    let best = &mut best[..lanes];
+    let mut best = Accumulators([const { MaybeUninit::<E::Lane>::uninit() }; ACCUMULATORS]);
+    let best = &mut best.0[..lanes];
+    let watched = watched::<E>();
     let mut nan = false;
     let mut at = 0;
     while at < len {
@@ -87,14 +111,14 @@ unsafe fn sweep_by<E: Compared, O: Order>(
         // SAFETY: each pass reads as many stretches as its constant says, and so many are left.
         let taken = unsafe {
             match ((len - at) / lanes, at == 0) {
-                (8.., true) => stretch::<E, O, 8, true>(data.add(at), best, &mut nan),
-                (4.., true) => stretch::<E, O, 4, true>(data.add(at), best, &mut nan),
-                (2.., true) => stretch::<E, O, 2, true>(data.add(at), best, &mut nan),
-                (_, true) => stretch::<E, O, 1, true>(data.add(at), best, &mut nan),
-                (8.., false) => stretch::<E, O, 8, false>(data.add(at), best, &mut nan),
-                (4.., false) => stretch::<E, O, 4, false>(data.add(at), best, &mut nan),
-                (2.., false) => stretch::<E, O, 2, false>(data.add(at), best, &mut nan),
-                (_, false) => stretch::<E, O, 1, false>(data.add(at), best, &mut nan),
+                (8.., true) if !watched => stretch::<E, O, 8, true, AHEAD>(data.add(at), best, &mut nan),
+                (4.., true) if !watched => stretch::<E, O, 4, true, AHEAD>(data.add(at), best, &mut nan),
+                (2.., true) => stretch::<E, O, 2, true, AHEAD>(data.add(at), best, &mut nan),
+                (_, true) => stretch::<E, O, 1, true, AHEAD>(data.add(at), best, &mut nan),
+                (8.., false) if !watched => stretch::<E, O, 8, false, AHEAD>(data.add(at), best, &mut nan),
+                (4.., false) if !watched => stretch::<E, O, 4, false, AHEAD>(data.add(at), best, &mut nan),
+                (2.., false) => stretch::<E, O, 2, false, AHEAD>(data.add(at), best, &mut nan),
+                (_, false) => stretch::<E, O, 1, false, AHEAD>(data.add(at), best, &mut nan),
             }
         };
         at += taken * lanes;
@@ -131,25 +155,35 @@ unsafe fn sweep_by<E: Compared, O: Order>(
     Some(key)
 }
 
-/// Accumulates `STRETCHES` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`.
-/// Returns `STRETCHES` and raises `nan` where a lane was NaN.
+/// As many lanes as a sweep needs at most. Vectors that straddle two lines of the cache would take longer, or not, by where
+/// the stack happens to be.
+#[repr(align(64))]
+struct Accumulators<L>([MaybeUninit<L>; ACCUMULATORS]);
+
+/// Accumulates `COUNT` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`; asks for what
+/// comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.
 ///
 /// # Safety
-/// There are `STRETCHES` stretches; unless `FRESH`, `best` is filled.
+/// There are `COUNT` stretches; unless `FRESH`, `best` is filled.
 #[inline(always)]
-unsafe fn stretch<E: Compared, O: Order, const STRETCHES: usize, const FRESH: bool>(
+unsafe fn stretch<E: Compared, O: Order, const COUNT: usize, const FRESH: bool, const AHEAD: bool>(
     data: *const E,
     best: &mut [MaybeUninit<E::Lane>],
     nan: &mut bool,
 ) -> usize {
     let lanes = best.len();
+    if AHEAD {
+        for line in (0..COUNT * lanes * size_of::<E>()).step_by(LINE) {
+            prefetch::<LINE>(data.cast::<u8>().wrapping_add(DISTANCE + line));
+        }
+    }
     let mut flags = <E::Lane as Lane>::Index::ZERO;
     for lane in 0..lanes {
-        // SAFETY: the caller vouches for `STRETCHES` stretches and for accumulators that are filled unless `FRESH`.
+        // SAFETY: the caller vouches for `COUNT` stretches and for accumulators that are filled unless `FRESH`.
         unsafe {
             let mut champion = if FRESH { worst::<O, _>() } else { best[lane].assume_init() };
             let mut state = <E::Lane as Lane>::NanState::new::<O>();
-            for step in 0..STRETCHES {
+            for step in 0..COUNT {
                 let value = load::<E, O>(data, lane + step * lanes);
                 state = state.observe::<O>(value);
                 champion = pick::<O, _>(value, champion);
@@ -159,7 +193,7 @@ unsafe fn stretch<E: Compared, O: Order, const STRETCHES: usize, const FRESH: bo
         }
     }
     *nan |= flags.any();
-    STRETCHES
+    COUNT
 }
 
 /// The lane of the element at `at`.
