@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::axes::{Axes, Default, Named};
 use crate::errors::{Kind, error};
 use crate::index::{Index, block, too_far};
-use crate::operand::{is_settled, operand};
+use crate::operand::{Ndarray, settled};
 use crate::output::{Output, argument, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
@@ -91,10 +91,10 @@ macro_rules! arg {
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
             let call = Call { function, largest: $largest, last: select_last_index.0, keepdims: keepdims.0 };
-            if !is_settled(x) || nan_policy.is_some() || r#where.is_some() || default.is_some() {
-                return call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]);
+            match settled(x) {
+                Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => call.run(x, axis, dtype, out),
+                _ => call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]),
             }
-            call.run(x, axis, dtype, out)
         }
     };
 }
@@ -148,13 +148,12 @@ impl Call {
     #[inline]
     fn run<'py>(
         &self,
-        x: &Bound<'py, PyAny>,
+        x: Ndarray<'py>,
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, function) = (x.py(), self.function);
-        let x = operand(x, function)?;
+        let (py, function) = (x.object().py(), self.function);
         let axes = Named::new(axis, Default::All, &x, function)?;
         let index = Index::new(py, dtype, function)?;
         let out = argument(out, function)?;

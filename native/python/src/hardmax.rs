@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::axes::{Default, Named};
-use crate::operand::{is_settled, operand};
+use crate::operand::settled;
 use crate::output::{Output, argument, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
@@ -67,7 +67,8 @@ pub fn hardmax<'py>(
     r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    if !is_settled(x) || nan_policy.is_some() || r#where.is_some() {
+    let settled = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none());
+    let Some(x) = settled else {
         // The Python side knows other libraries' arrays, times and what may be left out.
         let axis = match axis.0 {
             Some(axis) => axis,
@@ -75,8 +76,7 @@ pub fn hardmax<'py>(
         };
         static HARDMAX: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         return HARDMAX.import(py, "extremum.one_hot", "hardmax")?.call1((x, axis, out, nan_policy, r#where));
-    }
-    let x = operand(x, "hardmax")?;
+    };
     let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
     let out = argument(out, "hardmax")?;
     // No Python code runs from here until the kernel has ended, except to word an error.

@@ -46,6 +46,25 @@ impl<'py> Ndarray<'py> {
 /// The operands of one call.
 pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 
+/// Takes an array of elements that kernels know, and of no subclass, which may give them another meaning; None where it is for
+/// the Python side.
+#[inline]
+pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
+    if !is_plain(object) {
+        return None;
+    }
+    // SAFETY: the object is an array, which always has a descriptor; nothing runs before `meet` holds on to it.
+    unsafe {
+        let descriptor = (*_PyArray_GET_ITEM_DATA(object.as_ptr() as *const PyArrayObject)).descr;
+        if is_time(descriptor) {
+            return None;
+        }
+        let array = Ndarray(object.clone());
+        meet(object.py(), descriptor);
+        Some(array)
+    }
+}
+
 /// Takes a plain array; the Python side has made one of anything else.
 #[inline]
 pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
@@ -63,13 +82,7 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
 pub fn operands<'py>(objects: &Bound<'py, PyTuple>) -> Option<Operands<'py>> {
     let mut arrays = Operands::with_capacity(objects.len());
     for object in objects.iter_borrowed() {
-        if !is_settled(&object) {
-            return None;
-        }
-        let array = Ndarray(object.to_owned());
-        // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
-        unsafe { meet(object.py(), (*array.fields()).descr) };
-        arrays.push(array);
+        arrays.push(settled(&object)?);
     }
     Some(arrays)
 }
@@ -92,14 +105,6 @@ fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
     let kind = object.get_type();
     let reason = format!("{function}: {kind} is not a plain array");
     error(object.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into()))
-}
-
-/// Whether an object is an array of elements that kernels know, and of no subclass, which may give them another meaning.
-#[inline]
-pub fn is_settled(object: &Bound<'_, PyAny>) -> bool {
-    is_plain(object)
-        // SAFETY: the object is an array, which always has a descriptor.
-        && unsafe { !is_time((*_PyArray_GET_ITEM_DATA(object.as_ptr() as *const PyArrayObject)).descr) }
 }
 
 /// Whether an object is an array and of no subclass, which may give its elements another meaning.
