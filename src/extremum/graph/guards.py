@@ -11,11 +11,21 @@ from collections.abc import Callable, Mapping
 
 import onnx
 
-__all__ = ["guarded"]
+__all__ = ["guarded", "num_outputs", "splits_otherwise"]
 
 
 def _integer(node: onnx.NodeProto, name: str) -> int:
     return next((each.i for each in node.attribute if each.name == name), 0)
+
+
+def num_outputs(node: onnx.NodeProto) -> int:
+    """Return the outputs that a Split says it has; 0 where it does not say."""
+    return _integer(node, "num_outputs")
+
+
+def splits_otherwise(node: onnx.NodeProto) -> bool:
+    """Return whether a Split has another number of outputs than it says."""
+    return num_outputs(node) not in (0, len(node.output))
 
 
 # Letters with at most one ellipsis for each operand, and after the arrow.
@@ -33,7 +43,7 @@ _GUARDS: Mapping[str, Callable[[onnx.NodeProto], bool]] = {
     # Counts dimensions from before the first.
     "GatherND": lambda node: _integer(node, "batch_dims") < 0,
     # Writes one size for each of num_outputs, however many outputs there are.
-    "Split": lambda node: _integer(node, "num_outputs") not in (0, len(node.output)),
+    "Split": splits_otherwise,
 }
 
 

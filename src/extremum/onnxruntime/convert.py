@@ -19,6 +19,7 @@ import onnx
 from extremum import runtimes
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
+from extremum.graph.fatal import require_harmless
 from extremum.graph.load import load
 from extremum.graph.operands import names
 from extremum.graph.sites import Site, sites
@@ -157,6 +158,7 @@ def rewritten(
 ) -> Conversion:
     """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
     require(sites)
+    require_harmless(sites)
     schemas = _selected(sites, nodes)
     if not schemas:
         return Conversion(model, ())
