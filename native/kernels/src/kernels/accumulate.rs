@@ -12,8 +12,15 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
-/// Operands that are read in one pass over a tile.
-pub const AT_ONCE: usize = 4;
+/// Operands that are read in one pass over a tile, and the larger number that has a pass of its own: two passes would
+/// read the tile once more, and each operand by short stretches in turns with the others.
+const AT_ONCE: usize = 4;
+const ALL_AT_ONCE: usize = 8;
+
+/// Whether so many operands take one pass.
+pub const fn in_one_pass(operands: usize) -> bool {
+    operands <= AT_ONCE || operands == ALL_AT_ONCE
+}
 
 /// As many lines of a tile as it has rows.
 #[derive(Clone, Copy)]
@@ -38,7 +45,7 @@ pub struct Passes {
     to: Lines<*mut u8>,
     pub len: usize,
     rows: usize,
-    operands: [Lines<*const u8>; AT_ONCE],
+    operands: [Lines<*const u8>; ALL_AT_ONCE],
     waiting: usize,
     start: Start,
 }
@@ -63,7 +70,7 @@ impl Passes {
         (rows, len): (usize, usize),
         start: Start,
     ) -> Self {
-        let operands = [Lines { data: ptr::null(), step: 0 }; AT_ONCE];
+        let operands = [Lines { data: ptr::null(), step: 0 }; ALL_AT_ONCE];
         Self { element, extreme, to, len, rows, operands, waiting: 0, start }
     }
 
@@ -72,7 +79,7 @@ impl Passes {
     /// # Safety
     /// As for [`flush`](Self::flush).
     pub unsafe fn push(&mut self, operand: Lines<*const u8>) {
-        if self.waiting == AT_ONCE {
+        if self.waiting == ALL_AT_ONCE {
             // SAFETY: the caller's.
             unsafe { self.flush() };
         }
@@ -95,25 +102,31 @@ impl Passes {
         }
     }
 
-    /// Does the pass, if there is anything to do.
+    /// Does the pass, or two of them, if there is anything to do.
     ///
     /// # Safety
     /// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
     pub unsafe fn flush(&mut self) {
         if self.waiting > 0 || matches!(self.start, Start::One(_)) {
-            let Self { start, to, len, rows, .. } = *self;
-            let operands = &self.operands[..self.waiting];
-            // SAFETY: the caller's.
-            with_element_and_extreme!(self.element, self.extreme, E, O => unsafe { dispatch(Accumulate::<E, O> {
-                operands, start, to, len, rows, order: PhantomData,
-            }) });
+            let Self { to, len, rows, waiting, .. } = *self;
+            let first = if in_one_pass(waiting) { waiting } else { AT_ONCE };
+            for operands in [0..first, first..waiting] {
+                let (operands, start) = (&self.operands[operands], self.start);
+                if operands.is_empty() && matches!(start, Start::Tile) {
+                    continue;
+                }
+                // SAFETY: the caller's.
+                with_element_and_extreme!(self.element, self.extreme, E, O => unsafe { dispatch(Accumulate::<E, O> {
+                    operands, start, to, len, rows, order: PhantomData,
+                }) });
+                self.start = Start::Tile;
+            }
             self.waiting = 0;
-            self.start = Start::Tile;
         }
     }
 }
 
-/// Accumulates up to [`AT_ONCE`] operands in a tile.
+/// Accumulates the operands of one pass in a tile.
 ///
 /// All rows in one go: what comes before a line costs as much as a few hundred bytes of it.
 struct Accumulate<'a, E, O> {
@@ -129,7 +142,7 @@ impl<E: Element, O: Order> Task for Accumulate<'_, E, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(self.operands.len() <= AT_ONCE && !self.to.data.is_null());
+        debug_assert!(in_one_pass(self.operands.len()) && !self.to.data.is_null());
         // SAFETY: the caller vouches for `rows` lines of `len` elements of every operand, and of the tile.
         unsafe {
             match self.start {
@@ -155,6 +168,7 @@ impl<E: Element, O: Order> Accumulate<'_, E, O> {
                 1 => self.each::<1, TILE>(first),
                 2 => self.each::<2, TILE>(first),
                 3 => self.each::<3, TILE>(first),
+                ALL_AT_ONCE => self.each::<ALL_AT_ONCE, TILE>(first),
                 _ => self.each::<AT_ONCE, TILE>(first),
             }
         }

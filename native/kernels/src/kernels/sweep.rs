@@ -37,12 +37,12 @@ pub const BLOCK: usize = 16384;
 /// Bytes of accumulators that a sweep uses where a row is long enough.
 const ACCUMULATORS: usize = 256;
 
-/// Bytes ahead of what is being read that are asked for: rows follow each other in most arrays, so this reaches into the
-/// next row.
+/// Bytes ahead of what is being read that are asked for: rows follow each other in most arrays, so this reaches into
+/// the next row.
 pub const DISTANCE: usize = 4096;
 
-/// Whether sweeps of a type ask for what comes later. Elements of one or two bytes are compared as fast as they can be loaded,
-/// some of them several times; to ask for them takes longer than it gains.
+/// Whether sweeps of a type ask for what comes later. Elements of one or two bytes are compared as fast as they can be
+/// loaded, some of them several times; to ask for them takes longer than it gains.
 pub const fn asks_ahead<E: Compared>() -> bool {
     size_of::<E>() >= 4
 }
@@ -87,9 +87,10 @@ pub unsafe fn sweep_lanes<E: Compared, O: Order>(
 
 /// Sweeps `lanes` elements side by side, at most [`ACCUMULATORS`] of them.
 ///
-/// The accumulators stay in memory: a pass takes up to eight stretches into them, so they are loaded and stored once for all
-/// eight. More would be further apart: passes over eight kilobytes look like eight walks to a processor that reads ahead,
-/// and took up to twice as long. Where lanes are watched for NaN, two are nearer still. (Accumulators in an array that should stay in registers were spilled at every step.)
+/// The accumulators stay in memory: a pass takes up to eight stretches into them, so they are loaded and stored once for
+/// all eight. More would be further apart: passes over eight kilobytes look like eight walks to a processor that reads
+/// ahead, and took up to twice as long. Where lanes are watched for NaN, two are nearer still. (Accumulators in an array
+/// that should stay in registers were spilled at every step.)
 ///
 /// # Safety
 /// `data` points at `len >= lanes` elements, and `lanes` is a multiple of [`LANES`].
@@ -155,13 +156,13 @@ unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
     Some(key)
 }
 
-/// As many lanes as a sweep needs at most. Vectors that straddle two lines of the cache would take longer, or not, by where
-/// the stack happens to be.
+/// As many lanes as a sweep needs at most. Vectors that straddle two lines of the cache would take longer, or not, by
+/// where the stack happens to be.
 #[repr(align(64))]
 struct Accumulators<L>([MaybeUninit<L>; ACCUMULATORS]);
 
-/// Accumulates `COUNT` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`; asks for what
-/// comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.
+/// Accumulates `COUNT` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`; asks for
+/// what comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.
 ///
 /// # Safety
 /// There are `COUNT` stretches; unless `FRESH`, `best` is filled.

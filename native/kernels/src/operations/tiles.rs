@@ -6,7 +6,7 @@
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::isa::dispatch;
-use crate::kernels::accumulate::{AT_ONCE, Lines, Passes, Start};
+use crate::kernels::accumulate::{Lines, Passes, Start, in_one_pass};
 use crate::kernels::pack::{Pack, SCRATCH};
 use crate::kernels::prefetch::LINE;
 use crate::layout::axis::{Strides, position, positions};
@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
         }
         let direct_output = inner.strides.output == size as isize && !in_place;
         let plain = direct_output && readable;
-        let streams = plain && operands.len() <= AT_ONCE;
+        let streams = plain && in_one_pass(operands.len() - broadcast);
         // Threads share whole tiles: with four or more for each, none has much more to do than another.
         let fair = if num_threads > 1 { positions(axes) * size / (4 * num_threads) } else { usize::MAX };
         // What goes by way of scratch memory or takes more than one pass stays in the first-level cache.
