@@ -26,7 +26,7 @@ LAYERS = {
         "lib",
         "registration",
         "inference kernel",
-        "arg_reduce extremum one_hot",
+        "arg_reduce extremum one_hot reduce",
         "axes operator order",
         "attributes pool tensor",
         "api element resident host",
