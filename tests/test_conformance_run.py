@@ -1,10 +1,13 @@
 """Asking runtimes: what an answer is worth, and what a crash or a hang costs."""
 
+import io
 import json
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from extremum import runtimes
 from extremum.cli import main
@@ -206,6 +209,14 @@ def test_the_command_exits_with_1_where_a_document_speaks_against_an_answer(caps
     status, out = command(capsys, "run", "hostile:segfault", *words)
     assert status == 1
     assert "crashed: argmax_13_int8_ties_rows: SIGSEGV" in out
+
+
+def test_the_command_shows_how_far_it_is_and_the_time_that_is_left(capsys, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr("extremum.cli.conformance.Console", lambda **_: Console(file=shown, force_terminal=True))
+    status, _ = command(capsys, "run", "extremum", *few("zeros"))
+    assert status == 0
+    assert re.search(r"extremum .*2/2.*\d:\d\d:\d\d", shown.getvalue())
 
 
 def test_the_command_compares_two_runtimes(capsys):
