@@ -101,10 +101,10 @@ EX105 info: onnxruntime runs ArgMax-13 with select_last_index=1 on the CPU, even
   given scores: float32[4, 10], axis=1, select_last_index=1
   help  drop it if ties do not matter""",
     "EX106": f"""\
-EX106 warning: {ORT} does not run ArgMax-13 on int16 at opset 13
+EX106 warning: {ORT} does not run Max-13 on uint16 at opset 13
   at    graph.node[0], opset 13
-  given ArgMax <axis=1> (scores), opset 13; scores = int16[1, 1] [[607]]: [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : \
-Could not find an implementation for ArgMax(13) node with name ''
+  given Max (left, right), opset 13; left = uint16[1] [33375]; right = uint16[1] [55073]: [ONNXRuntimeError] : 9 : \
+NOT_IMPLEMENTED : Could not find an implementation for Max(13) node with name ''
   help  extremum fix --for onnxruntime rewrites it, where standard ONNX can say the same""",
     "EX107": f"""\
 EX107 warning: {ORT} answers ArgMax-13 on float32 otherwise: NaN

@@ -30,16 +30,18 @@ def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extr
     Example::
 
         <ir_version: 8, opset_import: ["" : 13]>
-        g (int16[4, 10] scores) => (int64[4, 1] label) {
-           label = ArgMax <axis = 1> (scores)
+        g (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
+           louder = Max (left, right)
         }
 
     Instead::
 
         <ir_version: 8, opset_import: ["" : 13]>
-        g (int16[4, 10] scores) => (int64[4, 1] label) {
-           wide = Cast <to = 6> (scores)
-           label = ArgMax <axis = 1> (wide)
+        g (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
+           wide_left = Cast <to = 6> (left)
+           wide_right = Cast <to = 6> (right)
+           wide = Max (wide_left, wide_right)
+           louder = Cast <to = 4> (wide)
         }
     """
     asked = targets.asked
