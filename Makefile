@@ -161,6 +161,10 @@ bench-sessions: install ## measure converted nodes beside onnxruntime's own; SES
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.sessions $(SESSIONS)
 
+.PHONY: bench-large
+bench-large: install tools ## measure chunked arrays and files larger than memory; LARGE=virtual, or files FOLDER, needs room
+	$(BIN)/python -m benchmarks.large $(or $(LARGE),matrix)
+
 .PHONY: bench-prepare
 bench-prepare: install ## measure how long a large model takes to open, and how much memory, beside onnxruntime
 	$(BIN)/python -m pip install --quiet --group bench

@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,11 @@ from extremum.errors import ArgumentError, MemoryLimitError
 from extremum.large import jobs
 from extremum.large.grid import lengths, parse_size, places
 from refusal import refusal
+
+with warnings.catch_warnings():
+    # Built for a later NumPy, it says so.
+    warnings.simplefilter("ignore")
+    import netCDF4  # noqa: F401
 
 CLASSIFIER = (
     '<ir_version: 8, opset_import: ["" : 13]> g (float[{n}, 6] x) => (int64[{n}, 1] y) {{ y = ArgMax<axis=1>(x) }}'
@@ -182,7 +188,7 @@ REFUSED = {
     ),
     "a chunk larger than memory": (
         ["argmax", "large.nc", "-o", "y.npy", "--memory", "1MB"],
-        "so little memory does not hold one piece; given: 500,000 bytes of 8,000,064 for 1000000 elements and their "
+        "so little memory does not hold one piece; given: 500,000 bytes of 16,000,064 for 1000000 elements and their "
         "results; help: give more with --memory, or write the file in smaller chunks",
     ),
     "an operation that there is not": (

@@ -11,6 +11,7 @@ from distributed import Client, LocalCluster
 import extremum as ex
 import extremum.dask as ed
 from agreement import assert_identical
+from benchmarks import large
 from extremum.cli import main
 from extremum.partials import Pieces
 from strategies import ELEMENT_TYPES, sample
@@ -113,3 +114,11 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, caps
             main(["apply", *words.split(), "-o", f"{number}.npy", "--scheduler", address])
         assert caught.value.code == 0, capsys.readouterr().err
         assert_identical(np.load(f"{number}.npy"), whole)
+
+
+def test_an_array_that_is_nowhere_at_once(client):
+    """A short sample of what `make bench-large LARGE=virtual` measures."""
+    client.wait_for_workers(2, timeout=60)
+    _, peaks = large.virtual(0.2, 0.01, client.scheduler.address)
+    assert len(peaks) == 2
+    assert max(peaks.values()) < 2e9

@@ -94,12 +94,29 @@ def test_the_python_examples_of_a_page_run(page, monkeypatch):
     run_doctest(test)
 
 
-def test_the_commands_of_the_readme_run():
-    commands = [line for block in code_blocks("console") for line in re.findall(r"^\$ (extremum .*)$", block, re.M)]
+def run_commands(page: str, folder: Path) -> None:
+    commands = [
+        line for block in code_blocks("console", page) for line in re.findall(r"^\$ (extremum .*)$", block, re.M)
+    ]
     assert commands
     script = shutil.which("extremum", path=sysconfig.get_path("scripts"))
     for command in commands:
-        subprocess.run([script, *command.split()[1:]], cwd=ROOT, capture_output=True, check=True)
+        subprocess.run([script, *command.split()[1:]], cwd=folder, capture_output=True, check=True)
+
+
+def test_the_commands_of_the_readme_run():
+    run_commands(README, ROOT)
+
+
+def test_the_page_about_large_arrays_runs(tmp_path, monkeypatch):
+    for library in ("distributed", "xarray", "zarr"):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "large.md").read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest("\n".join(code_blocks("python", page)), {}, "large.md", "large.md", 0)
+    assert test.examples
+    run_doctest(test)
+    run_commands(page, tmp_path)
 
 
 def test_the_table_of_the_readme_is_what_extremum_ops_prints():

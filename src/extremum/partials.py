@@ -85,6 +85,12 @@ class Pieces:
             for end in ends
         )
 
+    def whole(self, piece: Adopted, origin: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
+        call = replace(self.call, origin=origin)
+        found = call.find(piece, self.values, self.index, self.defaults)
+        return tuple(each for end in found for each in (end.values, end.indices) if each is not None)
+
     def merged(self, parts: Sequence[Part]) -> Part:
         """Return the part of what several are of, in whatever sequence they come."""
         if len(parts) == 1:
@@ -109,6 +115,9 @@ class Pieces:
         split = [axis for axis in self.axes if shape[axis] != self.shape[axis]]
         if not split:
             return np.asarray(indices)
+        if indices.size == 1:
+            # One slice, as of most pieces that are small: arithmetic of arrays would take longer than the search.
+            return np.full(indices.shape, self._place(indices.item(), shape, offset), indices.dtype)
         first, stride = self.axes[0], math.prod(self.shape[axis] for axis in self.axes[1:])
         if split == [first]:
             # Whole rows of it: they are counted alike.
@@ -121,6 +130,16 @@ class Pieces:
                 rest, stride = rest // length, stride * self.shape[axis]
         whole[indices == -1] = -1
         return np.asarray(whole)
+
+    def _place(self, index: int, shape: tuple[int, ...], offset: tuple[int, ...]) -> int:
+        """Return what one index into the reduced axes of a piece is in the whole."""
+        if index == -1:
+            return -1
+        whole, rest, stride = 0, index, 1
+        for axis in reversed(self.axes):
+            rest, at = divmod(rest, shape[axis])
+            whole, stride = whole + (at + offset[axis]) * stride, stride * self.shape[axis]
+        return whole
 
     def _merged(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[Any, Any]:
         values, indices = (np.stack([end[at] for end in ends]) for at in (0, 1))

@@ -18,7 +18,7 @@ import extremum as ex
 from extremum.elementwise import broadcast_shape
 from extremum.interop import Adopted
 from extremum.large.grid import Place, lengths, places
-from extremum.large.source import Source
+from extremum.large.source import Source, read_ahead
 from extremum.one_hot import ones
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction
@@ -26,7 +26,7 @@ from extremum.reductions import Reduction
 __all__ = ["ENOUGH", "Elementwise", "Hardmax", "Indices", "Job", "Step", "planned"]
 
 ENOUGH = 64 << 20
-"""Bytes of a piece, above which a larger one is read no faster."""
+"""Bytes of a piece that is large enough for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +67,48 @@ class Indices:
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Read each place of the axes that stay once for each piece of those that are reduced."""
-        for kept, part in self._parts(memory, 0):
-            if isinstance(part, int):
-                yield Step(part)
-                continue
-            shown = [axis for axis in range(len(kept)) if self.pieces.call.keepdims or axis not in self.pieces.axes]
-            place = tuple(slice(0, 1) if axis in self.pieces.axes else kept[axis] for axis in shown)
-            (block,) = self.pieces.settled([part], tuple(each.start for each in place))
-            yield Step(0, place, np.asarray(block))
+        axes, keepdims = self.pieces.axes, self.pieces.call.keepdims
+        for kept, read, part, whole in self._parts(memory, 0):
+            shown = [axis for axis in range(len(kept)) if keepdims or axis not in axes]
+            place = tuple(slice(0, 1) if axis in axes else kept[axis] for axis in shown)
+            origin = tuple(each.start for each in place)
+            if whole is not None:
+                yield Step(read, place, np.asarray(self.pieces.whole(whole, origin)[0]))
+            elif part is not None:
+                yield Step(read, place, np.asarray(self.pieces.settled([part], origin)[0]))
+            else:
+                yield Step(read)
 
-    def _parts(self, memory: int, extra: int) -> Iterator[tuple[Place, Part | int]]:
-        """Yield how many bytes were read, and the part of each place of the axes that stay, when it is complete."""
+    def _parts(self, memory: int, extra: int) -> Iterator[tuple[Place, int, Part | None, Adopted | None]]:
+        """Yield a place of the axes that stay, the bytes read, and the part of it once it is complete.
+
+        Where one piece has all of a place it is yielded instead, unless more is to be made of the part.
+        """
         source, axes = self.sources[0], self.pieces.axes
-        rank = len(source.shape)
+        rank = range(len(source.shape))
 
         def cost(sizes: Sequence[int]) -> int:
             state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
-            return math.prod(sizes) * (source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
+            # One piece is read while another is looked at.
+            return math.prod(sizes) * (2 * source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
 
-        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, ENOUGH)
-        steps = [sizes[axis] if axis in axes else source.shape[axis] for axis in range(rank)]
-        for kept in places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes):
-            part: Part | None = None
-            within = [source.shape[axis] if axis in axes else 1 for axis in range(rank)]
-            for step in places(within, [min(a, b) for a, b in zip(steps, within, strict=True)]):
-                place = tuple(step[axis] if axis in axes else kept[axis] for axis in range(rank))
-                block = source.read(place)
-                found = self.pieces.part(Adopted(block), tuple(each.start for each in place))
-                part = found if part is None else self.pieces.merged([part, found])
-                read = block.nbytes
-                del block
-                source.release()
-                yield kept, read
-            assert part is not None
-            yield kept, part
+        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, min(ENOUGH, source.enough))
+        within = [source.shape[axis] if axis in axes else 1 for axis in rank]
+        steps = list(places(within, [min(size, length) for size, length in zip(sizes, within, strict=True)]))
+        kept_places = list(places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes))
+        wanted = [
+            tuple(step[axis] if axis in axes else kept[axis] for axis in rank) for kept in kept_places for step in steps
+        ]
+        blocks = read_ahead(self.sources, ([place] for place in wanted))
+        part: Part | None = None
+        for number, (place, (block,)) in enumerate(zip(wanted, blocks, strict=True)):
+            kept, step = kept_places[number // len(steps)], number % len(steps)
+            if not steps[1:] and not extra:
+                yield kept, block.nbytes, None, Adopted(block)
+                continue
+            found = self.pieces.part(Adopted(block), tuple(each.start for each in place))
+            part = found if step == 0 or part is None else self.pieces.merged([part, found])
+            yield kept, block.nbytes, part if step == len(steps) - 1 else None, None
 
     def lazy(self) -> Any:
         """Return the indices."""
@@ -120,9 +128,9 @@ class Hardmax(Indices):
     def steps(self, memory: int) -> Iterator[Step]:
         """Find the indices of a place, and write its ones and zeros a piece at a time."""
         source, axes = self.sources[0], self.pieces.axes
-        for kept, part in self._parts(memory, self.dtype.itemsize):
-            if isinstance(part, int):
-                yield Step(part)
+        for kept, read, part, _ in self._parts(memory, self.dtype.itemsize):
+            yield Step(read)
+            if part is None:
                 continue
             indices = part[0][1]
             whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
@@ -168,16 +176,14 @@ class Elementwise:
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         granule = (1,) * rank if coarsest is None else coarsest.granule
         order = tuple(range(rank)) if coarsest is None else coarsest.order
-        each_takes = sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtype.itemsize
-        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2, ENOUGH)
-        for place in places(self.shape, sizes):
-            blocks = [each.read(_of(each.shape, place)) for each in self.sources]
-            read = sum(block.nbytes for block in blocks)
+        enough = min(ENOUGH, *(each.enough for each in self.sources))
+        each_takes = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtype.itemsize
+        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2, enough)
+        wanted = list(places(self.shape, sizes))
+        every = ([_of(each.shape, place) for each in self.sources] for place in wanted)
+        for place, blocks in zip(wanted, read_ahead(self.sources, every), strict=True):
             block = np.asarray(self._function(*blocks, nan_policy=self._nan_policy))
-            del blocks
-            for each in self.sources:
-                each.release()
-            yield Step(read, place, block)
+            yield Step(sum(each.nbytes for each in blocks), place, block)
 
     def lazy(self) -> Any:
         """Return the extrema."""

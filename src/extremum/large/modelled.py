@@ -14,7 +14,7 @@ from extremum.errors import ArgumentError, ModelError
 from extremum.graph.inputs import declared_inputs
 from extremum.large.grid import lengths, places
 from extremum.large.jobs import ENOUGH, Step
-from extremum.large.source import Source
+from extremum.large.source import Source, read_ahead
 
 __all__ = ["Modelled"]
 
@@ -56,8 +56,8 @@ class Modelled:
         granule[axis] = self._batch or source.granule[axis]
         one = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * one, memory // 2, ENOUGH)
-        for place in places(source.shape, sizes):
-            block = source.read(place)
+        wanted = list(places(source.shape, sizes))
+        for place, (block,) in zip(wanted, read_ahead([source], ([each] for each in wanted)), strict=True):
             start, stop = place[axis].start, place[axis].stop
             step = self._batch or max(stop - start, 1)
             cuts = [block[(slice(None),) * axis + (slice(at, at + step),)] for at in range(0, stop - start, step)]
@@ -67,10 +67,7 @@ class Modelled:
                 slice(start, stop) if each == self._output.batch else slice(0, length)
                 for each, length in enumerate(self.shape)
             )
-            read = block.nbytes
-            del block, cuts
-            source.release()
-            yield Step(read, out, result)
+            yield Step(block.nbytes, out, result)
 
     def lazy(self) -> Any:
         """Return the output."""

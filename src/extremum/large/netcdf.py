@@ -19,6 +19,8 @@ __all__ = ["NetcdfSource"]
 class NetcdfSource:
     """A variable of a file."""
 
+    enough = 64 << 20
+
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)
         if not path.exists():
@@ -45,7 +47,7 @@ class NetcdfSource:
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
 
-    def release(self) -> None:
+    def release(self, place: Place) -> None:
         """Nothing is kept."""
 
     def chunked(self) -> Any:

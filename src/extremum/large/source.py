@@ -5,7 +5,8 @@ Decides which format a name stands for. Each format is a file of this folder.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from extremum.errors import DependencyError, ExtremumError, InputError, first_line
 from extremum.large.grid import Place
 
-__all__ = ["Source", "open_source"]
+__all__ = ["Source", "open_source", "read_ahead"]
 
 
 class Source(Protocol):
@@ -29,15 +30,37 @@ class Source(Protocol):
     # In which pieces it lies in the file, and its axes, those that lie farthest apart first.
     granule: tuple[int, ...]
     order: tuple[int, ...]
+    # Bytes of pieces above which larger ones are read no faster.
+    enough: int
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return the elements at a place."""
 
-    def release(self) -> None:
-        """Let go of what was read."""
+    def release(self, place: Place) -> None:
+        """Let go of what was read there."""
 
     def chunked(self) -> Any:
         """Return the array as Dask's, for processes that see the same file."""
+
+
+def read_ahead(sources: Sequence[Source], wanted: Iterable[Sequence[Place]]) -> Iterator[list[NDArray[Any]]]:
+    """Yield what sources have at one place each after the other; the next is read while this one is made use of."""
+
+    def read(places: Sequence[Place]) -> list[NDArray[Any]]:
+        return [source.read(place) for source, place in zip(sources, places, strict=True)]
+
+    rest = iter(wanted)
+    with ThreadPoolExecutor(1) as reader:
+        coming = ((places, reader.submit(read, places)) for places in rest)
+        now = next(coming, None)
+        while now is not None:
+            places, future = now
+            blocks = future.result()
+            now = next(coming, None)
+            yield blocks
+            del blocks, future
+            for source, place in zip(sources, places, strict=True):
+                source.release(place)
 
 
 def open_source(name: str, variable: str | None = None) -> Source:

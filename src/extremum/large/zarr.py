@@ -18,6 +18,9 @@ __all__ = ["ZarrSource"]
 class ZarrSource:
     """An array whose chunks are files."""
 
+    # Several chunks are unpacked at a time.
+    enough = 64 << 20
+
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)
         if not path.exists():
@@ -50,7 +53,7 @@ class ZarrSource:
                 f"{self.path!r} is damaged: a chunk cannot be read", given=f"elements {_words(place)}: {error}"
             ) from None
 
-    def release(self) -> None:
+    def release(self, place: Place) -> None:
         """Nothing is kept."""
 
     def chunked(self) -> Any:

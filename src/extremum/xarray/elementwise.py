@@ -11,7 +11,7 @@ from typing import Any
 import xarray as xr
 
 import extremum as ex
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.policy import NanPolicy
 from extremum.xarray.labelled import Dims, each_variable, mask, named, require_labelled
 
@@ -64,7 +64,9 @@ def _elementwise(function: Callable[..., Any], operands: tuple[Any, ...], nan_po
         return xr.apply_ufunc(
             function, *operands, dask="allowed", join="exact", keep_attrs=True, kwargs={"nan_policy": nan_policy}
         )
-    except xr.AlignmentError as error:
+    except ExtremumError:
+        raise
+    except ValueError as error:
         raise ArgumentError(
             f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}",
             remedy="align them first, as xarray.align(x, y) does",

@@ -1,0 +1,222 @@
+"""Beyond one array and one machine: Dask's argmax beside ours, what a chunk costs, peaks, files.
+
+    python -m benchmarks.large matrix           both argmax on the same chunks and scheduler
+    python -m benchmarks.large chunks FILE.png  what a chunk costs, for 100 to 100,000 of them, and a chart
+    python -m benchmarks.large virtual          60 GB that are never anywhere at once, on two processes
+    python -m benchmarks.large files FOLDER     4 GB as .npy and as Zarr under --memory 512MB
+
+Answers are compared before anything is timed; times are the least of several, taken in turns.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+import extremum.dask
+from extremum import markdown
+from extremum.large.jobs import planned
+from extremum.large.source import Source, open_source
+
+__all__ = ["CASES", "chunk_costs", "matrix", "read_only", "virtual"]
+
+NAMES = ("x.npy", "x.zarr")
+_SCHEDULERS = ("synchronous", "threads")
+
+# Shape, chunks, element type, axis.
+CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], str, int | None], ...] = (
+    ((100000, 1000), (10000, 1000), "float32", 0),
+    ((100000, 1000), (10000, 1000), "float32", 1),
+    ((100000, 1000), (10000, 1000), "float32", None),
+    ((4000, 4000), (500, 500), "float32", 0),
+    ((4000, 4000), (500, 500), "float32", 1),
+    ((4000, 4000), (500, 500), "float32", None),
+    ((4000, 4000), (500, 500), "uint8", 0),
+    ((4000, 4000), (500, 500), "float64", 1),
+    ((21, 1000, 1000), (1, 1000, 1000), "float32", 0),
+    ((21, 1000, 1000), (21, 100, 1000), "float32", 0),
+    ((21, 1000, 1000), (4, 500, 1000), "int16", 0),
+    ((10000,), (10,), "float32", 0),
+    ((200, 200), (10, 10), "float32", None),
+)
+
+
+def in_turns(calls: Sequence[Callable[[], Any]], turns: int) -> list[float]:
+    """Return the least seconds that each of several calls takes."""
+    least = [float("inf")] * len(calls)
+    for _ in range(turns):
+        for at, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            least[at] = min(least[at], time.perf_counter() - start)
+    return least
+
+
+def _compute(function: Callable[..., Any], x: Any, axis: int | None, scheduler: str) -> Any:
+    return function(x, axis).compute(scheduler=scheduler)
+
+
+def matrix(turns: int = 7, cases: Any = CASES) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each case and scheduler: milliseconds of ours and of Dask's, and how many times as fast it is."""
+    random = np.random.default_rng(0)
+    for shape, chunks, dtype, axis in cases:
+        # No two elements of a slice are equal more often than chance has it; Dask's answer differs for ties.
+        data = (
+            (random.random(shape) * 2**31).astype(dtype) if dtype != "uint8" else random.integers(0, 255, shape, "u1")
+        )
+        x = da.from_array(data, chunks=chunks).persist(scheduler="synchronous")
+        if axis is not None:
+            ours, theirs = (function(x, axis).compute() for function in (extremum.dask.argmax, da.argmax))
+            np.testing.assert_array_equal(ours, theirs)
+        for scheduler in _SCHEDULERS:
+            calls = [partial(_compute, function, x, axis, scheduler) for function in (extremum.dask.argmax, da.argmax)]
+            mine, other = in_turns(calls, turns)
+            words = " x ".join(map(str, shape)), " x ".join(map(str, chunks)), dtype, str(axis)
+            yield (*words, scheduler, f"{mine * 1e3:.1f}", f"{other * 1e3:.1f}", f"{other / mine:.1f}")
+
+
+def chunk_costs(counts: tuple[int, ...] = (100, 1000, 10000, 100000)) -> Iterator[tuple[int, float, float, float]]:
+    """Yield a number of chunks, and microseconds for each: of our graph, of our answer, and of Dask's own."""
+    for count in counts:
+        x = da.ones((count * 10,), chunks=10, dtype=np.float32)
+        turns = 3 if count < 50000 else 1
+
+        graph = partial(extremum.dask.argmax, x, 0)
+        answers = [partial(_compute, each, x, 0, "synchronous") for each in (extremum.dask.argmax, da.argmax)]
+        made, ours, theirs = in_turns([graph, *answers], turns)
+        yield count, made / count * 1e6, ours / count * 1e6, theirs / count * 1e6
+
+
+def draw(costs: list[tuple[int, float, float, float]], path: Path) -> None:
+    """Draw the cost of a chunk over the number of chunks."""
+    figure = import_module("matplotlib.figure").Figure(figsize=(6, 3.4), layout="constrained")
+    axes = figure.subplots()
+    counts = [cost[0] for cost in costs]
+    for at, words, colour in (
+        (3, "dask.array.argmax", "#D55E00"),
+        (2, "extremum.argmax", "#0072B2"),
+        (1, "its graph", "#56B4E9"),
+    ):
+        axes.plot(counts, [cost[at] for cost in costs], marker="o", color=colour, label=words)
+    axes.set(xscale="log", ylim=(0, None), xlabel="chunks", ylabel="microseconds for each chunk")
+    axes.set_title("A chunk costs the same, however many there are", loc="left", fontsize=10)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))) * 1024
+
+
+def generated(block_info: Any = None, *, columns: int) -> Any:
+    """Return one chunk of a virtual array: rows of a saw, the largest of which is in its last row."""
+    (start, stop), _ = block_info[None]["array-location"]
+    return np.broadcast_to(np.arange(start, stop, dtype=np.float32)[:, None] % 16777216, (stop - start, columns)).copy()
+
+
+def virtual(gigabytes: float = 60.0, chunk: float = 0.1, address: str | None = None) -> tuple[float, dict[str, int]]:
+    """Reduce an array that is generated chunk by chunk over its chunked axis; return seconds and each worker's peak."""
+    from distributed import Client, LocalCluster
+
+    columns = 1000
+    rows = int(gigabytes * 1e9 / 4 / columns)
+    sizes = (int(chunk * 1e9 / 4 / columns), columns)
+    chunks = da.zeros((rows, columns), chunks=sizes, dtype=np.float32).chunks
+    x = da.map_blocks(generated, columns=columns, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), np.float32))
+    cluster = (
+        None if address else LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=None)
+    )
+    with Client(address or cluster, set_as_default=False) as client:
+        start = time.perf_counter()
+        found = client.compute(extremum.dask.argmax(x, axis=0)).result()
+        seconds = time.perf_counter() - start
+        peaks = client.run(_peak)
+    if cluster is not None:
+        cluster.close()
+    np.testing.assert_array_equal(found, min(rows, 16777216) - 1)
+    return seconds, peaks
+
+
+def read_only(source: Source, memory: int) -> None:
+    """Read a file as argmax over its last axis does, and no more than that."""
+    job = planned("argmax", source, len(source.shape) - 1)
+    for _ in job._parts(memory, 0):
+        pass
+
+
+def _streamed(source: Source, axis: int) -> None:
+    for _ in planned("argmax", source, axis).steps(512_000_000):
+        pass
+
+
+def files(folder: Path, turns: int = 3) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each format: the peak of the command, and how fast it is beside reading the same file."""
+    import zarr
+
+    shape, rows = (1_000_000, 1000), 20_000
+    packed = zarr.create_array(store=str(folder / "x.zarr"), shape=shape, chunks=(rows, 1000), dtype="float32")
+    random = np.random.default_rng(0)
+    with (folder / "x.npy").open("xb") as file:
+        # Not mapped: the peak of a process counts for those that it starts.
+        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start in range(0, shape[0], rows):
+            block = random.random((rows, 1000), np.float32)
+            packed[start : start + rows] = block
+            file.write(block.data)
+    for name in NAMES:
+        for axis in (0, 1):
+            out = folder / "y.npy"
+            out.unlink(missing_ok=True)
+            words = [sys.executable, "-m", "extremum", "apply", "argmax", str(folder / name), "--axis", str(axis)]
+            process = subprocess.Popen([*words, "-o", str(out), "--memory", "512MB"], stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            assert status == 0
+            source = open_source(str(folder / name))
+
+            compute = partial(_streamed, source, axis)
+            mine, reading = in_turns([compute, partial(read_only, source, 512_000_000)], turns)
+            yield (
+                name,
+                str(axis),
+                f"{usage.ru_maxrss / 1024:.0f} MB",
+                f"{mine:.2f} s",
+                f"{reading:.2f} s",
+                f"{reading / mine:.2f}",
+            )
+
+
+def main(words: list[str]) -> None:
+    """Measure what is asked for, and print it."""
+    match words:
+        case ["matrix"]:
+            heading = ("shape", "chunks", "type", "axis", "scheduler", "ours, ms", "Dask's, ms", "times as fast")
+            print(markdown.table(heading, list(matrix())))  # noqa: T201
+        case ["chunks", picture]:
+            costs = list(chunk_costs())
+            draw(costs, Path(picture))
+            rows = [(f"{count:,}", *(f"{each:.0f}" for each in rest)) for count, *rest in costs]
+            print(markdown.table(("chunks", "our graph, us", "ours, us", "Dask's, us"), rows))  # noqa: T201
+        case ["virtual"]:
+            seconds, peaks = virtual()
+            print(f"60 GB in {seconds:.0f} s, peaks " + ", ".join(f"{each / 1e6:.0f} MB" for each in peaks.values()))  # noqa: T201
+        case ["files", folder]:
+            headings = ("file", "axis", "peak", "argmax", "reading alone", "share of the speed of reading")
+            print(markdown.table(headings, list(files(Path(folder)))))  # noqa: T201
+        case _:
+            raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
