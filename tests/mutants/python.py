@@ -92,8 +92,8 @@ MUTANTS = (
     Mutant(
         "an unknown attribute passes",
         "src/extremum/validate/attribute.py",
-        "if not _states(row, name):",
-        "if not _states(row, name) and not name:",
+        "if not _states(schema, name):",
+        "if not _states(schema, name) and not name:",
         ["test_validate.py"],
     ),
     Mutant(
@@ -163,7 +163,7 @@ MUTANTS = (
     Mutant(
         "a reduced axis without elements passes",
         "src/extremum/infer.py",
-        "if shape[axis] == 0 and not row.identity:",
+        "if shape[axis] == 0 and not schema.identity:",
         "if shape[axis] == -1:",
         ["test_infer.py"],
     ),
@@ -220,14 +220,14 @@ MUTANTS = (
     Mutant(
         "ArgMin looks for the largest",
         "src/extremum/lower.py",
-        "order=Order.MAX if row.family is Family.ARGMAX else Order.MIN,",
+        "order=Order.MAX if schema.family is Family.ARGMAX else Order.MIN,",
         "order=Order.MAX,",
         ["test_lower.py", "test_backend.py"],
     ),
     Mutant(
         "a coerced Hardmax looks along one axis",
         "src/extremum/validate/axis.py",
-        "return tuple(range(chosen[0], rank)) if row.coerced else chosen",
+        "return tuple(range(chosen[0], rank)) if schema.coerced else chosen",
         "return chosen",
         ["test_lower.py", "test_validate.py"],
     ),
@@ -275,6 +275,35 @@ MUTANTS = (
         "elif attribute.ref_attr_name in of_function:",
         "else:",
         ["test_backend_nesting.py", "test_fix.py", "test_docs.py"],
+    ),
+    # Inside onnxruntime.
+    Mutant(
+        "ReduceMax 12 in a session has an answer for nothing",
+        "src/extremum/onnxruntime/convert.py",
+        "if schema.every_axis and not schema.identity:",
+        "if False:",
+        ["test_onnxruntime_convert.py", "test_reduce_max.py"],
+    ),
+    Mutant(
+        "the smallest element in a session is the largest",
+        "src/extremum/onnxruntime/convert.py",
+        "Family.MINIMUM, Family.SMALLEST)",
+        "Family.MINIMUM)",
+        ["test_onnxruntime_convert.py", "test_reduce_max.py"],
+    ),
+    Mutant(
+        "what a call of a function gives is not declared to onnxruntime",
+        "src/extremum/onnxruntime/calls.py",
+        "if element is not None and name not in known:",
+        "if False:",
+        ["test_onnxruntime_session.py"],
+    ),
+    Mutant(
+        "an axis without elements gives an empty result",
+        "src/extremum/reductions.py",
+        "if defaults is None and 0 in array.shape:",
+        "if False:",
+        ["test_values.py"],
     ),
     # What is in files and in memory.
     Mutant(
