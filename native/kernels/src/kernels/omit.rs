@@ -2,6 +2,7 @@
 //!
 //! NaN and NaT are told by their bits, so that one kernel per element size serves all types.
 
+use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::pack::{Pack, pitch};
 
@@ -149,3 +150,44 @@ macro_rules! bits {
 }
 
 bits!(u8 u16 u32 u64);
+
+impl ElementType {
+    /// An element that loses to all others but its equals and NaN, as bits.
+    pub fn loser(self, largest: bool) -> u64 {
+        let bits = 8 * self.size() as u32;
+        let sign = 1 << (bits - 1);
+        match self {
+            Self::Bool => !largest as u64,
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => {
+                if largest {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => {
+                if largest {
+                    sign
+                } else {
+                    sign - 1
+                }
+            }
+            Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 => {
+                let infinity = self.nan().map_or(0, |nan| nan.limit);
+                if largest { infinity | sign } else { infinity }
+            }
+        }
+    }
+
+    /// The pattern of the type's NaN: every magnitude above infinity.
+    pub fn nan(self) -> Option<Pattern> {
+        let (magnitude, limit) = match self {
+            Self::Float16 => (0x7fff, 0x7c00),
+            Self::BFloat16 => (0x7fff, 0x7f80),
+            Self::Float32 => (0x7fff_ffff, 0x7f80_0000),
+            Self::Float64 => (0x7fff_ffff_ffff_ffff, 0x7ff0_0000_0000_0000),
+            _ => return None,
+        };
+        Some(Pattern { flip: 0, magnitude, limit })
+    }
+}

@@ -3,6 +3,7 @@
 pub mod argreduce;
 pub mod block;
 pub mod extremum;
+pub mod found;
 pub mod input;
 pub mod onehot;
 pub mod plan;
@@ -12,4 +13,5 @@ pub mod results;
 pub mod select;
 pub mod sink;
 pub mod small;
+pub mod target;
 pub mod tiles;
