@@ -264,11 +264,13 @@ def test_a_disk_that_is_full_is_known_before_anything_is_computed(capsys):
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
 from extremum.cli import main
 from extremum.large import jobs
 from extremum.large.npy import NpySource
 
+# What runs in the background of a shell ignores it, and so does what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 jobs.ENOUGH = 3000
 read = NpySource.read
 

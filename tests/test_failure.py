@@ -108,11 +108,13 @@ def test_every_command_answers_a_mistake_as_json(capsys, command):
     assert json.loads(out)["error"]["reason"].startswith("No such option")
     assert len(err.splitlines()) == 1
     if command not in ("ops", "explain", "conformance"):
-        status, out, _ = ended(capsys, command, "none.onnx", "--json")
+        name = "none.npy" if command == "apply" else "none.onnx"
+        words = ("argmax", name, "-o", "y.npy") if command == "apply" else (name,)
+        status, out, _ = ended(capsys, command, *words, "--json")
         assert status == 2
         assert json.loads(out)["error"] == {
             "kind": "FileNotFoundError",
-            "reason": "none.onnx: No such file or directory",
+            "reason": f"{name}: No such file or directory",
             "where": None,
             "given": None,
             "remedy": None,

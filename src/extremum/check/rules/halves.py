@@ -45,7 +45,8 @@ def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extr
            latest = Where (later, now, before)
         }
     """
-    if targets.runtime is None or schema.family not in _FAMILIES or site.inputs[0].element != "int64":
+    element = next((tensor.element for tensor in site.operands), None)
+    if targets.runtime is None or schema.family not in _FAMILIES or element != "int64":
         return
     asked = _asked(targets.runtime)
     for each in asked.differences(site, (Kind.HALVES,)):
