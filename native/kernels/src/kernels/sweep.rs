@@ -89,8 +89,8 @@ pub unsafe fn sweep_lanes<E: Compared, O: Order>(
 ///
 /// The accumulators stay in memory: a pass takes up to eight stretches into them, so they are loaded and stored once for
 /// all eight. More would be further apart: passes over eight kilobytes look like eight walks to a processor that reads
-/// ahead, and took up to twice as long. Where lanes are watched for NaN, two are nearer still. (Accumulators in an array
-/// that should stay in registers were spilled at every step.)
+/// ahead, and took up to twice as long. Where lanes are watched for NaN, two are nearer still, which pays where more comes
+/// after them. (Accumulators in an array that should stay in registers were spilled at every step.)
 ///
 /// # Safety
 /// `data` points at `len >= lanes` elements, and `lanes` is a multiple of [`LANES`].
@@ -103,7 +103,7 @@ unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
 ) -> Option<Key<E>> {
     let mut best = Accumulators([const { MaybeUninit::<E::Lane>::uninit() }; ACCUMULATORS]);
     let best = &mut best.0[..lanes];
-    let watched = watched::<E>();
+    let near = AHEAD && watched::<E>();
     let mut nan = false;
     let mut at = 0;
     while at < len {
@@ -112,12 +112,12 @@ unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
         // SAFETY: each pass reads as many stretches as its constant says, and so many are left.
         let taken = unsafe {
             match ((len - at) / lanes, at == 0) {
-                (8.., true) if !watched => stretch::<E, O, 8, true, AHEAD>(data.add(at), best, &mut nan),
-                (4.., true) if !watched => stretch::<E, O, 4, true, AHEAD>(data.add(at), best, &mut nan),
+                (8.., true) if !near => stretch::<E, O, 8, true, AHEAD>(data.add(at), best, &mut nan),
+                (4.., true) if !near => stretch::<E, O, 4, true, AHEAD>(data.add(at), best, &mut nan),
                 (2.., true) => stretch::<E, O, 2, true, AHEAD>(data.add(at), best, &mut nan),
                 (_, true) => stretch::<E, O, 1, true, AHEAD>(data.add(at), best, &mut nan),
-                (8.., false) if !watched => stretch::<E, O, 8, false, AHEAD>(data.add(at), best, &mut nan),
-                (4.., false) if !watched => stretch::<E, O, 4, false, AHEAD>(data.add(at), best, &mut nan),
+                (8.., false) if !near => stretch::<E, O, 8, false, AHEAD>(data.add(at), best, &mut nan),
+                (4.., false) if !near => stretch::<E, O, 4, false, AHEAD>(data.add(at), best, &mut nan),
                 (2.., false) => stretch::<E, O, 2, false, AHEAD>(data.add(at), best, &mut nan),
                 (_, false) => stretch::<E, O, 1, false, AHEAD>(data.add(at), best, &mut nan),
             }
