@@ -163,14 +163,15 @@ impl Call {
         let axes = axes.of(&x, function)?;
         self.check(&x, axes, index.kernel())?;
         let (largest, last) = (self.largest, self.last);
-        let input = Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last };
+        // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
+        let input = || Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last };
         let (lens, steps) = (x.shape(), x.strides());
         if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
             // SAFETY: `x` describes readable memory, and one index is all there is to write.
-            detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index.kernel()) });
+            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
             // SAFETY: NumPy reads one element of the descriptor's type.
             return unsafe {
                 let scalar =
@@ -204,7 +205,7 @@ impl Call {
         let to = output.target.data();
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.
-        detached(py, x.bytes(), || unsafe { argreduce(input, walk, to, index.kernel()) });
+        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
         output.finish(fresh)
     }
 

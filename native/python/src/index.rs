@@ -26,7 +26,7 @@ pub struct Index<'py> {
 
 impl<'py> Index<'py> {
     /// Reads the argument. May run Python code.
-    #[inline]
+    #[inline(always)]
     pub fn new(py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>, function: &str) -> PyResult<Self> {
         match dtype {
             Some(dtype) if !dtype.is_none() => Self::named(dtype, function),

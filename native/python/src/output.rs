@@ -8,14 +8,20 @@ use extremum_kernels::layout::PerAxis;
 use pyo3::prelude::*;
 
 /// The caller's array for the result, where one is given. May run Python code.
-#[inline]
+#[inline(always)]
 pub fn argument<'py>(out: Option<&Bound<'py, PyAny>>, function: &str) -> PyResult<Option<Ndarray<'py>>> {
-    let Some(out) = out.filter(|out| !out.is_none()) else { return Ok(None) };
+    match out {
+        Some(out) if !out.is_none() => array(out, function).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn array<'py>(out: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
     if Ndarray::new(out.clone()).is_err() {
         let reason = format!("{function}: out is {}, not an array", out.get_type().name()?);
         return Err(error(out.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into())));
     }
-    target(out, function).map(Some)
+    target(out, function)
 }
 
 /// The array that kernels write to, and the one that the caller gets.

@@ -6,7 +6,7 @@ use crate::element::rank::Extreme;
 use crate::element::stored::Element;
 use crate::element::{ElementType, with_element_and_extreme};
 use crate::isa::{Task, dispatch};
-use crate::kernels::prefetch::LINE;
+use crate::kernels::cache_line::LINE;
 use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::Range;

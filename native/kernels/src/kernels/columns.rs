@@ -6,6 +6,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, NanState};
 use crate::element::order::Order;
 use crate::isa::Task;
+use crate::kernels::cache_line::Aligned;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -204,18 +205,18 @@ unsafe fn descend<F: Compared, O: Order, const ROWS: usize>(
 }
 
 /// Memory in the first-level cache for one value per column.
-struct Tile([MaybeUninit<u64>; TILE / 8]);
+struct Tile(Aligned<[MaybeUninit<u64>; TILE / 8]>);
 
 impl Tile {
     #[inline(always)]
     fn new() -> Self {
-        Self([const { MaybeUninit::uninit() }; TILE / 8])
+        Self(Aligned([const { MaybeUninit::uninit() }; TILE / 8]))
     }
 
     #[inline(always)]
     fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
         assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
         // SAFETY: the memory suffices and is aligned; nothing is said about what it holds.
-        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! It is a hint; an architecture without a stable way to give it goes without.
 
-/// Bytes of a line of the cache.
-pub const LINE: usize = 64;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::cache_line::LINE;
 
 /// Asks for `BYTES` bytes at `from`, which will be read after a pause; any address is allowed.
 #[inline(always)]

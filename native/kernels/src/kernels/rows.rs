@@ -7,7 +7,8 @@
 use crate::element::compare::{Key, utmost};
 use crate::element::order::Order;
 use crate::isa::Task;
-use crate::kernels::prefetch::{LINE, prefetch};
+use crate::kernels::cache_line::LINE;
+use crate::kernels::prefetch::prefetch;
 use crate::kernels::seek::seek;
 use crate::kernels::sweep::{BLOCK, DISTANCE, Sweep, asks_ahead};
 use std::marker::PhantomData;

@@ -3,7 +3,8 @@
 use crate::element::compare::{Compared, Index, Key, Lane, NanState, better_key, pick, utmost, worst};
 use crate::element::integers::Bool;
 use crate::element::order::Order;
-use crate::kernels::prefetch::{LINE, prefetch};
+use crate::kernels::cache_line::{Aligned, LINE};
+use crate::kernels::prefetch::prefetch;
 use std::mem::MaybeUninit;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
@@ -101,7 +102,7 @@ unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
     champion: Option<Key<E>>,
     lanes: usize,
 ) -> Option<Key<E>> {
-    let mut best = Accumulators([const { MaybeUninit::<E::Lane>::uninit() }; ACCUMULATORS]);
+    let mut best = Aligned([const { MaybeUninit::<E::Lane>::uninit() }; ACCUMULATORS]);
     let best = &mut best.0[..lanes];
     let near = AHEAD && watched::<E>();
     let mut nan = false;
@@ -155,11 +156,6 @@ unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
     }
     Some(key)
 }
-
-/// As many lanes as a sweep needs at most. Vectors that straddle two lines of the cache would take longer, or not, by
-/// where the stack happens to be.
-#[repr(align(64))]
-struct Accumulators<L>([MaybeUninit<L>; ACCUMULATORS]);
 
 /// Accumulates `COUNT` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`; asks for
 /// what comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.

@@ -7,6 +7,7 @@
 // An architecture without zips of 16 bytes uses the last implementation below; the tests hold the others there too.
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports, unused_macros))]
 
+use crate::kernels::cache_line::Aligned;
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -115,8 +116,8 @@ unsafe fn rest<T: Zip, const N: usize>(
     width: usize,
 ) {
     for start in rows.clone().step_by(N) {
-        let mut copy = [[0u8; VECTOR]; N];
-        for (row, line) in (start..rows.end).zip(&mut copy) {
+        let mut copy = Aligned([[0u8; VECTOR]; N]);
+        for (row, line) in (start..rows.end).zip(&mut copy.0) {
             // SAFETY: `width` elements of a row that exists; a line has room for `N`.
             unsafe {
                 let source = from.offset(stride * row as isize);
@@ -124,7 +125,7 @@ unsafe fn rest<T: Zip, const N: usize>(
             }
         }
         // SAFETY: the copy is a whole square, and the pitch leaves room for whole vectors.
-        unsafe { square::<T, N, 16>(copy.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
+        unsafe { square::<T, N, 16>(copy.0.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
     }
 }
 

@@ -4,6 +4,7 @@ use crate::element::compare::{Compared, Key, Lane};
 use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::batches::batch::{Batches, ROWS};
+use crate::kernels::cache_line::Aligned;
 use crate::kernels::columns::Columns;
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
@@ -89,8 +90,8 @@ impl Blocks<'_> {
         read: impl FnOnce(*const u8, isize),
     ) {
         let size = self.input.element.size();
-        let mut scratch = [const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8];
-        let to = scratch.as_mut_ptr().cast::<u8>();
+        let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
+        let to = scratch.0.as_mut_ptr().cast::<u8>();
         let pack = Pack { data, outer, inner, size, swapped: self.input.swapped, to };
         // SAFETY: the caller's.
         unsafe {

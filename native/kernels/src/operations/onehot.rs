@@ -2,6 +2,7 @@
 
 use crate::element::stored::Element;
 use crate::element::{ElementType, with_element};
+use crate::kernels::cache_line::Aligned;
 use crate::layout::axis::{Axis, Odometer, merge, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::operations::input::Input;
@@ -58,15 +59,18 @@ impl Sink for Hot<'_> {
         let size = self.element.size();
         if let [Axis { len, strides: ReductionOffsets { index: 1, output: stride, .. } }] = self.reduced[..] {
             let row = len * size;
-            if stride == size as isize && axis.strides.output == row as isize && row <= 64 {
-                // SAFETY: the caller's promise.
-                return unsafe {
-                    match row {
-                        0..=16 => self.short_rows::<16>(output, row, index),
-                        17..=32 => self.short_rows::<32>(output, row, index),
-                        _ => self.short_rows::<64>(output, row, index),
-                    }
-                };
+            if stride == size as isize && axis.strides.output == row as isize && row <= LONGEST {
+                // SAFETY: the caller's promise; an index is below the length of its row.
+                return with_element!(self.element, E => unsafe {
+                    static LONG: LongRow<E> = long_row();
+                    let middle = LONG.0.as_ptr().cast::<u8>().wrapping_add(MIDDLE);
+                    let write = match row {
+                        0..=16 => short_rows::<{ size_of::<E>() }, 16>,
+                        17..=32 => short_rows::<{ size_of::<E>() }, 32>,
+                        _ => short_rows::<{ size_of::<E>() }, LONGEST>,
+                    };
+                    write(middle, output, row, index)
+                });
             }
         }
         // SAFETY: the caller's promise.
@@ -88,47 +92,54 @@ impl Sink for Hot<'_> {
     }
 }
 
-/// Elements of the longest row that is copied: 64 bytes, of one byte each.
-const MIDDLE: usize = 64;
+/// Bytes of the longest row that is copied, and those before the one that all such rows are copied from. Copies of up to 32
+/// bytes cross no line of the cache there: those that do take twice as long.
+const LONGEST: usize = 64;
+const MIDDLE: usize = LONGEST + 32;
 
-/// Zeros with a one in the middle.
-const fn long_row<E: Element>() -> [E; 2 * MIDDLE] {
+/// Zeros with a one in the middle, longer than need be where an element is.
+type LongRow<E> = Aligned<[E; MIDDLE + LONGEST]>;
+
+const fn long_row<E: Element>() -> LongRow<E> {
     // SAFETY: zero is all zero bits in every element type.
-    let mut row = unsafe { MaybeUninit::<[E; 2 * MIDDLE]>::zeroed().assume_init() };
-    row[MIDDLE] = E::ONE;
-    row
+    let mut row = unsafe { MaybeUninit::<[E; MIDDLE + LONGEST]>::zeroed().assume_init() };
+    row[MIDDLE / size_of::<E>()] = E::ONE;
+    Aligned(row)
+}
+
+/// Writes a row for each index, all end to end: each is a piece of a long row with a one in the `middle`, `WIDTH` bytes of
+/// it. What is written too much is the beginning of the next row, which comes after.
+///
+/// # Safety
+/// Each index is below the length of a row, which is `row <= WIDTH` bytes; there are `WIDTH` bytes on either side of the
+/// middle, and the output has room for the rows.
+unsafe fn short_rows<const SIZE: usize, const WIDTH: usize>(
+    middle: *const u8,
+    output: *mut u8,
+    row: usize,
+    index: &[i64],
+) {
+    // SAFETY: the caller's.
+    let from = |place: i64| unsafe { middle.offset(-(place as isize) * SIZE as isize).cast::<[u8; WIDTH]>() };
+    let whole = (index.len() * row).checked_sub(WIDTH).map_or(0, |rest| rest / row + 1);
+    let mut to = output;
+    for &place in &index[..whole] {
+        // SAFETY: the caller's; from here on there is room for `WIDTH` bytes.
+        unsafe {
+            to.cast::<[u8; WIDTH]>().write_unaligned(from(place).read_unaligned());
+            to = to.add(row);
+        }
+    }
+    for &place in &index[whole..] {
+        // SAFETY: the caller's.
+        unsafe {
+            to.copy_from_nonoverlapping(from(place).cast(), row);
+            to = to.add(row);
+        }
+    }
 }
 
 impl Hot<'_> {
-    /// Writes rows of `row <= WIDTH` bytes that lie end to end: each is a piece of a long row with a one in the
-    /// middle. What is written too much is the beginning of the next row, which comes after.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take); the rows lie end to end, and each index is below the length of a row.
-    unsafe fn short_rows<const WIDTH: usize>(&self, output: *mut u8, row: usize, index: &[i64]) {
-        let size = self.element.size();
-        let middle = with_element!(self.element, E => {
-            static LONG: [E; 2 * MIDDLE] = long_row();
-            LONG.as_ptr().wrapping_add(MIDDLE).cast::<u8>()
-        });
-        let end = index.len() * row;
-        for (number, &place) in index.iter().enumerate() {
-            let start = number * row;
-            // SAFETY: the index is below the length of the row, which `WIDTH` bytes hold; the rows lie in the output.
-            unsafe {
-                let from = middle.sub(place as usize * size);
-                if start + WIDTH <= end {
-                    output
-                        .add(start)
-                        .cast::<[u8; WIDTH]>()
-                        .write_unaligned(from.cast::<[u8; WIDTH]>().read_unaligned());
-                } else {
-                    output.add(start).copy_from_nonoverlapping(from, row);
-                }
-            }
-        }
-    }
-
     /// Bytes from the first reduced element in memory to the one with a row-major index.
     #[inline]
     fn place(&self, mut index: i64) -> isize {

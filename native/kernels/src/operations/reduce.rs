@@ -3,6 +3,7 @@
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 
+use crate::kernels::cache_line::Aligned;
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
@@ -125,11 +126,11 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline(never)]
     unsafe fn read_into_scratch(blocks: &Blocks, at: ReductionOffsets, len: usize, sink: &impl Sink) {
-        let mut index = [const { MaybeUninit::<i64>::uninit() }; POSITIONS];
+        let mut index = Aligned([const { MaybeUninit::<i64>::uninit() }; POSITIONS]);
         // SAFETY: the caller's; the tile's indices are written before they are handed on.
         unsafe {
-            Self::read_plain(blocks, at, len, index.as_mut_ptr().cast());
-            sink.take(at, &blocks.plan.kept, slice::from_raw_parts(index.as_ptr().cast(), len));
+            Self::read_plain(blocks, at, len, index.0.as_mut_ptr().cast());
+            sink.take(at, &blocks.plan.kept, slice::from_raw_parts(index.0.as_ptr().cast(), len));
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::element::compare::Key;
 use crate::element::with_element_and_order;
 use crate::isa::dispatch;
+use crate::kernels::cache_line::Aligned;
 use crate::kernels::columns::TILE;
 use crate::kernels::combine::Combine;
 use crate::operations::input::Input;
@@ -12,24 +13,27 @@ use std::mem::MaybeUninit;
 
 /// A key and an index for every position of a tile.
 pub struct Results {
-    keys: [MaybeUninit<u64>; TILE / 8],
-    index: [MaybeUninit<i64>; POSITIONS],
+    keys: Aligned<[MaybeUninit<u64>; TILE / 8]>,
+    index: Aligned<[MaybeUninit<i64>; POSITIONS]>,
 }
 
 impl Results {
     pub const fn new() -> Self {
-        Self { keys: [const { MaybeUninit::uninit() }; TILE / 8], index: [const { MaybeUninit::uninit() }; POSITIONS] }
+        Self {
+            keys: Aligned([const { MaybeUninit::uninit() }; TILE / 8]),
+            index: Aligned([const { MaybeUninit::uninit() }; POSITIONS]),
+        }
     }
 
     /// Takes over the first `len` results of `other`, whose keys have `size` bytes.
     pub fn copy(&mut self, other: &Self, len: usize, size: usize) {
-        self.keys[..(len * size).div_ceil(8)].copy_from_slice(&other.keys[..(len * size).div_ceil(8)]);
-        self.index[..len].copy_from_slice(&other.index[..len]);
+        self.keys.0[..(len * size).div_ceil(8)].copy_from_slice(&other.keys.0[..(len * size).div_ceil(8)]);
+        self.index.0[..len].copy_from_slice(&other.index.0[..len]);
     }
 
     /// Where the keys and the indices are. Both at once, because to ask again ends what was asked before.
     pub fn pointers(&mut self) -> (*mut u8, *mut i64) {
-        (self.keys.as_mut_ptr().cast(), self.index.as_mut_ptr().cast())
+        (self.keys.0.as_mut_ptr().cast(), self.index.0.as_mut_ptr().cast())
     }
 
     /// The first `len` indices.
@@ -39,7 +43,7 @@ impl Results {
     pub unsafe fn index_slice(&mut self, len: usize) -> &mut [i64] {
         debug_assert!(len <= POSITIONS);
         // SAFETY: the caller's.
-        unsafe { std::slice::from_raw_parts_mut(self.index.as_mut_ptr().cast(), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.index.0.as_mut_ptr().cast(), len) }
     }
     /// Combines the first `len` results with those of `other` from position `from` on, the last of equals winning where
     /// `last`.

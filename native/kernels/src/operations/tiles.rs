@@ -7,8 +7,8 @@ use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::isa::dispatch;
 use crate::kernels::accumulate::{Lines, Passes, Start, in_one_pass};
+use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::{Pack, SCRATCH};
-use crate::kernels::prefetch::LINE;
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use std::ops::{Range, RangeInclusive};
@@ -179,7 +179,7 @@ impl Tile<'_> {
     /// # Safety
     /// As for [`Plan::run`].
     #[inline(always)]
-    unsafe fn start(&self, starts: &mut Vec<u64>, packed: &mut Vec<u64>) -> Start {
+    unsafe fn start(&self, starts: &mut Memory, packed: &mut Memory) -> Start {
         let Plan { element, extreme, broadcast, .. } = *self.plan;
         if broadcast == 0 {
             return Start::Nothing;
@@ -201,7 +201,7 @@ impl Tile<'_> {
     /// # Safety
     /// As for [`Plan::run`]; the tile `to` may be written.
     #[inline(always)]
-    unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Vec<u64>) {
+    unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Memory) {
         let Plan { element, extreme, .. } = *self.plan;
         let mut passes = Passes::new(element, extreme, to, (self.rows, self.len), start);
         // SAFETY: the caller's.
@@ -223,7 +223,7 @@ impl Tile<'_> {
     /// # Safety
     /// As for [`Plan::run`].
     #[inline(always)]
-    unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Vec<u64>) {
+    unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Memory) {
         let Plan { operands, element, inner, lines, .. } = self.plan;
         let (size, swapped) = (element.size(), operands[number].swapped);
         let stride = inner.strides.operand(number);
@@ -245,14 +245,17 @@ impl Tile<'_> {
 /// Scratch memory for what cannot be read or written in place, made where it is needed: most calls do without.
 #[derive(Default)]
 struct Scratch {
-    packed: Vec<u64>,
-    accumulated: Vec<u64>,
-    starts: Vec<u64>,
+    packed: Memory,
+    accumulated: Memory,
+    starts: Memory,
 }
 
+/// Lines of the cache.
+type Memory = Vec<Aligned<[u8; LINE]>>;
+
 /// [`SCRATCH`] bytes.
-fn reserve(memory: &mut Vec<u64>) -> *mut u8 {
-    memory.reserve(SCRATCH / 8);
+fn reserve(memory: &mut Memory) -> *mut u8 {
+    memory.reserve(SCRATCH / LINE);
     memory.as_mut_ptr().cast()
 }
 

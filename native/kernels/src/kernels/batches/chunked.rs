@@ -3,6 +3,7 @@
 use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::cache_line::Aligned;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -100,9 +101,9 @@ impl Batches {
                 return false;
             }
             // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
-            let mut extremes = [0u8; VECTOR];
-            _mm512_storeu_epi8(extremes.as_mut_ptr().cast(), together::<K>(best_of_rows));
-            let extremes = black_box(extremes.as_ptr());
+            let mut extremes = Aligned([0u8; VECTOR]);
+            _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), together::<K>(best_of_rows));
+            let extremes = black_box(extremes.0.as_ptr());
             for at in 0..K::ROWS {
                 let from = row(at);
                 let extreme = K::splat(extremes.add(at * K::SIZE.max(4)));
