@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import extremum as ex
 import extremum.dask as ed
 from agreement import assert_identical, assert_same_bits
+from chunked_calls import hold as hold_the_reference
 from chunkings import grids
 from extremum import reference
 from extremum.dask import processors
@@ -116,16 +117,12 @@ def test_elementwise_extrema_of_any_chunks(data, x, order):
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
-def test_every_element_type_on_the_schedulers_of_one_process(dtype, scheduler):
-    rng = np.random.default_rng(1)
-    x = sample(rng, dtype, (12, 7, 9))
-    d = chunked(x, ((5, 0, 1, 6), (3, 4), (9,)))
-    for axes in ((0,), (1, 0), (0, 1, 2), (2, 0), ()):
-        for last in (False, True):
-            expected = ex.max(x, axes, return_index=True, select_last_index=last)
-            found = computed(ex.max(d, axes, return_index=True, select_last_index=last), scheduler=scheduler)
-            assert_identical(found.values, expected.values)
-            assert_identical(found.indices, expected.indices)
+def test_every_function_and_element_type_on_the_schedulers_of_one_process(dtype, scheduler):
+    hold_the_reference(lambda lazy: computed(lazy, scheduler=scheduler), [dtype])
+
+
+def test_every_function_and_element_type_on_the_scheduler_of_processes():
+    hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), sets=2)
 
 
 def test_a_lazy_result_can_be_pickled():
