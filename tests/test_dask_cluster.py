@@ -14,6 +14,7 @@ import extremum.dask as ed
 from agreement import assert_identical
 from benchmarks import large
 from extremum.cli import main
+from extremum.dask import models
 from extremum.partials import Pieces
 from strategies import sample
 
@@ -83,6 +84,18 @@ def test_a_model_is_prepared_once_in_each_process(client):
     counts = client.run(lambda: len(__import__("extremum.dask.models").dask.models._sessions))
     assert set(counts.values()) <= {0, 1}
     assert 1 in counts.values()
+
+
+def threads_of_session(source):
+    """How many threads the session of a process has."""
+    return source.prepared()._executor._session.get_session_options().intra_op_num_threads
+
+
+def test_in_a_worker_a_session_computes_with_one_thread(client):
+    text = CLASSIFIER.replace("y = ArgMax<axis=1>(x)", "z = Neg(x) y = ArgMax<axis=1>(z)")
+    source = models._Source.of(onnx.parser.parse_model(text))
+    assert threads_of_session(source) == 0
+    assert client.submit(threads_of_session, source).result(timeout=60) == 1
 
 
 def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, capsys):

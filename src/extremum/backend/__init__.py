@@ -6,8 +6,10 @@ kinds run too, through onnxruntime where it is installed and onnx's reference im
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,6 +91,7 @@ class Backend(_OnnxBackend):
         device: str = "CPU",
         *,
         engine: str | None = None,
+        threads: int | None = None,
         **options: Any,
     ) -> PreparedModel:
         """Check and load a model.
@@ -103,6 +106,8 @@ class Backend(_OnnxBackend):
             Who runs the other operators: ``onnxruntime``, with this package's operators in it, or ``reference``,
             onnx's reference implementation. By default onnxruntime where there are others, it is installed and takes
             the model; where it fails the reference implementation takes over.
+        threads : int, optional
+            How many threads a session of onnxruntime computes with, where there is one; by default it decides itself.
 
         Returns
         -------
@@ -116,7 +121,7 @@ class Backend(_OnnxBackend):
         UnknownOperatorError
             If there is no implementation of one of its operators.
         ArgumentError
-            If there is no such device, engine or option.
+            If there is no such device, engine or option, or less than one thread.
         DependencyError
             If the engine is ``onnxruntime``, which is missing or too old.
         ExecutionError
@@ -142,6 +147,8 @@ class Backend(_OnnxBackend):
         cls._require_device(device)
         if engine not in (None, *ENGINES):
             raise ArgumentError(f"there is no engine {engine!r} here", remedy=f"use {' or '.join(map(repr, ENGINES))}")
+        if threads is not None and operator.index(threads) < 1:
+            raise ArgumentError(f"threads={threads} computes nothing", remedy="pass an integer above 0, or None")
         loaded = Model(model)
         if engine != "reference":
             loaded.part()
@@ -150,9 +157,9 @@ class Backend(_OnnxBackend):
         if engine == "onnxruntime" or (engine is None and serves(walk)):
             survey(loaded.proto.graph, walk, others_too=True)
             if engine is not None:
-                return PreparedModel(loaded, open_session(loaded, walk, None))
+                return PreparedModel(loaded, open_session(loaded, walk, None, threads))
             try:
-                return PreparedModel(loaded, open_session(loaded, walk, lambda: _reference(with_dense(loaded.whole))))
+                return PreparedModel(loaded, open_session(loaded, walk, partial(_reference_of, loaded), threads))
             except ExtremumError as error:
                 # The reference implementation may do better, or says why not.
                 refusal = error.given
@@ -251,6 +258,10 @@ class Backend(_OnnxBackend):
     def _require_device(cls, device: str) -> None:
         if not cls.supports_device(device):
             raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
+
+
+def _reference_of(loaded: Model) -> Executor:
+    return _reference(with_dense(loaded.whole))
 
 
 def _reference(model: onnx.ModelProto) -> Executor:

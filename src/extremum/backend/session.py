@@ -41,8 +41,10 @@ def is_installed() -> bool:
     return True
 
 
-def open_session(model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None) -> Session:
-    """Return a session for a model that was parted."""
+def open_session(
+    model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None = None
+) -> Session:
+    """Return a session for a model that was parted; onnxruntime decides its threads where their number is None."""
     from extremum.onnxruntime.convert import rewritten
     from extremum.onnxruntime.installed import onnxruntime
     from extremum.onnxruntime.library import register
@@ -51,6 +53,8 @@ def open_session(model: Model, sites: Sequence[Site], reference: Callable[[], Ex
     from extremum.runtimes.onnxruntime import silent
 
     options = silent()
+    if threads is not None:
+        options.intra_op_num_threads = threads
     converted = rewritten(model.unread, sites).model
     register(options)
     give_weights(options, model)

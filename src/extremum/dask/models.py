@@ -1,7 +1,8 @@
 """A model mapped over the chunks of a Dask array.
 
 Decides along which axis of an output the entries of a batch lie: the one that grows with the batch, which is found by
-running the model on a few zeros. A model is prepared once in each process and kept there.
+running the model on a few zeros. A model is prepared once in each process and kept there: twice where both the caller
+and tasks run it, because a session that is opened in a task computes with the task's share of the processors.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 from extremum.dask.chunked import require_chunked
-from extremum.dask.processors import share
+from extremum.dask.processors import most, share
 from extremum.errors import ArgumentError, AxisError, ModelError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _KEPT = 4
-"""How many models a process keeps."""
+"""How many sessions a process keeps."""
 
 
 def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0) -> Any:
@@ -120,7 +121,7 @@ class _Source:
     def of(cls, model: Any) -> _Source:
         from extremum.backend import prepare
 
-        prepared = prepare(model)
+        prepared = prepare(model, threads=most())
         try:
             content: bytes | str = prepared.model.SerializeToString()
         except ValueError:
@@ -133,24 +134,24 @@ class _Source:
         return cls(content, digest)
 
     def prepared(self) -> PreparedModel:
-        """Return this process's session."""
+        """Return this process's session, with as many threads as whoever asks may have."""
         with _lock:
-            if (prepared := _sessions.get(self.digest)) is None:
+            if (prepared := _sessions.get((self.digest, most()))) is None:
                 from extremum.backend import prepare
 
-                prepared = prepare(self.content)
+                prepared = prepare(self.content, threads=most())
                 _keep(self.digest, prepared)
             return prepared
 
 
 _lock = threading.RLock()
-_sessions: dict[str, PreparedModel] = {}
+_sessions: dict[tuple[str, int | None], PreparedModel] = {}
 
 
 def _keep(digest: str, prepared: PreparedModel) -> None:
     """Keep a session, and let the one go that was prepared first."""
     with _lock:
-        _sessions.setdefault(digest, prepared)
+        _sessions.setdefault((digest, most()), prepared)
         while len(_sessions) > _KEPT:
             del _sessions[next(iter(_sessions))]
 

@@ -1,7 +1,8 @@
-"""How many processors a kernel uses inside of a scheduler: one, because the scheduler keeps the others busy.
+"""How many processors a task of a scheduler uses: one, because the scheduler keeps the others busy.
 
-The number is a setting of the process, so it is set while any task runs and put back after the last one. What runs
-beside, such as a call of the caller's own, computes the same then, on one processor too.
+For the kernels the number is a setting of the process, so it is set while any task runs and put back after the last
+one. What runs beside, such as a call of the caller's own, computes the same then, on one processor too. A session of
+onnxruntime has a number of its own, from when it is opened.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ from collections.abc import Iterator
 
 from extremum import _native
 
-__all__ = ["share"]
+__all__ = ["most", "share"]
 
 _lock = threading.Lock()
 _running = 0
 _before = 1
+
+
+def most() -> int | None:
+    """Return how many processors the task that asks may use; None where it is the caller itself."""
+    return None if _is_alone() else 1
 
 
 @contextlib.contextmanager

@@ -1,0 +1,133 @@
+"""Models over the chunks of a Dask array: the outputs of the whole, sessions with a share of processors, refusals."""
+
+import dask
+import dask.array as da
+import numpy as np
+import onnx
+import pytest
+
+import extremum.dask as ed
+from agreement import assert_identical
+from extremum import backend
+from extremum.dask import models
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, InputError, ModelError
+from models import model
+from refusal import refusal
+
+# Neg is no operator of this package: onnxruntime runs it.
+MIXED = "(float[n, 4] x) => (int64[n, 1] y) { z = Neg(x) y = ArgMax<axis=1>(z) }"
+X = np.random.default_rng(1).random((23, 4)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def sessions(monkeypatch):
+    """The sessions that this process keeps: none at first."""
+    monkeypatch.setattr(models, "_sessions", {})
+    return models._sessions
+
+
+def threads(prepared):
+    """How many threads a session was told to use; 0 where onnxruntime decides."""
+    return prepared._executor._session.get_session_options().intra_op_num_threads
+
+
+def chunked(x=X, size=5):
+    return da.from_array(x, chunks=(size, *x.shape[1:]))
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_the_outputs_are_those_of_the_whole(scheduler):
+    lazy = ed.run(model(MIXED), chunked())
+    (found,) = dask.compute(lazy, scheduler=scheduler, num_workers=2)
+    assert (lazy.dtype, lazy.shape, lazy.chunks) == (found.dtype, found.shape, ((5, 5, 5, 5, 3), (1,)))
+    assert_identical(found, np.argmin(X, 1, keepdims=True))
+
+
+def test_a_session_in_a_task_computes_with_one_thread(sessions):
+    lazy = ed.run(model(MIXED), chunked())
+    assert [threads(each) for each in sessions.values()] == [0]
+    lazy.compute(scheduler="synchronous")
+    assert len(sessions) == 1
+    for _ in range(2):
+        lazy.compute(scheduler="threads", num_workers=2)
+        assert [threads(each) for each in sessions.values()] == [0, 1]
+
+
+def in_a_process_of_its_own(block, source):
+    """How many threads the session has that a chunk is run by."""
+    return np.full((len(block), 1), threads(source.prepared()))
+
+
+def test_a_session_in_a_process_of_the_scheduler_computes_with_one_thread():
+    source = models._Source.of(model(MIXED))
+    lazy = chunked().map_blocks(in_a_process_of_its_own, source, dtype=int, chunks=(5, 1))
+    (found,) = dask.compute(lazy, scheduler="processes", num_workers=2)
+    assert set(found.ravel()) == {1}
+
+
+def test_the_number_of_threads_is_the_sessions():
+    assert [threads(backend.prepare(model(MIXED), threads=each)) for each in (None, 3)] == [0, 3]
+    assert threads(backend.prepare(model(MIXED), engine="onnxruntime", threads=2)) == 2
+    assert refusal(ArgumentError, backend.prepare, model(MIXED), threads=0) == "threads=0 computes nothing"
+
+
+def test_few_sessions_are_kept(sessions):
+    for opset in range(11, 18):
+        ed.run(model(MIXED, opset), chunked())
+    assert len(sessions) == 4
+
+
+def test_several_outputs_and_a_batch_along_another_axis():
+    both = model("(float[3, n] x) => (int64[1, n] y, float[n, 3] z) { y = ArgMax<axis=0>(x) z = Transpose(x) }")
+    x = np.ascontiguousarray(X.T[:3])
+    y, z = ed.run(both, da.from_array(x, chunks=(3, 7)), axis=-1)
+    assert (y.chunks, z.chunks) == (((1,), (7, 7, 7, 2)), ((7, 7, 7, 2), (3,)))
+    assert_identical(y.compute(), np.argmax(x, 0, keepdims=True))
+    assert_identical(z.compute(), x.T)
+
+
+def test_a_model_with_a_batch_of_its_own():
+    fixed = model("(float[5, 4] x) => (int64[5, 1] y) { y = ArgMax<axis=1>(x) }")
+    assert_identical(ed.run(fixed, chunked(X[:20])).compute(), np.argmax(X[:20], 1, keepdims=True))
+    assert refusal(ArgumentError, ed.run, fixed, chunked()) == (
+        "run: the model takes 5 entries at a time, and the chunks along axis 0 have others"
+    )
+
+
+def test_what_is_refused_at_once(tmp_path):
+    mixed = model(MIXED)
+    assert refusal(AxisError, ed.run, mixed, chunked(), 2) == (
+        "run: axis 2 is out of range for an array with 2 dimensions"
+    )
+    assert refusal(ArgumentError, ed.run, mixed, da.from_array(X, chunks=(5, 2))) == (
+        "run: axis 1 is cut into 2 chunks, and a model takes whole entries"
+    )
+    assert refusal(ArgumentTypeError, ed.run, mixed, X) == "run: numpy.ndarray is no array of Dask's"
+    unknown = chunked()[chunked()[:, 0] > 0]
+    assert refusal(ArgumentError, ed.run, mixed, unknown) == "run: the sizes of the chunks along axis 0 are not known"
+    two = model("(float[n] x, float[n] w) => (y) { y = Max(x, w) }")
+    assert refusal(ModelError, ed.run, two, chunked(X[:, 0])) == "run: the model has 2 inputs"
+    whole = model("(float[n, 4] x) => (int64[1, 4] y) { y = ArgMax<axis=0>(x) }")
+    assert (
+        refusal(ArgumentError, ed.run, whole, chunked()) == "run: output 'y' has no axis for the entries of the batch"
+    )
+    refusal(InputError, ed.run, mixed, chunked(X.astype(np.int8)))
+    (tmp_path / "no.onnx").write_bytes(b"\xff no model")
+    refusal(ModelError, ed.run, tmp_path / "no.onnx", chunked())
+
+
+class TooLarge:
+    """A model that protobuf writes into no message."""
+
+    def SerializeToString(self):  # noqa: N802 - the name is protobuf's
+        raise ValueError("more than 2 GB")
+
+
+def test_a_model_above_two_gigabytes_stays_in_its_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(backend.PreparedModel, "model", TooLarge())
+    assert refusal(ModelError, ed.run, model(MIXED), chunked()) == "run: the model has more than 2 GB"
+    monkeypatch.chdir(tmp_path)
+    onnx.save(model(MIXED), "m.onnx")
+    lazy = ed.run("m.onnx", chunked())
+    monkeypatch.chdir("/")
+    assert_identical(lazy.compute(scheduler="threads"), np.argmin(X, 1, keepdims=True))
