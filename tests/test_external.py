@@ -162,6 +162,17 @@ def test_nothing_else_is_read(case, place, reader, folder):
     assert not any(number in str(caught.value) for number in ("1111", "2222", "3333"))
 
 
+@pytest.mark.parametrize("case", ["a pipe", "a folder"])
+def test_what_is_no_file_is_refused_before_onnxruntime_opens_it(case, folder, monkeypatch):
+    links(folder)
+    path = saved(in_graph(elsewhere(OUTSIDE[case](folder))), folder)
+    monkeypatch.setattr("onnxruntime.InferenceSession.__init__", lambda *_, **__: pytest.fail("it was opened"))
+    for reader in (InferenceSession, partial(backend.prepare, engine="onnxruntime")):
+        with pytest.raises(ModelError, match=r"the content of tensor '[^']*' cannot be read") as caught:
+            reader(path)
+        assert "keep the data files in the folder of the model" in str(caught.value)
+
+
 def message(call, path):
     try:
         call(path)

@@ -38,12 +38,25 @@ def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bool:
-    """Refuse a model with content outside a folder, and return whether there is any in other files."""
-    found = False
+    """Refuse content outside a folder or in what is no file, and return whether there is any in other files."""
+    checked = set[str]()
     for tensor in external(model):
-        _path(tensor, Path(folder))
-        found = True
-    return found
+        path = _path(tensor, Path(folder))
+        if folder and (location := _location(tensor)) not in checked:
+            _require_file(tensor, path)
+            checked.add(location)
+    return next(external(model), None) is not None
+
+
+def _require_file(tensor: onnx.TensorProto, path: Path) -> None:
+    """Refuse a pipe or a device: onnxruntime 1.21 opens it, and waits for what never comes."""
+    try:
+        open_file(path).close()
+    except FileNotFoundError:
+        # Whoever reads it says so.
+        return
+    except (OSError, ExtremumError) as error:
+        raise _unreadable(tensor, error) from None
 
 
 def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float = math.inf) -> None:
