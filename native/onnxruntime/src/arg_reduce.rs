@@ -53,8 +53,14 @@ impl Operator for ArgReduce {
             }
             (size, stride, out, reduced)
         });
-        let input =
-            extremum_kernels::Input { data: *data, element, swapped: false, largest: self.largest, last: self.last };
+        let input = extremum_kernels::Input {
+            data: *data,
+            element,
+            swapped: false,
+            largest: self.largest,
+            last: self.last,
+            numbers: false,
+        };
         // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
         unsafe { argreduce(input, walk, output, IndexType::Int64) };
         Ok(())

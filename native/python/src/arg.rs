@@ -164,7 +164,8 @@ impl Call {
         self.check(&x, axes, index.kernel())?;
         let (largest, last) = (self.largest, self.last);
         // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
-        let input = || Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last };
+        let input =
+            || Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last, numbers: false };
         let (lens, steps) = (x.shape(), x.strides());
         if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
             let mut place = 0i64;

@@ -1,6 +1,6 @@
 //! The native floats, float32 and float64: compared as they are, and by integer keys where NaN is among them.
 
-use crate::element::compare::{Compared, Lane, NanState, pick};
+use crate::element::compare::{Compared, Lane, NanState, pick, worst};
 use crate::element::order::Order;
 use crate::element::rank::{Ranked, own_rank};
 use crate::element::stored::Element;
@@ -44,7 +44,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn observe<O: Order>(self, lane: $type) -> bool {
-                self | (lane != lane)
+                self | (O::NAN_WINS & (lane != lane))
             }
             #[inline(always)]
             fn saw_nan<O: Order>(self, _: $type) -> bool {
@@ -55,9 +55,10 @@ macro_rules! float {
         impl Compared for $type {
             type Lane = $type;
             type Ordered = Keyed<$type>;
+            /// Where NaN does not win, it is the infinity that loses: one instruction, as to notice NaN is.
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
-                self
+                if O::NAN_WINS { self } else { pick::<O, _>(self, worst::<O, _>()) }
             }
         }
 
@@ -66,7 +67,7 @@ macro_rules! float {
             type Ordered = Self;
             #[inline(always)]
             fn lane<O: Order>(self) -> $key {
-                self.0.key::<O>()
+                self.0.lane::<O>().key::<O>()
             }
         }
 

@@ -203,4 +203,21 @@ macro_rules! with_float {
     };
 }
 
-pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float};
+/// Evaluates an expression with `$E` bound to float32 or float64, which are compared as they are.
+macro_rules! with_native_float {
+    ($tag:expr, $E:ident => $body:expr) => {
+        match $tag {
+            $crate::element::ElementType::Float32 => {
+                type $E = f32;
+                $body
+            }
+            $crate::element::ElementType::Float64 => {
+                type $E = f64;
+                $body
+            }
+            _ => unreachable!("other elements are left out of a copy"),
+        }
+    };
+}
+
+pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float};

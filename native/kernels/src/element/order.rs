@@ -35,11 +35,12 @@ impl Order for Smallest {
     }
 }
 
-/// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`.
+/// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`. To a reduction NaN is then the
+/// number that loses to all others.
 #[derive(Clone, Copy)]
 pub struct LargestNumber;
 
-/// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`.
+/// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`. As above.
 #[derive(Clone, Copy)]
 pub struct SmallestNumber;
 

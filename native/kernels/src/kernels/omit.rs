@@ -4,7 +4,7 @@
 
 use crate::element::ElementType;
 use crate::isa::Task;
-use crate::kernels::pack::{Pack, pitch};
+use crate::kernels::pack::Pack;
 
 /// Bytes of scratch memory that a block without what is left out may fill: it fits the first-level cache, and has room for
 /// pieces of rows that are worth reading.
@@ -36,7 +36,7 @@ impl Pattern {
     }
 }
 
-/// Packs a block as [`Pack`] does, with the elements replaced that do not take part.
+/// Packs a block, with the elements replaced that do not take part; the rows follow one another in the copy.
 pub struct Omit {
     /// The block, and where it goes.
     pub pack: Pack,
@@ -75,14 +75,18 @@ impl Omit {
     #[inline(always)]
     unsafe fn rows<T: Bits>(&self, ordered: impl Fn(T) -> T) {
         let Pack { data, outer, inner, size, to, .. } = self.pack;
-        let ((rows, stride), (len, step)) = (outer, inner);
+        let ((mut rows, stride), (mut len, step)) = (outer, inner);
         let (mask_stride, mask_step) = self.mask_strides;
-        let pitch = pitch(len, size);
+        let contiguous = step == size as isize;
+        let follow = stride == len as isize * step && (self.mask.is_null() || mask_stride == len as isize * mask_step);
+        if follow {
+            // One long row, of which a loop over vectors is not begun and ended again each time.
+            (rows, len) = (1, rows * len);
+        }
         for row in 0..rows {
             let data = data.wrapping_offset(stride * row as isize);
-            let to = to.cast::<T>().wrapping_add(row * pitch);
+            let to = to.cast::<T>().wrapping_add(row * len);
             let mask = self.mask.wrapping_offset(mask_stride * row as isize);
-            let contiguous = step == size as isize;
             // SAFETY: the caller's. Written out for the layouts that vectors can read.
             unsafe {
                 match (self.mask.is_null(), contiguous, mask_step) {

@@ -1,7 +1,6 @@
 //! Reading one block: the kernel that the plan has chosen, and what it needs around it.
 
 use crate::element::compare::{Compared, Key, Lane};
-use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::cache_line::Aligned;
@@ -10,7 +9,7 @@ use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::layout::reduction::ReductionOffsets;
-use crate::operations::input::{Input, Omission};
+use crate::operations::input::{Input, Omission, with_input};
 use crate::operations::plan::{Form, Plan};
 use crate::operations::results::Results;
 use std::marker::PhantomData;
@@ -92,6 +91,8 @@ impl Blocks<'_> {
         let size = self.input.element.size();
         let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
         let to = scratch.0.as_mut_ptr().cast::<u8>();
+        // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
+        let pitch = if self.omission.is_some() { inner.0 } else { pitch(inner.0, size) };
         let pack = Pack { data, outer, inner, size, swapped: self.input.swapped, to };
         // SAFETY: the caller's.
         unsafe {
@@ -103,7 +104,7 @@ impl Blocks<'_> {
                 }
             }
         }
-        read(to, (pitch(inner.0, size) * size) as isize);
+        read(to, (pitch * size) as isize);
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
@@ -125,7 +126,7 @@ impl Blocks<'_> {
         let (rows, stride) = kept;
         let last = self.last();
         // SAFETY: the caller's.
-        with_element_and_order!(self.input.element, self.input.largest, E, O => unsafe { dispatch(Rows::<E, O> {
+        with_input!(self.input, E, O => unsafe { dispatch(Rows::<E, O> {
             data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
         }) })
     }
@@ -135,17 +136,18 @@ impl Blocks<'_> {
     /// # Safety
     /// As for [`read`](Self::read), of `kept` rows of `len` elements; AVX-512 is in force.
     unsafe fn row_batches(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
-        let Input { element, largest, .. } = self.input;
+        let Input { element, largest, numbers, .. } = self.input;
         let (rows, stride) = kept;
         let mut done = 0;
         while done < rows {
             let (data, index) = (data.wrapping_offset(stride * done as isize), index.wrapping_add(done));
             let left = rows - done;
             // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
-            let found =
-                unsafe { Batches { data, stride, rows: left, len, element, largest, last: self.last(), index }.run() };
+            let found = unsafe {
+                Batches { data, stride, rows: left, len, element, largest, numbers, last: self.last(), index }.run()
+            };
             if !keys.is_null() {
-                with_element_and_order!(element, largest, E, O => for row in 0..found {
+                with_input!(self.input, E, O => for row in 0..found {
                     // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
                     unsafe {
                         let place = *index.add(row) as usize;
@@ -172,7 +174,7 @@ impl Blocks<'_> {
         let (rows, stride) = reduced;
         let last = self.last();
         // SAFETY: the caller's.
-        with_element_and_order!(self.input.element, self.input.largest, E, O => unsafe { dispatch(Columns::<E, O> {
+        with_input!(self.input, E, O => unsafe { dispatch(Columns::<E, O> {
             data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
         }) })
     }

@@ -35,6 +35,10 @@ impl Sink for Found<'_> {
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
+        // SAFETY: the caller's promise.
+        if unsafe { self.take_line(at, axis, index) } {
+            return;
+        }
         let mut lacking = 0;
         for &index in index {
             // SAFETY: the caller's promise, at every position of the tile.
@@ -55,7 +59,98 @@ impl Sink for Found<'_> {
     }
 }
 
+/// The results of a tile along one line, of one reduced axis.
+struct Line<'a> {
+    first: ReductionOffsets,
+    /// From one result to the next.
+    kept: ReductionOffsets,
+    /// From one reduced element to the next.
+    reduced: ReductionOffsets,
+    base: i64,
+    index: &'a [i64],
+}
+
+impl Line<'_> {
+    /// Where each result's element lies, in the input or in its mask.
+    #[inline(always)]
+    fn places(&self, of: impl Fn(&ReductionOffsets) -> isize) -> impl Iterator<Item = isize> {
+        let (kept, reduced) = (of(&self.kept), of(&self.reduced));
+        let first = of(&self.first).wrapping_sub(self.base as isize * reduced);
+        let place = move |(number, &index): (usize, &i64)| first + kept * number as isize + reduced * index as isize;
+        self.index.iter().enumerate().map(place)
+    }
+}
+
 impl Found<'_> {
+    /// What has to be left out of a copy.
+    pub fn packed(&self) -> Option<&Omission> {
+        self.omission.as_ref().filter(|_| !self.input.numbers)
+    }
+
+    /// Takes the indices of a tile at once; false where it is not as nearly every tile is: one axis is reduced, the results
+    /// lie side by side, and what came out takes part.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take).
+    #[inline]
+    unsafe fn take_line(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) -> bool {
+        let [ReductionAxis { strides: reduced @ ReductionOffsets { index: 1, .. }, .. }] = self.reduced else {
+            return false;
+        };
+        if self.input.swapped || (axis.strides.output != 1 && index.len() > 1) {
+            return false;
+        }
+        let line = Line { first: at, kept: axis.strides, reduced: *reduced, base: self.base, index };
+        // SAFETY: the caller's.
+        unsafe {
+            match self.input.element.size() {
+                1 => self.take_line_of::<u8>(&line),
+                2 => self.take_line_of::<u16>(&line),
+                4 => self.take_line_of::<u32>(&line),
+                _ => self.take_line_of::<u64>(&line),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`take`](Sink::take); `T` has the size of an element.
+    #[inline]
+    unsafe fn take_line_of<T: Copy + Into<u64>>(&self, line: &Line) -> bool {
+        let Target { values, indices, index: kind, .. } = self.target;
+        let data = self.input.data;
+        // SAFETY: the caller's, for each position of the line; alignment is not needed.
+        unsafe {
+            let element = |at: isize| data.wrapping_offset(at).cast::<T>().read_unaligned();
+            if let Some(Omission { mask, pattern, .. }) = self.omission {
+                let mut lost = false;
+                for (at, in_mask) in line.places(|of| of.input).zip(line.places(|of| of.mask)) {
+                    lost |= pattern.matches(element(at).into());
+                    lost |= !mask.is_null() && *mask.wrapping_offset(in_mask) == 0;
+                }
+                if lost {
+                    return false;
+                }
+            }
+            let output = line.first.output;
+            if !values.is_null() {
+                let values = values.cast::<T>().wrapping_offset(output);
+                for (number, at) in line.places(|of| of.input).enumerate() {
+                    values.add(number).write_unaligned(element(at));
+                }
+            }
+            if !indices.is_null() && kind.size() == 8 {
+                let indices = indices.cast::<i64>().wrapping_offset(output).cast::<u8>();
+                indices.copy_from_nonoverlapping(line.index.as_ptr().cast(), size_of_val(line.index));
+            } else if !indices.is_null() {
+                let indices = indices.cast::<i32>().wrapping_offset(output);
+                for (number, &index) in line.index.iter().enumerate() {
+                    indices.add(number).write_unaligned(index as i32);
+                }
+            }
+        }
+        true
+    }
+
     /// The position in memory of the element with a row-major index.
     #[inline]
     fn place(&self, mut at: ReductionOffsets, index: i64) -> ReductionOffsets {

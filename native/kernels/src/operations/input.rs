@@ -16,7 +16,28 @@ pub struct Input {
     pub largest: bool,
     /// Whether the last of equals wins, or the first.
     pub last: bool,
+    /// Whether NaN of float32 or float64 loses to all numbers, in place of being the extremum.
+    pub numbers: bool,
 }
+
+/// Evaluates an expression with `$E` and `$O` bound to the element type of an [`Input`] and the order that it is compared by.
+macro_rules! with_input {
+    ($input:expr, $E:ident, $O:ident => $body:expr) => {
+        match ($input.numbers, $input.largest) {
+            (false, largest) => $crate::element::with_element_and_order!($input.element, largest, $E, $O => $body),
+            (true, true) => {
+                type $O = $crate::element::order::LargestNumber;
+                $crate::element::with_native_float!($input.element, $E => $body)
+            }
+            (true, false) => {
+                type $O = $crate::element::order::SmallestNumber;
+                $crate::element::with_native_float!($input.element, $E => $body)
+            }
+        }
+    };
+}
+
+pub(crate) use with_input;
 
 // SAFETY: the kernels only read the input.
 unsafe impl Sync for Input {}

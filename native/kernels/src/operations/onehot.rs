@@ -29,7 +29,7 @@ pub unsafe fn onehot(
         (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
     });
     let mut layout = ReductionLayout::new(axes, false);
-    let input = Input { data, element, swapped, largest: true, last: false };
+    let input = Input { data, element, swapped, largest: true, last: false, numbers: false };
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     reduced.sort_by_key(|axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };

@@ -107,7 +107,7 @@ impl<'a> Plan<'a> {
                 && !demand.swapped
                 && follows(&reduced)
                 && reduced.strides.mask <= 1
-                && pay(size, kept.len, reduced.len, false) =>
+                && pay(size, kept.len, reduced.len, true) =>
             {
                 Form::RowBatches { packed: true }
             }

@@ -1,8 +1,8 @@
 //! `Reduce`: the extremum itself over any set of axes, its index, or both, at one or both ends of the order in one pass.
 //!
-//! Elements may be left out: by a mask, or because they are NaN or NaT. What is left out is replaced as it is packed, by an
-//! element that loses to all others. Where such an element comes out, the slice is looked at once more: only there can it
-//! matter which of equals took part.
+//! Elements may be left out: by a mask, or because they are NaN or NaT. What is left out is replaced, as it is packed or as
+//! it is compared, by an element that loses to all others. Where such an element comes out, the slice is looked at once more:
+//! only there can it matter which of equals took part.
 
 use crate::element::ElementType;
 use crate::kernels::omit::Pattern;
@@ -91,7 +91,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     let base = base(&layout);
     let found = |target: &Target| {
         let Selection { data, element, swapped, last, .. } = selection;
-        let input = Input { data, element, swapped, largest: target.largest, last };
+        let input = Input { data, element, swapped, largest: target.largest, last, numbers: selection.is_of_numbers() };
         let omission = selection.omission(target.largest);
         Found { input, omission, target: *target, reduced: &reduced, lacking: &lacking, base }
     };
@@ -100,15 +100,15 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
             let one = found(one);
             // SAFETY: the caller's promise.
             unsafe {
-                match &one.omission {
+                match one.packed() {
                     None => reduce(one.input, &mut layout, &one),
-                    omission => reduce_ends([(one.input, omission.as_ref())], &mut layout, [&one]),
+                    omission => reduce_ends([(one.input, omission)], &mut layout, [&one]),
                 }
             }
         }
         [one, other] => {
             let (one, other) = (found(one), found(other));
-            let ends = [(one.input, one.omission.as_ref()), (other.input, other.omission.as_ref())];
+            let ends = [&one, &other].map(|end| (end.input, end.packed()));
             // SAFETY: the caller's promise.
             unsafe { reduce_ends(ends, &mut layout, [&one, &other]) };
         }
@@ -118,6 +118,13 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
 }
 
 impl Selection {
+    /// Whether nothing but NaN of the native floats is left out: kernels pass over it by themselves.
+    fn is_of_numbers(&self) -> bool {
+        self.mask.is_null()
+            && self.omit == Omit::Nan
+            && matches!(self.element, ElementType::Float32 | ElementType::Float64)
+    }
+
     /// What is left out, and what stands in for it at one end of the order.
     fn omission(&self, largest: bool) -> Option<Omission> {
         let omits = !self.mask.is_null() || self.omit != Omit::Nothing;

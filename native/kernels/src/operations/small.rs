@@ -3,11 +3,11 @@
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
 use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_element_and_extreme, with_element_and_order};
+use crate::element::{ElementType, with_element_and_extreme};
 use crate::layout::axis::{Odometer, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
-use crate::operations::input::Input;
+use crate::operations::input::{Input, with_input};
 use crate::operations::sink::Sink;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ pub(crate) fn is_small(elements: usize) -> bool {
 /// # Safety
 /// The input, whose bytes are in order, is readable wherever the layout leads, and the sink was made for the layout.
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
-    let Input { data, element, largest, last, .. } = input;
+    let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
     let mut found = [0; ELEMENTS];
     let found = &mut found[..kept.len];
@@ -42,7 +42,7 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
         let at = position(outer, layout.origin, line);
         // SAFETY: the caller's promise.
         unsafe {
-            with_element_and_order!(element, largest, E, O => choose::<E, O>(data, at, kept, &layout.reduced, last, found));
+            with_input!(input, E, O => choose::<E, O>(data, at, kept, &layout.reduced, last, found));
             sink.take(at, kept, found);
         }
     }

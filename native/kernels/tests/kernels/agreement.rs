@@ -73,7 +73,7 @@ fn reductions_agree_with_a_loop() {
             let size = element.size() as isize;
             let axes =
                 (0..lengths.len()).rev().map(|axis| (lengths[axis], size * strides[axis], out[axis], reduced[axis]));
-            let input = Input { data, element, swapped: false, largest, last };
+            let input = Input { data, element, swapped: false, largest, last, numbers: false };
             for way in ways() {
                 let mut found = vec![-1i64; expected.len()];
                 // SAFETY: the axes describe the data, and `found` has one index for each kept position.
@@ -117,7 +117,7 @@ fn instruction_sets_agree_on_rows_of_every_length() {
                     .into_iter()
                     .take(cases(4, 2))
             {
-                let input = Input { data: data.as_ptr(), element, swapped: false, largest, last };
+                let input = Input { data: data.as_ptr(), element, swapped: false, largest, last, numbers: false };
                 let axes = [
                     (blocks, row * rows as isize, 8 * rows as isize, both),
                     (rows, row, 8, false),
@@ -160,8 +160,14 @@ fn long_rows_of_bfloat16_agree_with_a_loop() {
         }
         let values: Vec<f32> = bits.iter().map(|&bits| f32::from_bits((bits as u32) << 16)).collect();
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
-            let input =
-                Input { data: bits.as_ptr().cast(), element: ElementType::BFloat16, swapped: false, largest, last };
+            let input = Input {
+                data: bits.as_ptr().cast(),
+                element: ElementType::BFloat16,
+                swapped: false,
+                largest,
+                last,
+                numbers: false,
+            };
             for way in ways() {
                 let mut found = -1i64;
                 // SAFETY: the axis describes `bits`; there is one index.
@@ -267,8 +273,14 @@ fn threads_share_one_row_and_many() {
     for (limit, last, expected) in [(1, false, place), (3, false, place), (3, true, place + 1)] {
         threads::set_limit(limit);
         let mut found = 0i64;
-        let input =
-            Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest: true, last };
+        let input = Input {
+            data: data.as_ptr().cast(),
+            element: ElementType::Float32,
+            swapped: false,
+            largest: true,
+            last,
+            numbers: false,
+        };
         let axes = [(data.len(), 4, 0, true)];
         // SAFETY: the axis describes `data`; there is one index.
         unsafe { argreduce(input, axes.into_iter().rev(), (&raw mut found).cast(), IndexType::Int64) };
@@ -295,8 +307,14 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
         let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
         let axes = [(rows, 4 * len as isize, 8, false), (len, 4, 0, true)];
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
-            let input =
-                Input { data: data.as_ptr().cast(), element: ElementType::Float32, swapped: false, largest, last };
+            let input = Input {
+                data: data.as_ptr().cast(),
+                element: ElementType::Float32,
+                swapped: false,
+                largest,
+                last,
+                numbers: false,
+            };
             for way in ways() {
                 let mut found = vec![-1i64; rows];
                 // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.

@@ -180,7 +180,7 @@ impl<'a> Array<'a> {
         let Self { element, swapped, .. } = *self;
         let lens = &self.layout.lens;
         let expected = self.places(reduced, largest, last);
-        let input = Input { data: self.first, element, swapped, largest, last };
+        let input = Input { data: self.first, element, swapped, largest, last, numbers: false };
         let kept: Vec<usize> = lens.iter().zip(reduced).map(|(&len, &reduced)| if reduced { 1 } else { len }).collect();
         let places = Layout::packed(&kept, index.size());
         let to = output.place(expected.len() * index.size(), true);

@@ -66,7 +66,7 @@ fn call(random: &mut Random, data: *const u8, element: ElementType, len: usize) 
         [rows, len].iter().zip(reduced).map(|(&len, reduced)| if reduced { 1 } else { len }).product();
     let block = rows * len / positions;
     let (largest, last) = (random.below(2) == 0, random.below(2) == 0);
-    let input = Input { data, element, swapped: false, largest, last };
+    let input = Input { data, element, swapped: false, largest, last, numbers: false };
     let mut found = vec![u64::MAX; positions];
     let mut hot = vec![FENCE; rows * len * size + 256];
     for way in ways() {

@@ -90,7 +90,7 @@ impl Case {
         }
         let axes = self.axes(&input, &output);
         let Self { element, swapped, largest, last, .. } = *self;
-        let given = Input { data: input.data(), element, swapped, largest, last };
+        let given = Input { data: input.data(), element, swapped, largest, last, numbers: false };
         // SAFETY: the axes describe both arrays; no reduced axis is empty; lengths are small.
         unsafe { argreduce(given, axes.into_iter().rev(), output.data_mut(), index) };
         self.judge(&[(&input, &before[..])], &output, &expected)

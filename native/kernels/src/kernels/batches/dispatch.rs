@@ -5,6 +5,7 @@ use crate::isa::InstructionSet;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, Singles, Words};
+use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::{few, padded};
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
@@ -45,6 +46,8 @@ impl Batches {
                 ElementType::UInt64 => self.by(Quads { xor_mask: all ^ i64::MIN }),
                 ElementType::Float16 => self.by(Float16Bits { infinity: 0x7c00, xor_mask: (sign >> 48) as i16 }),
                 ElementType::BFloat16 => self.by(Float16Bits { infinity: 0x7f80, xor_mask: (sign >> 48) as i16 }),
+                ElementType::Float32 if self.numbers => self.by(Numbers(Singles { xor_mask: (sign >> 32) as i32 })),
+                ElementType::Float64 if self.numbers => self.by(Numbers(Doubles { xor_mask: sign })),
                 ElementType::Float32 => self.by(Singles { xor_mask: (sign >> 32) as i32 }),
                 ElementType::Float64 => self.by(Doubles { xor_mask: sign }),
             }
