@@ -5,7 +5,7 @@ import pytest
 
 import extremum as ex
 from agreement import assert_identical
-from extremum.errors import ArgumentTypeError, AxisError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError
 from refusal import refusal
 from strategies import sample
 
@@ -20,9 +20,35 @@ def test_indices_are_those_of_the_whole_array(axes, tmp_path):
     spec = cubed.Spec(tmp_path, allowed_mem="200MB")
     chunked = cubed.from_array(x, chunks=(2, 4, 3), spec=spec)
     for name, options in (("argmax", {}), ("argmin", {"select_last_index": True, "keepdims": True, "dtype": np.int32})):
-        found = getattr(exc, name)(chunked, axes, **options)
+        # The array function goes there by itself.
+        found = getattr(ex, name)(chunked, axes, **options)
         expected = np.asarray(getattr(ex, name)(x, axes, **options))
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         assert_identical(found.compute(), expected)
     assert refusal(AxisError, exc.argmax, chunked, 3).startswith("argmax: axis 3 is out of range")
     assert refusal(ArgumentTypeError, exc.argmax, x) == "argmax: ndarray is no array of cubed's"
+
+
+def boom(block):
+    raise AssertionError("a chunk was computed")
+
+
+def test_nothing_is_computed_until_it_is_asked_for(tmp_path):
+    x = cubed.from_array(np.ones((6, 4)), chunks=2, spec=cubed.Spec(tmp_path, allowed_mem="200MB"))
+    lazy = cubed.map_blocks(boom, x, dtype=x.dtype)
+    found = ex.argmin(lazy, axis=1, nan_policy="omit", default=-1)
+    assert isinstance(found, cubed.Array)
+    assert (found.shape, found.dtype) == ((6,), np.int64)
+    for name in ("max", "min", "minmax", "hardmax", "maximum", "minimum"):
+        assert refusal(ArgumentTypeError, getattr(ex, name), lazy) == (
+            f"{name}: extremum.cubed has argmax and argmin only"
+        )
+    for options in ({"where": np.ones((6, 4), bool)}, {"out": np.zeros((), np.int64)}):
+        assert refusal(ArgumentError, ex.argmax, lazy, **options) == (
+            "argmax: of a cubed array it takes neither a mask nor an array to be written to"
+        )
+    assert refusal(ArgumentTypeError, ex.argmax, np.ones((6, 4)), where=lazy) == (
+        "an array of cubed is yet to be computed, and this call computes at once"
+    )
+    with pytest.raises(AssertionError, match="a chunk was computed"):
+        found.compute()

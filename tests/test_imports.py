@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = ["onnx", "onnxruntime", "dask", "distributed", "xarray", "zarr", "ml_dtypes", "psutil", "click", "rich"]
+HEAVY = [
+    "onnx",
+    "onnxruntime",
+    "dask",
+    "distributed",
+    "xarray",
+    "cubed",
+    "zarr",
+    "ml_dtypes",
+    "psutil",
+    "click",
+    "rich",
+]
 
 
 def loaded_after(statement):

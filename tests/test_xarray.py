@@ -8,7 +8,7 @@ import xarray as xr
 import extremum as ex
 import extremum.xarray as exx
 from agreement import assert_identical
-from extremum.errors import ArgumentError, ArgumentTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError
 from refusal import refusal
 from strategies import ELEMENT_TYPES, sample
 
@@ -131,6 +131,62 @@ def test_elementwise_by_the_names_of_dimensions(dask):
     )
     shifted = x.assign_coords(x=x.x + 1)
     assert refusal(ArgumentError, exx.maximum, x, shifted).startswith("maximum: the operands differ in their labels: ")
+
+
+def by_number(name, x, axis, dim, **options):
+    """What the array function finds, with what the function of dimensions does."""
+    found, expected = getattr(ex, name)(x, axis, **options), getattr(exx, name)(x, dim, **options)
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for one, other in pairs:
+        assert isinstance(one.data, da.Array) is isinstance(other.data, da.Array) is bool(x.chunks)
+        assert one.name == x.name
+        xr.testing.assert_identical(one.compute(), other.compute())
+
+
+def test_the_array_functions_keep_labels_too(dask):
+    x = array(np.float32, dask)
+    where = xr.DataArray([[True] * 4, [False] * 4, *[[True] * 4] * 3], dims=("y", "time"))
+    for axis, dim in ((0, "time"), (-1, "x"), ((2, 0), ["x", "time"]), (None, None)):
+        for name in ("argmax", "argmin", "max", "min", "minmax"):
+            options = {"where": where, "default": 7} if name != "minmax" else {"return_index": True}
+            by_number(name, x, axis, dim, keepdims=name == "max", select_last_index=True, **options)
+        by_number("hardmax", x, axis, dim, where=where)
+    unnamed = x.rename(None)
+    by_number("max", unnamed, 1, "y", return_index=True)
+    xr.testing.assert_identical(ex.hardmax(x).compute(), exx.hardmax(x, "x").compute())
+    row = x.isel(time=0, drop=True)
+    for operands in ((row, x, 0.5), (x.values, x), (x.data, x)):
+        xr.testing.assert_identical(ex.maximum(*operands).compute(), exx.maximum(*operands).compute())
+
+
+def test_the_array_functions_write_to_an_array_without_labels():
+    x, out = array(np.float32), np.empty((5, 6), np.int64)
+    assert ex.argmax(x, 0, out=out) is out
+    assert_identical(out, ex.argmax(x.values, 0))
+    ones = np.empty(x.shape, np.float32)
+    assert ex.hardmax(x, 0, out=ones) is ones
+    assert_identical(ones, ex.hardmax(x.values, 0))
+    assert refusal(ArgumentError, ex.maximum, x, x, out=ones) == (
+        "maximum: operands with labels meet by the names of their dimensions, and out has none"
+    )
+
+
+def test_what_the_array_functions_refuse():
+    x = array()
+    assert refusal(AxisError, ex.argmax, x, 3) == "argmax: axis 3 is out of range for an array with 3 dimensions"
+    assert (
+        refusal(ArgumentTypeError, ex.max, xr.Dataset({"a": x})) == "max: a Dataset has no axes that could be counted"
+    )
+    late = x.chunk() > 0
+    for where in (late, late.data, late.variable):
+        assert refusal(ArgumentTypeError, ex.argmax, x.values, where=where) == (
+            "an array of dask is yet to be computed, and this call computes at once"
+        )
+    assert_identical(
+        ex.argmax(x.values, 0, where=(x == x).variable, default=-1),
+        ex.argmax(x.values, 0, nan_policy="omit", default=-1),
+    )
+    assert_identical(ex.max(x.variable, 1), ex.max(x.values, 1))
 
 
 def test_what_is_refused():

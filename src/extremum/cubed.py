@@ -13,7 +13,7 @@ import numpy as np
 from cubed.core import reduction
 from numpy.typing import DTypeLike
 
-from extremum.errors import ArgumentTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop import Adopted
 from extremum.partials import Part, Pieces
 from extremum.policy import NanPolicy
@@ -96,7 +96,14 @@ def _arg(
     dtype: DTypeLike = np.int64,
     nan_policy: NanPolicy = "propagate",
     default: int | None = None,
+    where: None = None,
+    out: None = None,
 ) -> Any:
+    if where is not None or out is not None:
+        raise ArgumentError(
+            f"{function}: of a cubed array it takes neither a mask nor an array to be written to",
+            remedy="leave where and out away",
+        )
     if not isinstance(x, cubed.Array):
         raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
     # cubed takes the reduced axes away itself.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from extremum import _native, policy
 from extremum.arrays import as_element, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt, lazy, one_library
+from extremum.interop import Adopted, adopt, frontend, one_library
 from extremum.out import into
 
 __all__ = ["broadcast_shape", "extremum"]
@@ -32,8 +32,8 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     """Answer a call of :func:`extremum.maximum` or :func:`extremum.minimum`."""
     nan_policy = "propagate" if nan_policy is None else nan_policy
     policy.require_policy(function, nan_policy)
-    if (chunked := lazy(*operands)) is not None:
-        return getattr(chunked, function)(*operands, out=out, nan_policy=nan_policy)
+    if (own := frontend(function, *operands)) is not None:
+        return own(*operands, out=out, nan_policy=nan_policy)
     try:
         return _extremum(function, operands, out, nan_policy)
     except ExtremumError as error:

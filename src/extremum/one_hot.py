@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from extremum import _native
 from extremum.indices import unravel
-from extremum.interop import lazy
+from extremum.interop import frontend
 from extremum.out import into
 from extremum.reductions import Reduction
 
@@ -23,8 +23,8 @@ __all__ = ["hardmax", "ones"]
 def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     """Answer a call of :func:`extremum.hardmax`."""
     nan_policy = "propagate" if nan_policy is None else nan_policy
-    if (chunked := lazy(x)) is not None:
-        return chunked.hardmax(x, axis, out=out, nan_policy=nan_policy, where=where)
+    if (own := frontend("hardmax", x)) is not None:
+        return own(x, axis, out=out, nan_policy=nan_policy, where=where)
     call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
     adopted = call.adopt(x)
     array = adopted.array

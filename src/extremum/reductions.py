@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from extremum import _native, policy
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt, lazy
+from extremum.interop import Adopted, adopt, frontend
 from extremum.out import into
 
 __all__ = ["Found", "Reduction", "arg", "index_type"]
@@ -162,7 +162,7 @@ class Reduction:
         return tuple(axis for axis in range(rank) if axis not in axes)
 
     def _taking_part(self, x: Adopted) -> NDArray[np.bool_] | None:
-        where = None if self.where is None else policy.mask(self.function, adopt(self.where).array, x.array.shape)
+        where = None if self.where is None else policy.mask(self.function, self.adopt(self.where).array, x.array.shape)
         if x.present is None:
             return where
         if not x.hidden and self.nan_policy != "omit":
@@ -257,9 +257,9 @@ def arg(
 ) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     stated: Any = "propagate" if nan_policy is None else nan_policy
-    if (chunked := lazy(x)) is not None:
+    if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
-        return getattr(chunked, function)(x, axis, **options, nan_policy=stated, where=where, default=default)
+        return own(x, axis, **options, nan_policy=stated, where=where, default=default)
     call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
     adopted = call.adopt(x)
     plain = nan_policy is None and where is None and default is None and adopted.present is None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from extremum.errors import ArgumentError
-from extremum.interop import lazy
+from extremum.interop import frontend
 from extremum.out import into
 from extremum.policy import NanPolicy
 from extremum.reductions import Reduction, index_type
@@ -187,14 +187,14 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         index_dtype: DTypeLike = np.int64,
         out: NDArray[Any] | None = None,
     ) -> Any:
-        if (chunked := lazy(x)) is not None:
+        if (own := frontend(name, x)) is not None:
             options: dict[str, Any] = {
                 "keepdims": keepdims,
                 "return_index": return_index,
                 "select_last_index": select_last_index,
             }
             options |= {"nan_policy": nan_policy, "where": where, "default": default}
-            return getattr(chunked, name)(x, axis, **options, index_dtype=index_dtype, out=out)
+            return own(x, axis, **options, index_dtype=index_dtype, out=out)
         call = Reduction(name, (largest,), axis, keepdims, select_last_index, nan_policy, where)
         index = index_type(name, index_dtype) if return_index else None
         if out is not None and index is not None:
@@ -273,8 +273,8 @@ def minmax(
     >>> low, high
     (array([1, 0]), array([5, 7]))
     """
-    if (chunked := lazy(x)) is not None:
-        return chunked.minmax(
+    if (own := frontend("minmax", x)) is not None:
+        return own(
             x,
             axis,
             keepdims=keepdims,

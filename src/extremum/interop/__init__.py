@@ -17,7 +17,7 @@ from extremum.arrays import as_array
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop.adopted import Adopted, Wrap, as_it_is
 
-__all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "lazy", "one_library"]
+__all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "frontend", "one_library"]
 
 _ADAPTERS = {
     "torch": "torch",
@@ -30,16 +30,31 @@ _ADAPTERS = {
 """The file of this folder for each library, by the first part of its types' module."""
 
 
-_LAZY = {"dask": "Array"}
-"""The class of each library whose arrays are computed when they are asked for, by the first part of its module."""
+_FRONTENDS = {
+    ("xarray", "DataArray"): "extremum.xarray.numbered",
+    ("xarray", "Dataset"): "extremum.xarray.numbered",
+    ("dask", "Array"): "extremum.dask",
+    ("cubed", "Array"): "extremum.cubed",
+}
+"""The module that has the array functions of a class, by the first part of its module and its name; labels first."""
 
 
-def lazy(*values: object) -> Any:
-    """Return the module that has the array functions for one of the values, if it is an array yet to be computed."""
-    for x in values:
-        if type(x) is not np.ndarray and (library := _library_of_lazy(_class(x))):
-            return importlib.import_module(f"extremum.{library}")
-    return None
+_ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
+
+
+def frontend(function: str, *values: object) -> Any:
+    """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
+    wanted = [name for x in values if type(x) is not np.ndarray and (name := _frontend_of(_class(x)))]
+    if not wanted:
+        return None
+    name = min(wanted, key=_ORDER.index)
+    module = importlib.import_module(name)
+    if function not in module.__all__:
+        raise ArgumentTypeError(
+            f"{function}: {name} has {' and '.join(module.__all__)} only",
+            remedy="compute the array first: x.compute()",
+        )
+    return getattr(module, function)
 
 
 def _class(x: object) -> Any:
@@ -47,11 +62,10 @@ def _class(x: object) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _library_of_lazy(cls: type) -> str | None:
+def _frontend_of(cls: Any) -> str | None:
     for base in cls.__mro__:
-        library = base.__module__.partition(".")[0]
-        if _LAZY.get(library) == base.__name__:
-            return library
+        if name := _FRONTENDS.get((base.__module__.partition(".")[0], base.__name__)):
+            return name
     return None
 
 
@@ -64,14 +78,17 @@ def adopt(x: object) -> Adopted:
 
 
 @functools.lru_cache(maxsize=256)
-def _adapter(cls: type) -> Callable[[Any], Adopted | None] | None:
+def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
     """Return who knows the arrays of a class."""
     if cls is np.ndarray:
         return Adopted
     if issubclass(cls, np.ma.MaskedArray):
         return _masked
     for base in cls.__mro__:
-        if library := _ADAPTERS.get(base.__module__.partition(".")[0]):
+        whose = base.__module__.partition(".")[0]
+        if whose in _OWN:
+            return _OWN[whose]
+        if library := _ADAPTERS.get(whose):
             adapter: Callable[[Any], Adopted | None] = importlib.import_module(f"extremum.interop.{library}").adopt
             return adapter
     if not issubclass(cls, np.ndarray | np.generic) and hasattr(cls, "__array_namespace__"):
@@ -101,6 +118,27 @@ def one_library(operands: Sequence[Adopted]) -> Adopted:
 
 def _equal(labels: Any, others: Any) -> bool:
     return bool(labels.equals(others))
+
+
+def _inside(x: Any) -> Adopted | None:
+    """Return what an array of xarray's is made of, where its labels do not matter, as in a mask."""
+    return adopt(x.data) if hasattr(x, "data") else None
+
+
+def _refuse_uncomputed(x: Any) -> Adopted:
+    """Refuse an array that is yet to be computed beside one that is there."""
+    raise ArgumentTypeError(
+        f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once",
+        remedy="compute it first: x.compute()",
+    )
+
+
+_OWN: dict[str, Callable[[Any], Adopted | None]] = {
+    "cubed": _refuse_uncomputed,
+    "dask": _refuse_uncomputed,
+    "xarray": _inside,
+}
+"""Who takes an array where it is not what a function is called for, but a mask, or an operand beside another."""
 
 
 def _masked(x: Any) -> Adopted:

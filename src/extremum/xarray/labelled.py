@@ -83,4 +83,7 @@ def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims:
     kept = x.dims if keepdims else [name for name in x.dims if name not in dims]
     coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
     data = np.asarray(result) if isinstance(result, np.generic) else result
-    return xr.DataArray(data, coords=coords, dims=kept, name=x.name, attrs=x.attrs)
+    found = xr.DataArray(data, coords=coords, dims=kept, attrs=x.attrs)
+    # Where it has none, xarray would take that of Dask's array.
+    found.name = x.name
+    return found
