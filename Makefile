@@ -181,5 +181,23 @@ conformance: toolchain ## ask every runtime what it answers, and write docs/conf
 	build/conformance/bin/extremum conformance card docs/conformance.json \
 		--picture docs/charts/conformance.png > docs/conformance.md
 
+.PHONY: docs docs-serve docs-check
+# What is installed already, else the one that Playwright brings.
+BROWSER ?= $(shell command -v chromium || command -v google-chrome)
+
+# From a folder that is made anew: what a page no longer says is nowhere.
+docs: install ## build the site of the documentation into build/site; a warning is an error
+	$(BIN)/python -m pip install --quiet '.[cli,onnxruntime]' --group docs
+	rm -rf build/site build/doctrees
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees docs build/site
+
+docs-serve: docs ## build it and show it on http://localhost:8000
+	$(BIN)/python -m http.server --directory build/site --bind 127.0.0.1 8000
+
+docs-check: docs ## load every page in a browser, on a desktop and a phone; pictures are in build/pictures
+	$(BIN)/python -m pip install --quiet --group browser
+	$(if $(BROWSER),,$(BIN)/python -m playwright install chromium)
+	$(BIN)/python docs/browse.py build/site build/pictures $(BROWSER)
+
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

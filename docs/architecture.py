@@ -51,24 +51,41 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def picture() -> str:
-    """Return the picture as Mermaid reads it; what can be reached by other arrows has none of its own."""
-    arrows = imports()
-    below: dict[str, set[str]] = {}
-    for layer in reversed(layers()):
-        for name in layer:
-            direct = {other for one, other in arrows if one == name}
-            below[name] = direct.union(*(below[other] for other in direct))
+    """Return the picture as Mermaid reads it."""
     lines = ["flowchart TD"]
     for index, layer in enumerate(layers()):
         row = [f'{_id(name)}["{name}"]' for name in layer]
         lines += (
             [f"  subgraph layer{index} [ ]", *(f"    {each}" for each in row), "  end"] if row[1:] else [f"  {row[0]}"]
         )
-    for one, other in sorted(arrows):
-        between = {name for start, name in arrows if start == one}
-        if not any(other in below[name] for name in between):
-            lines.append(f"  {_id(one)} --> {_id(other)}")
+    lines += [f"  {_id(one)} --> {_id(other)}" for one, other in drawn()]
     return "\n".join([*lines, ""])
+
+
+def table() -> str:
+    """Return the same as a table in Markdown, for readers without Mermaid: a row for each package."""
+    arrows = drawn()
+    rows = ["| layer | package | imports |\n| --- | --- | --- |\n"]
+    for number, layer in enumerate(layers(), 1):
+        for name in layer:
+            below = ", ".join(f"`{other}`" for one, other in arrows if one == name)
+            rows.append(f"| {number} | `{name}` | {below} |\n")
+    return "".join(rows)
+
+
+def drawn() -> list[tuple[str, str]]:
+    """Return the arrows that are shown: what can be reached by other arrows has none of its own."""
+    arrows = imports()
+    below: dict[str, set[str]] = {}
+    for layer in reversed(layers()):
+        for name in layer:
+            direct = {other for one, other in arrows if one == name}
+            below[name] = direct.union(*(below[other] for other in direct))
+    return [
+        (one, other)
+        for one, other in sorted(arrows)
+        if not any(other in below[name] for start, name in arrows if start == one)
+    ]
 
 
 def _id(name: str) -> str:

@@ -1,7 +1,7 @@
 """NumPy's own tests of max, argmax, nanmax, maximum and their like, with this package's functions in their place.
 
-Decides how a call of NumPy's is one of ours (docs/arrays.md says the same to people), and which tests do not apply. The
-plugin of pytest below works on whatever NumPy is installed that has its tests, from 2.0 on.
+Decides how a call of NumPy's is one of ours (docs/coming-from.md says it to people), and which tests do not apply.
+The plugin of pytest below works on whatever NumPy is installed that has its tests, from 2.0 on.
 """
 
 import os

@@ -1,0 +1,125 @@
+"""How Sphinx makes the site of these pages: `make docs`.
+
+The pages are the Markdown files of this folder, as they are read in the repository too. Three things are done here on
+the way: pages that lie beside this folder come in, the picture of the packages becomes a table, and functions of the
+native module, which have no Python to show, get a link to their Rust.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib.util
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from types import BuiltinFunctionType
+from typing import Any
+
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
+import extremum
+
+ROOT = Path(__file__).resolve().parents[1]
+
+project = "extremum"
+author = "the extremum authors"
+project_copyright = "the extremum authors, Apache-2.0"
+version = release = extremum.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx.ext.linkcode"]
+root_doc = "index"
+default_role = "code"
+
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_class_signature = "separated"
+autodoc_default_options = {"members": True, "no-value": True}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+viewcode_line_numbers = True
+
+html_theme = "furo"
+html_title = f"extremum {release}"
+html_static_path = ["site"]
+html_favicon = "site/favicon.svg"
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"top_of_page_buttons": []}
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
+
+_BESIDE = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md", "security": "SECURITY.md"}
+_PAGES = {f"../{file}": f"{page}.md" for page, file in _BESIDE.items()}
+
+
+def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Make of a file what the site shows of it."""
+    text = source[0]
+    if page in _BESIDE:
+        # These are read in the root of the repository, from which their links start.
+        text = (ROOT / _BESIDE[page]).read_text(encoding="utf-8")
+        text = re.sub(r"\]\(docs/", "](", text)
+        text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda found: f"]({found[1].lower()}.md", text)
+    for link, target in _PAGES.items():
+        text = text.replace(f"]({link}", f"]({target}")
+    # The name of a file is the text of a link in the repository; here it is the title of the page.
+    text = re.sub(r"\[(?:docs/)?[\w-]+\.md\]\(([\w/-]+\.md(?:#[\w-]+)?)\)", r"[](\1)", text)
+    source[0] = re.sub(r"```mermaid\n.*?```\n", lambda _: _packages(), text, flags=re.DOTALL)
+
+
+def _packages() -> str:
+    """Return the picture of architecture.md as a table: what draws it would be a program in the reader's browser."""
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+    assert spec is not None
+    assert spec.loader is not None
+    architecture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(architecture)
+    return str(architecture.table())
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """Return where the Rust of a native function is shown; Python is shown by viewcode."""
+    function = getattr(extremum, info["fullname"], None) if info["module"] == "extremum" else None
+    return f"native.html#{_RUST[info['fullname']]}" if isinstance(function, BuiltinFunctionType) else None
+
+
+_RUST = {
+    **dict.fromkeys(("argmax", "argmin"), "arg-rs"),
+    **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
+    "hardmax": "hardmax-rs",
+    **dict.fromkeys(("set_num_threads", "get_num_threads"), "settings-rs"),
+}
+
+
+def _without_modules(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Leave out what the docstring of a module says: it is for readers of the code, and the page says the rest."""
+    if what == "module":
+        lines.clear()
+
+
+def _skipped(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+    """Show enumerators, which need no words; other attributes have theirs in the docstring of the class."""
+    return False if isinstance(thing, enum.Enum) else None
+
+
+def _without_source(app: Sphinx) -> Iterable[tuple[str, dict[str, Any], str]]:
+    """Have no module listed whose source viewcode could not read: the native one."""
+    modules = app.env._viewcode_modules  # type: ignore[attr-defined]
+    for name in [name for name, entry in modules.items() if not entry]:
+        del modules[name]
+    return ()
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx of the above."""
+    app.connect("source-read", _as_page)
+    app.connect("autodoc-process-docstring", _without_modules)
+    app.connect("autodoc-skip-member", _skipped)
+    app.connect("html-collect-pages", _without_source, priority=100)  # before viewcode's own
+    # ONNX's text form: nobody has colours for it.
+    app.add_lexer("onnx", TextLexer)
