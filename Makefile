@@ -187,7 +187,7 @@ BROWSER ?= $(shell command -v chromium || command -v google-chrome)
 
 # From a folder that is made anew: what a page no longer says is nowhere.
 docs: install ## build the site of the documentation into build/site; a warning is an error
-	$(BIN)/python -m pip install --quiet '.[cli,onnxruntime]' --group docs
+	$(BIN)/python -m pip install --quiet --group docs
 	rm -rf build/site build/doctrees
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees docs build/site
 

@@ -4,6 +4,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,10 +87,34 @@ def test_the_table_of_the_readme_is_what_extremum_ops_prints():
 
 def test_the_readme_shows_first_things_first():
     lines = README.splitlines()
-    assert len(lines) <= 120
+    assert len(lines) <= 100
     first_screen = "\n".join(lines[:50])
-    for part in ("make demo", "make test", ">>> ", "| DML_ARGMIN |"):
+    for part in (
+        "![",
+        "pip install",
+        "make demo",
+        "make test",
+        ">>> ex.argmax",
+        "backend.prepare",
+        "InferenceSession(",
+    ):
         assert part in first_screen
+
+
+def test_the_package_page_has_absolute_links(tmp_path):
+    for name in ("README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    script = ROOT / ".ci" / "package-page"
+    subprocess.run([sys.executable, script, "https://example.org/a/b", "v1"], cwd=tmp_path, check=True)
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((?!https?://)", page) == []
+    assert "(https://example.org/a/b/blob/v1/docs/arrays.md)" in page
+    assert "(https://example.org/a/b/raw/v1/docs/charts/speed.png)" in page
+    project = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
+    assert '\n\n[project.urls]\nRepository = "https://example.org/a/b"\n' in project
+    assert project.replace("[project.urls]", "").index("Changelog = ") < project.index(
+        "[project.optional-dependencies]"
+    )
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -23,6 +23,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 # What is read in the root of the repository, and shown by the site too.
 BESIDE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md"}
 NEEDED = {
+    "README.md": ("onnxruntime",),
     "large.md": ("distributed", "xarray", "zarr"),
     "tutorial.md": ("distributed", "onnxruntime"),
     "models.md": ("onnxruntime",),
