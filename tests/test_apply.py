@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import extremum as ex
+import extremum.xarray as exx
 from agreement import assert_identical
 from extremum.cli import main
 from extremum.errors import ArgumentError, MemoryLimitError
@@ -143,6 +144,95 @@ def test_a_model_over_the_entries_of_a_file(batch):
     assert_identical(np.load("y.npy"), ex.argmax(x, 1, keepdims=True))
 
 
+TWO = (
+    '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 6] x) => (int64[n, 1] y, float[n, 6] z, int64[1, 6] all) '
+    "{ y = ArgMax<axis=1>(x) z = Neg(x) all = ArgMax<axis=0>(x) }"
+)
+
+
+def test_one_output_of_a_model_that_has_several(capsys):
+    onnx.save(onnx.parser.parse_model(TWO), "m.onnx")
+    x = np.random.default_rng(3).random((50, 6)).astype(np.float32)
+    np.save("x.npy", x)
+    assert apply("m.onnx", "x.npy", "-o", "z.npy", "--output-name", "z") == 0
+    assert_identical(np.load("z.npy"), -x)
+    capsys.readouterr()
+    before = left()
+    for words, text in (
+        (["m.onnx", "x.npy"], "run: output 'all' has no axis for the entries of the batch; "),
+        (["m.onnx", "x.npy", "--output-name", "w"], "run: the model has no output 'w'; help: name one of y, z, all"),
+        (["argmax", "x.npy", "--output-name", "y"], "argmax has one output; help: leave --output-name away"),
+        (["two.onnx", "x.npy"], "the model has 2 outputs; help: name one with --output-name: y, z"),
+    ):
+        if words[0] == "two.onnx":
+            two = TWO.replace(", int64[1, 6] all", "").replace("all = ArgMax<axis=0>(x) ", "")
+            onnx.save(onnx.parser.parse_model(two), "two.onnx")
+            before = left()
+        assert apply(*words, "-o", "y.npy") == 2
+        assert capsys.readouterr().err.startswith(f"extremum: {text}")
+        assert left() == before
+
+
+def labelled(dtype=np.float32):
+    """A file with every kind of coordinate, and the variable that is in it."""
+    coords = {
+        "time": np.arange("2020-01-01", "2020-01-21", dtype="datetime64[D]").astype("datetime64[ns]"),
+        "y": np.linspace(40, 50, 30),
+        "height": ("x", np.arange(7, dtype=np.int16)),
+        "area": (("y", "x"), np.ones((30, 7))),
+        "season": ("time", np.arange(20) // 5),
+        "station": 7,
+    }
+    whole = xr.Dataset({"t": (("time", "y", "x"), sample(dtype=dtype), {"units": "K"})}, coords)
+    whole.to_netcdf("x.nc", engine="netcdf4", encoding={"t": {"chunksizes": (4, 11, 7)}})
+    return xr.load_dataset("x.nc").t
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("dims", [["time"], ["x", "y"], [], ["x"]], ids=str)
+def test_a_result_in_netcdf_has_the_labels_that_stay(dims):
+    x = labelled()
+    words = [word for name in dims for word in ("--dim", name)]
+    assert apply("argmax", "x.nc", *words, "-o", "y.nc") == 0
+    xr.testing.assert_identical(xr.load_dataset("y.nc").t, exx.argmax(x, dims or None))
+    assert apply("hardmax", "x.nc", *words, "-o", "h.nc") == 0
+    xr.testing.assert_identical(xr.load_dataset("h.nc").t, exx.hardmax(x, dims or None))
+    assert apply("argmin", "x.nc", *words, "-o", "k.nc", "--keepdims") == 0
+    xr.testing.assert_identical(xr.load_dataset("k.nc").t, exx.argmin(x, dims or None, keepdims=True))
+    assert apply("minimum", "x.nc", "h.nc", "-o", "m.nc") == 0
+    xr.testing.assert_identical(xr.load_dataset("m.nc").t, exx.minimum(x, exx.hardmax(x, dims or None)))
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_result_in_netcdf_of_what_has_no_labels(capsys):
+    x = sample((50, 6))
+    np.save("x.npy", x)
+    assert apply("argmax", "x.npy", "--axis", 0, "-o", "y.nc", "--dtype", "uint32") == 0
+    found = xr.load_dataset("y.nc")["argmax"]
+    assert found.dims == ("dim_1",)
+    assert_identical(found.values, ex.argmax(x, 0, dtype=np.uint32))
+    onnx.save(onnx.parser.parse_model(TWO.replace("] z", '] "a/z"').replace(" z =", ' "a/z" =')), "m.onnx")
+    assert apply("m.onnx", "x.npy", "-o", "z.nc", "--output-name", "a/z") == 0
+    found = xr.load_dataset("z.nc")["a_z"]
+    assert found.dims == ("dim_0", "dim_1")
+    assert_identical(found.values, -x)
+    np.save("half.npy", x.astype(np.float16))
+    np.save("none.npy", x[:0])
+    capsys.readouterr()
+    before = left()
+    assert apply("maximum", "half.npy", "-o", "m.nc") == 2
+    assert capsys.readouterr().err == (
+        "extremum: NetCDF has no elements of type float16; help: name a .npy or a .zarr file\n"
+    )
+    assert left() == before
+    assert apply("maximum", "none.npy", "-o", "n.nc") == 0
+    assert_identical(xr.load_dataset("n.nc")["maximum"].values, x[:0])
+    # A variable that is its own coordinate.
+    labelled()
+    assert apply("hardmax", "x.nc", "--variable", "y", "-o", "h.nc") == 0
+    assert_identical(xr.load_dataset("h.nc")["y_"].values, ex.hardmax(np.linspace(40, 50, 30)))
+
+
 def left():
     return sorted(path.name for path in Path().iterdir())
 
@@ -154,7 +244,7 @@ REFUSED = {
     ),
     "an output of no format": (
         ["argmax", "x.npy", "-o", "y.txt"],
-        "'y.txt' has no known format; help: name a .npy or a .zarr file",
+        "'y.txt' has no known format; help: name a .npy, a .zarr or a .nc file",
     ),
     "an input that is not there": (["argmax", "z.npy", "-o", "y.npy"], "z.npy: No such file or directory"),
     "a Zarr that is not there": (["argmax", "z.zarr", "-o", "y.npy"], "z.zarr: No such file or directory"),
@@ -250,16 +340,25 @@ def test_a_damaged_chunk_is_named(capsys):
     assert left() == before
 
 
-def test_a_disk_that_is_full_is_known_before_anything_is_computed(capsys):
-    np.save("x.npy", np.zeros((100_000, 2), np.int8))
+@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
+def test_a_disk_that_is_full_leaves_nothing(out, capsys):
+    """Of a .npy file it is known before anything is computed."""
+    if out == "y.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    np.save("x.npy", np.random.default_rng(0).integers(0, 9, (400_000, 2)).astype(np.int8))
     before, limit = left(), resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limit[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limit[1]))
     try:
-        status = apply("argmax", "x.npy", "--axis", 1, "-o", "y.npy")
+        status = apply("argmax", "x.npy", "--axis", 1, "-o", out)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     assert status == 2
-    assert capsys.readouterr().err == "extremum: y.npy: File too large\n"
+    err = capsys.readouterr().err
+    if out == "y.nc":
+        assert err.startswith("extremum: y.nc: it could not be written: ")
+        assert err.count("\n") == 1
+    else:
+        assert err == f"extremum: {out}: File too large\n"
     assert left() == before
 
 
@@ -284,7 +383,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("out", ["y.npy", "y.zarr"])
+@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
     if out == "y.zarr":

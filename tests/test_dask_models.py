@@ -84,6 +84,11 @@ def test_several_outputs_and_a_batch_along_another_axis():
     assert (y.chunks, z.chunks) == (((1,), (7, 7, 7, 2)), ((7, 7, 7, 2), (3,)))
     assert_identical(y.compute(), np.argmax(x, 0, keepdims=True))
     assert_identical(z.compute(), x.T)
+    alone = ed.run(both, da.from_array(x, chunks=(3, 7)), axis=1, output="z")
+    assert_identical(alone.compute(), x.T)
+    assert refusal(ArgumentError, ed.run, both, da.from_array(x, chunks=(3, 7)), 1, output="w") == (
+        "run: the model has no output 'w'"
+    )
 
 
 def test_a_model_with_a_batch_of_its_own():

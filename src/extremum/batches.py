@@ -21,17 +21,24 @@ __all__ = ["Output", "outputs"]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output: its axis of the batch, its shape for a batch of any size, its element type."""
+    """An output: which of the model's it is, its axis of the batch, its shape for a batch of any size, its type."""
 
+    number: int
+    name: str
     batch: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 def outputs(
-    prepared: PreparedModel, shape: Sequence[int], dtype: np.dtype[Any], axis: int, sizes: Sequence[int]
+    prepared: PreparedModel,
+    shape: Sequence[int],
+    dtype: np.dtype[Any],
+    axis: int,
+    sizes: Sequence[int],
+    only: str | None = None,
 ) -> list[Output]:
-    """Find out what the outputs of a model are like, whose input comes in batches of these sizes along an axis."""
+    """Find out what the outputs of a model are like, or one, whose input comes in batches of these sizes."""
     inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
     if len(inputs) != 1:
         raise ModelError(
@@ -45,10 +52,13 @@ def outputs(
             given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}",
             remedy=f"cut the array into chunks of {own}, or open that dimension of the model",
         )
+    names = [output.name for output in prepared.loaded.proto.graph.output]
+    if only not in (None, *names):
+        raise ArgumentError(f"run: the model has no output {only!r}", remedy=f"name one of {', '.join(names)}")
     batches = [own] if isinstance(own, int) else [2, 3]
     runs = [_on_zeros(prepared, inputs[0].name, shape, dtype, axis, size) for size in batches]
-    names = [output.name for output in prepared.loaded.proto.graph.output]
-    return [_grown(name, axis, batches, found) for name, found in zip(names, zip(*runs, strict=True), strict=True)]
+    every = enumerate(zip(names, zip(*runs, strict=True), strict=True))
+    return [_grown(at, name, axis, batches, found) for at, (name, found) in every if only in (None, name)]
 
 
 def _on_zeros(
@@ -58,7 +68,7 @@ def _on_zeros(
     return prepared.run({name: np.zeros(lengths, dtype)})
 
 
-def _grown(name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:
+def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:
     shapes = [np.shape(each) for each in found]
     axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
     if not sizes[1:]:
@@ -68,6 +78,6 @@ def _grown(name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ..
         raise ArgumentError(
             f"run: output {name!r} has no axis for the entries of the batch",
             given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
-            remedy="pass a model whose every output has one entry for each of the batch",
+            remedy="name an output that has one entry for each of the batch, or pass a model that has no others",
         )
-    return Output(axes[0], shapes[0], found[0].dtype)
+    return Output(number, name, axes[0], shapes[0], found[0].dtype)

@@ -32,7 +32,13 @@ _ELEMENTWISE = ("maximum", "minimum")
 @click.argument("operation")
 @click.argument("inputs", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", required=True, help="A .npy or .zarr file."
+    "-o",
+    "--output",
+    "out",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    required=True,
+    help="A .npy, .zarr or .nc file.",
 )
 @click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; may be repeated [default: all].")
 @click.option("--dim", "dims", multiple=True, help="Dimension to reduce, by its name; may be repeated.")
@@ -42,6 +48,7 @@ _ELEMENTWISE = ("maximum", "minimum")
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
 @click.option("--default", type=int, help="The index where there is no element to choose from.")
 @click.option("--dtype", type=click.Choice(["int64", "int32", "uint64", "uint32"]), default="int64", show_default=True)
+@click.option("--output-name", metavar="NAME", help="The output of a model that has several.")
 @click.option("--memory", default="512MB", show_default=True, help="What is read and made may take at a time.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Send the work to this Dask scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -74,7 +81,8 @@ def apply(
             if step.place is not None and step.block is not None:
                 put(step.place, step.block)
 
-    write_pieces(out, job.shape, job.dtype, work, zarr_format=getattr(sources[0], "format", 3))
+    zarr_format = getattr(sources[0], "format", 3)
+    write_pieces(out, job.shape, job.dtype, work, zarr_format=zarr_format, labels=job.labels)
     if as_json:
         write(json_text({"output": str(out), "type": job.dtype.name, "shape": list(job.shape), "read": total}))
     else:
@@ -83,6 +91,8 @@ def apply(
 
 
 def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:
+    if options["output_name"] is not None and operation in (*_REDUCTIONS, *_ELEMENTWISE):
+        raise ArgumentError(f"{operation} has one output", remedy="leave --output-name away")
     if operation in _ELEMENTWISE:
         if axis is not None:
             raise ArgumentError(f"{operation} has no axis", remedy="leave --axis and --dim away")
@@ -96,7 +106,7 @@ def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, An
             f"there is no operation {operation!r}",
             remedy=f"use {', '.join((*_REDUCTIONS, *_ELEMENTWISE))} or the file of a model",
         )
-    return Modelled(operation, sources[0], 0 if axis is None else axis)
+    return Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"])
 
 
 def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:

@@ -1,6 +1,6 @@
 """The file that a large result goes to, a piece at a time: beside its place until it is complete.
 
-Decides the formats: .npy, whose room on the disk is taken before anything is computed, and .zarr.
+Decides the formats: .npy, whose room on the disk is taken before anything is computed, .zarr and .nc.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from extremum.cli.new_files import require_free, settle, write_new, write_new_folder
 from extremum.errors import ArgumentError, DependencyError
+from extremum.large.labels import Labels
 
 __all__ = ["Put", "require_target", "write_pieces"]
 
@@ -30,18 +31,30 @@ _DIRTY = 64 << 20
 
 def require_target(out: Path) -> None:
     """Refuse a name that nothing can be written to."""
-    if out.suffix not in (".npy", ".zarr"):
-        raise ArgumentError(f"'{out}' has no known format", remedy="name a .npy or a .zarr file")
+    if out.suffix not in (".npy", ".zarr", ".nc"):
+        raise ArgumentError(f"'{out}' has no known format", remedy="name a .npy, a .zarr or a .nc file")
     settle(out.absolute().parent)
     require_free(out)
 
 
 def write_pieces(
-    out: Path, shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], *, zarr_format: int
+    out: Path,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    work: Callable[[Put], None],
+    *,
+    zarr_format: int,
+    labels: Labels,
 ) -> None:
     """Have the pieces of a result put into a new file, which takes its name when all are there."""
     if out.suffix == ".npy":
         write_new(out.parent, {out.name: partial(_npy, shape, dtype, work)})
+    elif out.suffix == ".nc":
+        try:
+            from extremum.cli.netcdf_file import write_netcdf
+        except ModuleNotFoundError as error:
+            raise DependencyError(f".nc files need {error.name}", remedy="pip install 'extremum[xarray]'") from None
+        write_new(out.parent, {out.name: partial(write_netcdf, shape, dtype, labels, work)})
     else:
         write_new_folder(out, partial(_zarr, shape, dtype, work, zarr_format))
 

@@ -35,7 +35,9 @@ _KEPT = 4
 """How many sessions a process keeps."""
 
 
-def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0) -> Any:
+def run(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0, *, output: str | None = None
+) -> Any:
     """Run an ONNX model on every chunk of a Dask array, with one session in each process that computes.
 
     Parameters
@@ -47,17 +49,19 @@ def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axi
         The input, in chunks along `axis` and along no other axis.
     axis : int, default 0
         The axis of the input that the entries of a batch lie along. They must not depend on each other.
+    output : str, optional
+        The one output that is wanted; by default all are.
 
     Returns
     -------
     dask.array.Array or tuple of dask.array.Array
-        The outputs, in the chunks of the input: one array where the model has one output.
+        The outputs, in the chunks of the input: one array where there is one output, or one is wanted.
 
     Raises
     ------
     ArgumentError
         Chunks are of unknown size, lie along another axis or are not of the batch that the model declares, or an
-        output has no axis that grows with the batch.
+        output has no axis that grows with the batch, or there is none of that name.
     AxisError
         The axis is out of range.
     ModelError
@@ -80,7 +84,7 @@ def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axi
     require_chunked("run", array)
     axis = _along(array, axis)
     source = _Source.of(model)
-    found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis])
+    found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis], output)
     name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"
     # One node for all chunks: a process is sent the model once.
     tasks: dict[Any, Any] = {f"{name}-model": source}
@@ -88,7 +92,7 @@ def run(model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axi
         place = (at if each == axis else 0 for each in range(array.ndim))
         tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
-    results = tuple(_output(graph, name, at, output, array.chunks[axis]) for at, output in enumerate(found))
+    results = tuple(_output(graph, name, each, array.chunks[axis]) for each in found)
     return results if results[1:] else results[0]
 
 
@@ -156,10 +160,14 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
             del _sessions[next(iter(_sessions))]
 
 
-def _output(graph: HighLevelGraph, name: str, number: int, output: Output, sizes: tuple[int, ...]) -> Any:
-    own, rank = f"{name}-{number}", len(output.shape)
+def _output(graph: HighLevelGraph, name: str, output: Output, sizes: tuple[int, ...]) -> Any:
+    own, rank = f"{name}-{output.number}", len(output.shape)
     tasks = {
-        (own, *(at if each == output.batch else 0 for each in range(rank))): (operator.getitem, (name, at), number)
+        (own, *(at if each == output.batch else 0 for each in range(rank))): (
+            operator.getitem,
+            (name, at),
+            output.number,
+        )
         for at in range(len(sizes))
     }
     chunks = tuple(sizes if each == output.batch else (length,) for each, length in enumerate(output.shape))

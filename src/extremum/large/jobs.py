@@ -18,6 +18,7 @@ import extremum as ex
 from extremum.elementwise import broadcast_shape
 from extremum.interop import Adopted
 from extremum.large.grid import Place, lengths, places
+from extremum.large.labels import Labels
 from extremum.large.source import Source, read_ahead
 from extremum.one_hot import ones
 from extremum.partials import Part, Pieces
@@ -45,6 +46,10 @@ class Job(Protocol):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
+    @property
+    def labels(self) -> Labels:
+        """What names the places of the result."""
+
     def steps(self, memory: int) -> Iterator[Step]:
         """Yield what is done, one after the other, in so much memory."""
 
@@ -64,6 +69,13 @@ class Indices:
             for axis, length in enumerate(source.shape)
             if pieces.call.keepdims or axis not in pieces.axes
         )
+
+    @property
+    def labels(self) -> Labels:
+        """The dimensions that stay, with their coordinates."""
+        call, rank = self.pieces.call, range(len(self.pieces.shape))
+        axes = [axis for axis in rank if call.keepdims or axis not in self.pieces.axes]
+        return Labels.of(self.sources[0], axes, self.shape, call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Read each place of the axes that stay once for each piece of those that are reduced."""
@@ -167,6 +179,14 @@ class Elementwise:
         probes = [np.ones((1,) * len(each.shape), each.dtype) for each in sources]
         self.dtype = self._function(*probes).dtype
         self.shape = broadcast_shape(function, [each.shape for each in sources])
+
+    @property
+    def labels(self) -> Labels:
+        """Those of the first operand that has the shape of the result."""
+        rank = len(self.shape)
+        named = next((each for each in self.sources if each.shape == self.shape), self.sources[0])
+        axes = [*[None] * (rank - len(named.shape)), *range(len(named.shape))]
+        return Labels.of(named, axes, self.shape, self._function.__name__)
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Read the same place of every operand."""

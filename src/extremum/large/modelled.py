@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from extremum.errors import ArgumentError, ModelError
 from extremum.graph.inputs import declared_inputs
 from extremum.large.grid import lengths, places
 from extremum.large.jobs import ENOUGH, Step
+from extremum.large.labels import Labels
 from extremum.large.source import Source, read_ahead
 
 __all__ = ["Modelled"]
@@ -25,7 +27,7 @@ _WITHIN = 8
 class Modelled:
     """A model that gives one output for each entry along an axis."""
 
-    def __init__(self, model: str, source: Source, axis: Any) -> None:
+    def __init__(self, model: str, source: Source, axis: Any, output: str | None = None) -> None:
         if not isinstance(axis, int):
             raise ArgumentError("a model takes its entries along one axis", remedy="give one --axis or --dim")
         rank = len(source.shape)
@@ -40,14 +42,22 @@ class Modelled:
         count = source.shape[self._axis]
         batch = self._batch or max(count, 1)
         sizes = [min(batch, count - at) for at in range(0, count, batch)]
-        found = outputs(self._prepared, source.shape, source.dtype, self._axis, sizes)
+        found = outputs(self._prepared, source.shape, source.dtype, self._axis, sizes, output)
         if len(found) != 1:
-            raise ModelError(f"the model has {len(found)} outputs", remedy="give a model with one")
+            names = ", ".join(each.name for each in found)
+            raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
         (self._output,) = found
         self.dtype = self._output.dtype
         self.shape = tuple(
             count if each == self._output.batch else length for each, length in enumerate(self._output.shape)
         )
+
+    @property
+    def labels(self) -> Labels:
+        """The dimension of the entries, and none of the others."""
+        axes = [self._axis if each == self._output.batch else None for each in range(len(self.shape))]
+        labels = Labels.of(self.sources[0], axes, self.shape, self._output.name)
+        return replace(labels, name=self._output.name.replace("/", "_"), attrs={})
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Run the model on as many entries as fit."""
@@ -61,7 +71,7 @@ class Modelled:
             start, stop = place[axis].start, place[axis].stop
             step = self._batch or max(stop - start, 1)
             cuts = [block[(slice(None),) * axis + (slice(at, at + step),)] for at in range(0, stop - start, step)]
-            results = [np.asarray(self._prepared.run([cut])[0]) for cut in cuts]
+            results = [np.asarray(self._prepared.run([cut])[self._output.number]) for cut in cuts]
             result = np.concatenate(results, self._output.batch) if results[1:] else results[0]
             out = tuple(
                 slice(start, stop) if each == self._output.batch else slice(0, length)
@@ -77,4 +87,4 @@ class Modelled:
         sizes = {axis: -1 for axis in range(chunked.ndim) if axis != self._axis}
         if self._batch is not None:
             sizes[self._axis] = self._batch
-        return run(self._model, chunked.rechunk(sizes), self._axis)
+        return run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name)

@@ -32,7 +32,9 @@ class NetcdfSource:
         if self._variable not in whole.variables:
             reason = f"it has {len(names)} variables" if variable is None else f"it has no variable {variable!r}"
             raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
+        self.name, self.coords = str(self._variable), dict(whole[self._variable].coords)
         self._array = whole[self._variable].variable
+        self.attrs = dict(self._array.attrs)
         self.shape: tuple[int, ...] = tuple(self._array.shape)
         self.dtype: np.dtype[Any] = np.dtype(self._array.dtype)
         self.dims: tuple[Hashable, ...] | None = tuple(self._array.dims)
