@@ -199,5 +199,9 @@ docs-check: docs ## load every page in a browser, on a desktop and a phone; pict
 	$(if $(BROWSER),,$(BIN)/python -m playwright install chromium)
 	$(BIN)/python docs/browse.py build/site build/pictures $(BROWSER)
 
+.PHONY: release-check
+release-check: | toolchain $(BIN)/python ## rehearse a release: build, metadata, tests of what was built, docs; STEPS= picks some
+	.ci/release-check $(STEPS)
+
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

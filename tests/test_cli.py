@@ -264,6 +264,25 @@ def test_says_its_version():
     assert answer("--version") == f"extremum {extremum.__version__}\n"
 
 
+def test_says_what_is_installed():
+    record = json.loads(answer("--version", "--json"))
+    assert record == json.loads(answer("--json", "--version"))
+    assert record["extremum"] == extremum.__version__
+    assert record["packages"]["numpy"] == np.__version__
+    assert record["runtimes"]["onnx.reference"] == onnx.__version__
+    assert record["instruction_set"] in record["instruction_sets"]
+    assert None not in record["packages"].values()
+
+
+def test_json_without_a_command_is_refused(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--json"])
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert err == "extremum: --json without --version comes after a command: extremum ops --json\n"
+    assert json.loads(out)["error"]["kind"] == "ArgumentError"
+
+
 def test_says_what_it_can_do_when_asked_nothing(capsys):
     with pytest.raises(SystemExit) as caught:
         main([])

@@ -11,6 +11,8 @@ from importlib import import_module
 import click
 
 from extremum import __version__
+from extremum.cli.streams import write
+from extremum.printable import json_text
 
 __all__ = ["COMMANDS", "program"]
 
@@ -46,10 +48,21 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="extremum %(version)s")
-def program() -> None:
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", "asked", is_flag=True, help="Show the version and exit.")
+@click.option(
+    "--json", "form", flag_value="json", help="With --version: one JSON object, with all that a report needs."
+)
+@click.pass_context
+def program(context: click.Context, asked: bool, form: str | None) -> None:
     """Run the operators that pick the largest or smallest, exactly as their versions promise.
 
     Exit status: 0 done, 1 done with findings, 2 could not run.
     """
+    if asked:
+        write(json_text(import_module("extremum.cli.installation").record()) if form else f"extremum {__version__}")
+        context.exit()
+    if form:
+        raise click.UsageError("--json without --version comes after a command: extremum ops --json")
+    if context.invoked_subcommand is None:
+        raise click.UsageError("Missing command.")

@@ -1,0 +1,84 @@
+"""What a release needs: the version is one everywhere, and whoever reports something is asked for what it takes."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import extremum
+
+ROOT = Path(__file__).parents[1]
+TEMPLATES = [*sorted((ROOT / ".github").glob("**/*.yml")), ROOT / ".github" / "pull_request_template.md"]
+FILES = ("CITATION.cff", "Cargo.toml", "CHANGELOG.md")
+
+
+def check_version(folder):
+    """Run the first step of the rehearsal on the files of a folder."""
+    command = ["bash", folder / ".ci" / "release-check", "version"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in FILES:
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "release-check", tmp_path / ".ci")
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="releases are rehearsed where there is bash")
+def test_the_version_is_one_everywhere(folder):
+    done = check_version(folder)
+    assert done.returncode == 0, done.stderr
+    assert extremum.__version__ in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="releases are rehearsed where there is bash")
+@pytest.mark.parametrize(
+    ("file", "said", "instead", "error"),
+    [
+        ("CITATION.cff", extremum.__version__, "9.9.9", "CITATION.cff has another version than Cargo.toml"),
+        ("CHANGELOG.md", "## [Unreleased]", "## [9.9.9]", "CHANGELOG.md speaks neither of"),
+    ],
+)
+def test_another_version_is_found(folder, file, said, instead, error):
+    path = folder / file
+    path.write_text(path.read_text(encoding="utf-8").replace(said, instead), encoding="utf-8")
+    done = check_version(folder)
+    assert done.returncode == 1
+    assert error in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="releases are rehearsed where there is bash")
+def test_a_tag_has_its_version_and_its_section(folder):
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=folder, check=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "all")
+    git("tag", "v9.9.9")
+    assert "the tag is v9.9.9" in check_version(folder).stderr
+    git("tag", "-d", "v9.9.9")
+    git("tag", f"v{extremum.__version__}")
+    assert "has no section" in check_version(folder).stderr
+    changelog = folder / "CHANGELOG.md"
+    text = changelog.read_text(encoding="utf-8")
+    changelog.write_text(text.replace("[Unreleased]", f"[{extremum.__version__}] - 2026-11-30"), encoding="utf-8")
+    assert check_version(folder).returncode == 0
+
+
+def test_whoever_reports_something_is_asked_for_what_is_installed():
+    asking = [path for path in TEMPLATES if "extremum --version --json" in path.read_text(encoding="utf-8")]
+    assert {path.name for path in asking} == {"mistake.yml", "wish.yml", "pull_request_template.md"}
+
+
+def test_every_step_of_the_rehearsal_is_described():
+    script = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
+    steps = re.findall(r"^check_(\w+)\(\)", script, re.MULTILINE)
+    assert re.findall(r"^#     (\w+)  +\w", script, re.MULTILINE) == steps
+    assert f"{{step:-{' '.join(steps)}}}" in script
