@@ -17,7 +17,7 @@ from extremum import runtimes
 from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.rule import Rule, Targets
-from extremum.check.rules import RULES, find
+from extremum.check.rules import RULES, find, matching
 from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
@@ -50,9 +50,9 @@ def check(
         The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it is started in a process of its
         own and asked what it makes of each node. By default onnxruntime is asked what it refuses, and no more.
     select : collection of str
-        Codes of the only rules to use; all of them by default.
+        Codes of the only rules to use, or what several begin with, such as ``EX1``; all of them by default.
     ignore : collection of str
-        Codes of rules to leave out.
+        Codes of rules to leave out, or what several begin with.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def check(
       given x: float32[3], axis=1
       help  use a value in [-1, 0]
     """
-    selected, ignored = ({find(code).code for code in codes} for codes in (select, ignore))
+    selected, ignored = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
     rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
     level = None if feature_level is None else feature_level_of(feature_level)
     if isinstance(runtime, str):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from extremum.check import AskedRuntime, Report, find
+from extremum.check import AskedRuntime, Report
 from extremum.check import check as look
-from extremum.cli import failure, findings
+from extremum.check.rules import matching
+from extremum.cli import failure, findings, sarif, settings
 from extremum.cli.failure import Failure
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
@@ -30,12 +31,17 @@ _LEVELS = {str(level): level for level in FeatureLevel}
     help="Ask what DirectML takes too, at a level such as 4_1.",
 )
 @click.option("--for", "name", metavar="RUNTIME", help="Ask this runtime what it answers: tract and so on.")
-@click.option("--select", "selected", multiple=True, metavar="CODE", help="Only this rule; may be repeated.")
-@click.option("--ignore", "ignored", multiple=True, metavar="CODE", help="Not this rule; may be repeated.")
+@click.option(
+    "--select", "selected", multiple=True, metavar="CODE", help="Only rules that begin so, as EX1; may be repeated."
+)
+@click.option("--ignore", "ignored", multiple=True, metavar="CODE", help="No rules that begin so; may be repeated.")
 @click.option("--infos", is_flag=True, help="Show findings of severity info too.")
 @click.option("--strict", is_flag=True, help="Show them and let them count.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "github"]), help="What to print [default: text].")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="What to print [default: text]."
+)
+@settings.option
 def check(
     models: tuple[Path, ...],
     feature_level: str | None,
@@ -50,10 +56,13 @@ def check(
 
     Looks at this package's operators, wherever they stand. Exits with 1 if there are findings, with 2 if a
     model could not be checked; the other ones are checked all the same.
+
+    What is not said here is taken from [tool.extremum.check] of the pyproject.toml of this folder or the
+    nearest one above: select, ignore, feature-level, for, infos and strict.
     """
     level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*selected, *ignored):
-        find(code)
+        matching(code)
 
     def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
@@ -80,6 +89,13 @@ def _print(results: dict[str, Report | Failure], form: str, *, infos: bool) -> N
                 # As with every command: what ends with 2 has an error, here that of the first model.
                 document.setdefault("error", each.record())
         write(json_text(document))
+        return
+    if form == "sarif":
+        shown = {
+            model: result.counted(strict=infos) if isinstance(result, Report) else result
+            for model, result in results.items()
+        }
+        write(json_text(sarif.log(shown)))
         return
     for model, result in results.items():
         if form == "github":

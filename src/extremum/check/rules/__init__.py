@@ -31,7 +31,7 @@ from extremum.check.rules import (
 )
 from extremum.errors import ArgumentError
 
-__all__ = ["RULES", "find"]
+__all__ = ["RULES", "find", "matching"]
 
 RULES: tuple[Rule, ...] = (
     unknown_attribute.look,
@@ -86,4 +86,17 @@ def find(code: str) -> Rule:
     for rule in RULES:
         if rule.code == code.upper():
             return rule
-    raise ArgumentError(f"there is no rule {code!r}", remedy=f"the codes are {', '.join(rule.code for rule in RULES)}")
+    raise _unknown(code)
+
+
+def matching(prefix: str) -> tuple[Rule, ...]:
+    """Return the rules whose code begins so, in either case; none of them is an error."""
+    found = tuple(rule for rule in RULES if prefix and rule.code.startswith(prefix.upper()))
+    if not found:
+        raise _unknown(prefix)
+    return found
+
+
+def _unknown(code: str) -> ArgumentError:
+    codes = ", ".join(rule.code for rule in RULES)
+    return ArgumentError(f"there is no rule {code!r}", remedy=f"the codes are {codes}")

@@ -1,0 +1,232 @@
+"""`extremum check` in other people's CI: settings, SARIF, the hook and the action, with the examples of docs/ci.md."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import onnx
+import pytest
+from click.testing import CliRunner
+
+from extremum.check import RULES
+from extremum.cli import main
+from extremum.cli.program import program
+from models import model
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
+HOOKS = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+MODELS = {
+    # A broken promise, an answer about NaN that differs, nothing at all.
+    "broken.onnx": "(float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }",
+    "differs.onnx": "(float[3] x) => (int64[1] y) { y = ArgMax (x) }",
+    "clean.onnx": "(int32[3] x) => (int64[1] y) { y = ArgMax <axis=0> (x) }",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    for name, body in MODELS.items():
+        onnx.save(model(body), tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def settings(text, folder="."):
+    Path(folder, "pyproject.toml").write_text(f"[tool.extremum.check]\n{text}\n", encoding="utf-8")
+
+
+def found(*words):
+    """The codes that count, and the status."""
+    result = CliRunner().invoke(program, ["check", *words, "--json"], standalone_mode=False, catch_exceptions=False)
+    (report,) = json.loads(result.stdout)["models"]
+    return sorted(each["code"] for each in report["findings"]), result.return_value
+
+
+def refusal(capsys, *words):
+    with pytest.raises(SystemExit) as caught:
+        main(["check", *words])
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_a_prefix_selects_and_ignores_many():
+    assert found("broken.onnx") == (["EX003", "EX103"], 1)
+    assert found("broken.onnx", "--select", "EX1") == (["EX103"], 0)
+    assert found("broken.onnx", "--ignore", "ex0") == (["EX103"], 0)
+    assert found("broken.onnx", "--select", "EX", "--ignore", "EX0", "--ignore", "EX103") == ([], 0)
+
+
+@pytest.mark.parametrize("code", ["", "EX2", "X"])
+def test_a_prefix_of_no_rule_is_refused(code, capsys):
+    assert f"there is no rule {code!r}" in refusal(capsys, "clean.onnx", "--select", code)
+
+
+def test_settings_are_those_of_the_nearest_file(folder):
+    settings('ignore = ["EX0"]')
+    assert found("broken.onnx") == (["EX103"], 0)
+    below = folder / "a" / "b"
+    below.mkdir(parents=True)
+    os.chdir(below)
+    assert found("../../broken.onnx") == (["EX103"], 0)
+    settings('select = ["EX003"]', folder="..")
+    assert found("../../broken.onnx") == (["EX003"], 1)
+
+
+def test_the_command_line_takes_the_place_of_a_setting():
+    settings('ignore = ["EX0"]\nstrict = true')
+    assert found("broken.onnx") == (["EX103"], 1)
+    assert found("broken.onnx", "--ignore", "EX1") == (["EX003"], 1)
+
+
+def test_another_file_may_be_named(folder):
+    settings('ignore = ["EX0"]')
+    (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
+    assert found("--config", "other.toml", "broken.onnx") == (["EX003"], 1)
+
+
+def test_a_file_without_settings_changes_nothing(folder):
+    (folder / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
+    assert found("broken.onnx") == (["EX003", "EX103"], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('slect = ["EX0"]', "there is no setting 'slect'"),
+        ('select = "EX0"', "the setting 'select' is a list of strings"),
+        ("select = [1]", "the setting 'select' is a list of strings"),
+        ('strict = "yes"', "the setting 'strict' is true or false"),
+        ("for = 3", "the setting 'for' is a string"),
+        ('feature-level = "9"', "'9' is not one of"),
+        ('select = ["EX999"]', "there is no rule 'EX999'"),
+        ("select =", "is no TOML"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused(text, error, capsys):
+    settings(text)
+    assert error in refusal(capsys, "clean.onnx")
+
+
+def test_a_table_that_is_none_is_refused(folder, capsys):
+    (folder / "pyproject.toml").write_text("[tool]\nextremum = 3\n", encoding="utf-8")
+    assert "'extremum' is no table" in refusal(capsys, "clean.onnx")
+
+
+def sarif(*words, status):
+    result = CliRunner().invoke(program, ["check", "--format", "sarif", *words], standalone_mode=False)
+    assert result.return_value == status
+    return json.loads(result.stdout)
+
+
+def test_sarif_has_findings_rules_and_places():
+    log = sarif("broken.onnx", "clean.onnx", status=1)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [each["id"] for each in rules] == [rule.code for rule in RULES]
+    (result,) = run["results"]
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "EX003"
+    assert result["level"] == "error"
+    assert result["message"]["text"].startswith("ArgMax-13 has axis=1, but its input has rank 1\n")
+    (place,) = result["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "broken.onnx"
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[0]"}]
+    assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_sarif_shows_infos_on_request():
+    (run,) = sarif("differs.onnx", "--infos", status=0)["runs"]
+    assert {each["level"] for each in run["results"]} == {"note"}
+
+
+def test_sarif_has_models_that_could_not_be_checked(folder):
+    (folder / "a letter.onnx").write_text("This is a letter.\n", encoding="utf-8")
+    (run,) = sarif("a letter.onnx", str(folder / "broken.onnx"), status=2)["runs"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (notification,) = invocation["toolExecutionNotifications"]
+    (place,) = notification["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "a%20letter.onnx"
+    (result,) = run["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == (folder / "broken.onnx").as_uri()
+
+
+def test_the_settings_of_the_page_are_settings(folder):
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert found("broken.onnx") == (["EX003"], 1)
+    assert found("differs.onnx") == ([], 0)
+
+
+def scripts():
+    """The environment in which the command is found."""
+    return {**os.environ, "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))}
+
+
+@pytest.mark.parametrize("text", [HOOKS, PAGE], ids=["the hook", "the page"])
+def test_a_hook_calls_the_command_with_the_files(text):
+    (entry,) = re.findall(r"^ +entry: (.*)$", text, re.MULTILINE)
+    (pattern,) = re.findall(r"^ +files: (.*)$", text, re.MULTILINE)
+    assert [name for name in MODELS if re.search(pattern, name)] == list(MODELS)
+    command, *words = shlex.split(entry)
+    script = shutil.which(command, path=sysconfig.get_path("scripts"))
+    for names, status in ((["clean.onnx"], 0), (list(MODELS), 1)):
+        assert subprocess.run([script, *words, *names], capture_output=True, check=False).returncode == status
+
+
+def test_the_hook_is_installed_with_what_the_command_needs():
+    (extras,) = re.findall(r'additional_dependencies: \["\.\[(.*?)\]"\]', HOOKS)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
+    assert "cli" in extras
+
+
+def act(**inputs):
+    """Run the last step of the action as a runner does."""
+    (step,) = re.findall(r"      run: \|\n((?: {8}.*\n)+)", ACTION)
+    lines = "".join(line[8:] for line in step.splitlines(keepends=True))
+    given = {"MODELS": "**/*.onnx", "OPTIONS": "", "SARIF": "", **inputs}
+    assert set(re.findall(r"^        ([A-Z]+): \$\{\{ inputs\.\w+ \}\}", ACTION, re.MULTILINE)) == {*given, "PACKAGE"}
+    # As the runner calls it.
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", lines]
+    return subprocess.run(command, env={**scripts(), **given}, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
+def test_the_action_annotates_and_writes_sarif(folder):
+    (folder / "below").mkdir()
+    shutil.copy("broken.onnx", folder / "below" / "with space.onnx")
+    done = act(SARIF="findings.sarif")
+    assert done.returncode == 1, done.stderr
+    titles = re.findall(r"^::error file=(.*?),title=(EX\d+)", done.stdout, re.MULTILINE)
+    assert sorted(titles) == [("below/with space.onnx", "EX003"), ("broken.onnx", "EX003")]
+    (run,) = json.loads((folder / "findings.sarif").read_text(encoding="utf-8"))["runs"]
+    assert len(run["results"]) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
+def test_the_action_takes_patterns_and_options():
+    assert act(MODELS="clean.onnx\ndif*.onnx\n").returncode == 0
+    assert act(MODELS="clean.onnx\ndif*.onnx", OPTIONS="--strict --select EX103").returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
+def test_the_action_says_when_there_is_no_model():
+    done = act(MODELS="none/*.onnx")
+    assert done.returncode == 2
+    assert done.stdout == "::error::no model is named so: none/*.onnx\n"
+
+
+def test_the_action_of_the_page_has_inputs_that_there_are():
+    given = re.search(r"uses: OWNER/extremum[^\n]*\n +with:\n((?: {10}[^\n]*\n)+)", PAGE)[1]
+    names = set(re.findall(r"^ {10}([\w-]+):", given, re.MULTILINE))
+    assert names <= set(re.findall(r"^  (\w+):$", ACTION.partition("runs:")[0], re.MULTILINE))
+    assert len(names) == 3
