@@ -163,7 +163,7 @@ bench-sessions: install ## measure converted nodes beside onnxruntime's own; SES
 
 .PHONY: bench-large
 bench-large: install tools ## measure chunked arrays and files larger than memory; LARGE=virtual, or files FOLDER, needs room
-	$(BIN)/python -m benchmarks.large $(or $(LARGE),matrix)
+	$(BIN)/python -m benchmarks.large $(LARGE)
 
 .PHONY: bench-prepare
 bench-prepare: install ## measure how long a large model takes to open, and how much memory, beside onnxruntime

@@ -1,9 +1,10 @@
 """Beyond one array and one machine: Dask's argmax beside ours, what a chunk costs, peaks, files.
 
-    python -m benchmarks.large matrix           both argmax on the same chunks and scheduler
-    python -m benchmarks.large chunks FILE.png  what a chunk costs, for 100 to 100,000 of them, and a chart
-    python -m benchmarks.large virtual          60 GB that are never anywhere at once, on two processes
-    python -m benchmarks.large files FOLDER     4 GB as .npy and as Zarr under --memory 512MB
+    python -m benchmarks.large                    the matrix and the chunks
+    python -m benchmarks.large matrix             both argmax on the same chunks and scheduler
+    python -m benchmarks.large chunks [FILE.png]  what a chunk costs, for 100 to 100,000 of them, and a chart
+    python -m benchmarks.large virtual            60 GB that are never anywhere at once, on two processes
+    python -m benchmarks.large files FOLDER       4 GB as .npy and as Zarr under --memory 512MB
 
 Answers are compared before anything is timed; times are the least of several, taken in turns.
 """
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +24,14 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.highlevelgraph import HighLevelGraph
 
 import extremum.dask
 from extremum import markdown
 from extremum.large.jobs import planned
 from extremum.large.source import Source, open_source
 
-__all__ = ["CASES", "chunk_costs", "matrix", "read_only", "virtual"]
+__all__ = ["CASES", "ChunkCost", "chunk_costs", "matrix", "read_only", "virtual"]
 
 NAMES = ("x.npy", "x.zarr")
 _SCHEDULERS = ("synchronous", "threads")
@@ -85,29 +88,59 @@ def matrix(turns: int = 7, cases: Any = CASES) -> Iterator[tuple[str, ...]]:
             yield (*words, scheduler, f"{mine * 1e3:.1f}", f"{other * 1e3:.1f}", f"{other / mine:.1f}")
 
 
-def chunk_costs(counts: tuple[int, ...] = (100, 1000, 10000, 100000)) -> Iterator[tuple[int, float, float, float]]:
-    """Yield a number of chunks, and microseconds for each: of our graph, of our answer, and of Dask's own."""
+@dataclass(frozen=True, slots=True)
+class ChunkCost:
+    """What a chunk costs, in microseconds."""
+
+    chunks: int
+    graph: float
+    ours: float
+    # Dask's own part: our graph with tasks that do nothing.
+    idle: float
+    theirs: float
+
+    @property
+    def own(self) -> float:
+        """What we add to Dask's scheduler: making the graph, and finding and merging parts."""
+        return self.ours - self.idle
+
+
+def chunk_costs(counts: tuple[int, ...] = (100, 1000, 10000, 100000)) -> Iterator[ChunkCost]:
+    """Yield what each of so many chunks costs."""
     for count in counts:
         x = da.ones((count * 10,), chunks=10, dtype=np.float32)
-        turns = 3 if count < 50000 else 1
+        turns = 9 if count <= 1000 else 5 if count <= 10000 else 1
 
         graph = partial(extremum.dask.argmax, x, 0)
         answers = [partial(_compute, each, x, 0, "synchronous") for each in (extremum.dask.argmax, da.argmax)]
-        made, ours, theirs = in_turns([graph, *answers], turns)
-        yield count, made / count * 1e6, ours / count * 1e6, theirs / count * 1e6
+        idle = partial(_idle(graph()).compute, scheduler="synchronous")
+        made, ours, alone, theirs = in_turns([graph, answers[0], idle, answers[1]], turns)
+        yield ChunkCost(count, *(seconds / count * 1e6 for seconds in (made, ours, alone, theirs)))
 
 
-def draw(costs: list[tuple[int, float, float, float]], path: Path) -> None:
+def _idle(lazy: Any) -> Any:
+    """Return an array with the tasks of a reduction of ours, which depend on each other as they do and do nothing."""
+    graph = lazy.dask
+    tasks = {key: (_nothing, *task[1:]) for key, task in graph.layers[lazy.name].items()}
+    whole = HighLevelGraph({**graph.layers, lazy.name: tasks}, graph.dependencies)
+    return da.Array(whole, lazy.name, lazy.chunks, meta=lazy._meta)
+
+
+def _nothing(*_: Any) -> int:
+    return 0
+
+
+def draw(costs: list[ChunkCost], path: Path) -> None:
     """Draw the cost of a chunk over the number of chunks."""
     figure = import_module("matplotlib.figure").Figure(figsize=(6, 3.4), layout="constrained")
     axes = figure.subplots()
-    counts = [cost[0] for cost in costs]
-    for at, words, colour in (
-        (3, "dask.array.argmax", "#D55E00"),
-        (2, "extremum.argmax", "#0072B2"),
-        (1, "its graph", "#56B4E9"),
+    counts = [cost.chunks for cost in costs]
+    for values, words, colour in (
+        ([cost.theirs for cost in costs], "dask.array.argmax", "#D55E00"),
+        ([cost.ours for cost in costs], "extremum.argmax", "#0072B2"),
+        ([cost.own for cost in costs], "what is not Dask's scheduler of it", "#56B4E9"),
     ):
-        axes.plot(counts, [cost[at] for cost in costs], marker="o", color=colour, label=words)
+        axes.plot(counts, values, marker="o", color=colour, label=words)
     axes.set(xscale="log", ylim=(0, None), xlabel="chunks", ylabel="microseconds for each chunk")
     axes.set_title("A chunk costs the same, however many there are", loc="left", fontsize=10)
     axes.legend(frameon=False)
@@ -197,17 +230,39 @@ def files(folder: Path, turns: int = 3) -> Iterator[tuple[str, ...]]:
             )
 
 
+def _print_matrix() -> None:
+    heading = ("shape", "chunks", "type", "axis", "scheduler", "ours, ms", "Dask's, ms", "times as fast")
+    print(markdown.table(heading, list(matrix())))  # noqa: T201
+
+
+def _print_chunks(picture: str | None = None) -> None:
+    costs = list(chunk_costs())
+    if picture is not None:
+        draw(costs, Path(picture))
+    heading = (
+        "chunks",
+        "our argmax, us",
+        "Dask's scheduler on our graph, us",
+        "the difference, us",
+        "of it making the graph",
+    )
+    rows = [
+        (f"{each.chunks:,}", *(f"{us:.0f}" for us in (each.ours, each.idle, each.own, each.graph, each.theirs)))
+        for each in costs
+    ]
+    print(markdown.table((*heading, "Dask's argmax, us"), rows))  # noqa: T201
+
+
 def main(words: list[str]) -> None:
     """Measure what is asked for, and print it."""
     match words:
+        case []:
+            _print_matrix()
+            _print_chunks()
         case ["matrix"]:
-            heading = ("shape", "chunks", "type", "axis", "scheduler", "ours, ms", "Dask's, ms", "times as fast")
-            print(markdown.table(heading, list(matrix())))  # noqa: T201
-        case ["chunks", picture]:
-            costs = list(chunk_costs())
-            draw(costs, Path(picture))
-            rows = [(f"{count:,}", *(f"{each:.0f}" for each in rest)) for count, *rest in costs]
-            print(markdown.table(("chunks", "our graph, us", "ours, us", "Dask's, us"), rows))  # noqa: T201
+            _print_matrix()
+        case ["chunks", *picture] if not picture[1:]:
+            _print_chunks(*picture)
         case ["virtual"]:
             seconds, peaks = virtual()
             print(f"60 GB in {seconds:.0f} s, peaks " + ", ".join(f"{each / 1e6:.0f} MB" for each in peaks.values()))  # noqa: T201

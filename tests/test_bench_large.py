@@ -5,6 +5,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import dask.array as da
+
+import extremum.dask as ed
 from benchmarks import large
 from extremum.large.source import open_source
 
@@ -15,11 +18,27 @@ def test_a_case_is_timed_with_both(tmp_path):
     assert all(float(row[5]) > 0 for row in rows)
 
 
-def test_the_cost_of_a_chunk_is_drawn(tmp_path):
+def test_the_cost_of_a_chunk_is_drawn_and_printed(tmp_path, monkeypatch, capsys):
     costs = list(large.chunk_costs((10, 20)))
-    assert [cost[0] for cost in costs] == [10, 20]
-    large.draw(costs, tmp_path / "chunks.png")
+    assert [cost.chunks for cost in costs] == [10, 20]
+    monkeypatch.setattr(large, "chunk_costs", lambda: costs)
+    large.main(["chunks", str(tmp_path / "chunks.png")])
     assert (tmp_path / "chunks.png").read_bytes().startswith(b"\x89PNG")
+    row = capsys.readouterr().out.strip().splitlines()[-1].strip("| ").split(" | ")
+    cost = costs[-1]
+    assert row == [
+        "20",
+        *(f"{us:.0f}" for us in (cost.ours, cost.idle, cost.ours - cost.idle, cost.graph, cost.theirs)),
+    ]
+
+
+def test_a_graph_that_does_nothing_has_the_same_tasks():
+    lazy = ed.max(da.zeros((40,), chunks=2), split_every=4)
+    idle = large._idle(lazy)
+    ours, theirs = lazy.__dask_graph__(), idle.__dask_graph__()
+    assert set(ours) == set(theirs)
+    assert ours.get_all_dependencies() == theirs.get_all_dependencies()
+    assert idle.compute(scheduler="synchronous") == 0
 
 
 def test_reading_alone_reads_it_all(tmp_path):
