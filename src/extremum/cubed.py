@@ -8,10 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, SupportsIndex
 
-import cubed
 import numpy as np
-from cubed.core import reduction
 from numpy.typing import DTypeLike
+
+from extremum.extras import lacking
+
+try:
+    import cubed
+    from cubed.core import reduction
+except ModuleNotFoundError as error:
+    raise lacking("extremum.cubed", error) from None
 
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop import Adopted

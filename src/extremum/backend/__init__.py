@@ -13,8 +13,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx.backend.base import Backend as _OnnxBackend
+
+from extremum.extras import lacking
+
+try:
+    import onnx
+    from onnx.backend.base import Backend as _OnnxBackend
+except ModuleNotFoundError as error:
+    raise lacking("extremum.backend", error) from None
 
 from extremum.backend.checker import require_valid
 from extremum.backend.executor import Executor, reference_ops

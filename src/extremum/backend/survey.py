@@ -14,6 +14,7 @@ from extremum import dtypes, validate
 from extremum.backend.executor import Executor
 from extremum.backend.session import is_installed
 from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
+from extremum.extras import needed
 from extremum.graph import nodes
 from extremum.graph.sites import Site
 from extremum.graph.types import declared
@@ -64,7 +65,7 @@ def _require_implementation(site: Site, others_too: bool, refusal: str | None) -
         name = f"{domain}.{node.op_type}" if domain else node.op_type
         remedy = "give it as a model-local function"
         if refusal is None and domain in _ONNXRUNTIME and not is_installed():
-            remedy = f"pip install 'extremum[onnxruntime]', which may have it, or {remedy}"
+            remedy = f"{needed('onnxruntime')}, which may have it, or {remedy}"
         raise UnknownOperatorError(f"there is no implementation of {name}", given=refusal, remedy=remedy)
 
 

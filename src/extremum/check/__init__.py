@@ -11,7 +11,12 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-import onnx
+from extremum.extras import lacking
+
+try:
+    import onnx
+except ModuleNotFoundError as error:
+    raise lacking("extremum.check", error) from None
 
 from extremum import runtimes
 from extremum.check.asked import AskedRuntime

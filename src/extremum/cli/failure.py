@@ -14,6 +14,7 @@ from typing import Any
 
 from extremum.cli import streams
 from extremum.errors import ExtremumError, first_line
+from extremum.extras import lacking
 from extremum.printable import printable
 
 __all__ = ["Failure", "show"]
@@ -38,8 +39,9 @@ class Failure:
             case ExtremumError():
                 return cls(kind, error)
             case ModuleNotFoundError():
-                reason, remedy = f"this command needs {error.name}", "pip install 'extremum[cli]'"
-                return cls("DependencyError", ExtremumError(reason, remedy=remedy))
+                found = lacking("this command", error)
+                if isinstance(found, ExtremumError):
+                    return cls("DependencyError", found)
             case OSError():
                 reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
                 return cls(kind, ExtremumError(reason))

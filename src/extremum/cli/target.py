@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.cli.new_files import require_free, settle, write_new, write_new_folder
-from extremum.errors import ArgumentError, DependencyError
+from extremum.errors import ArgumentError
+from extremum.extras import lacking
 from extremum.large.labels import Labels
 
 __all__ = ["Put", "require_target", "write_pieces"]
@@ -53,7 +54,7 @@ def write_pieces(
         try:
             from extremum.cli.netcdf_file import write_netcdf
         except ModuleNotFoundError as error:
-            raise DependencyError(f".nc files need {error.name}", remedy="pip install 'extremum[xarray]'") from None
+            raise lacking("a .nc file", error) from None
         write_new(out.parent, {out.name: partial(write_netcdf, shape, dtype, labels, work)})
     else:
         write_new_folder(out, partial(_zarr, shape, dtype, work, zarr_format))
@@ -96,7 +97,7 @@ def _zarr(
     try:
         import zarr
     except ModuleNotFoundError as error:
-        raise DependencyError(f".zarr files need {error.name}", remedy="pip install 'extremum[zarr]'") from None
+        raise lacking("a .zarr file", error) from None
     chunks = _chunks(shape, dtype.itemsize)
     array = zarr.create_array(
         store=str(folder), shape=shape, dtype=dtype, chunks=chunks, zarr_format=3 if zarr_format == 3 else 2

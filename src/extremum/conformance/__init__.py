@@ -1,6 +1,11 @@
 """A suite of cases for every runtime of ONNX, with the exact answer of every version: as files, and to be run here."""
 
-from extremum.conformance.case import Case
+from extremum.extras import lacking
+
+try:
+    from extremum.conformance.case import Case
+except ModuleNotFoundError as error:
+    raise lacking("extremum.conformance", error) from None
 from extremum.conformance.export import Exported, export
 from extremum.conformance.run import Answers, Result, run
 from extremum.conformance.suite import Selection, cases

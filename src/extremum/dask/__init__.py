@@ -13,7 +13,12 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike
 
-from extremum.dask import chunked, elementwise, one_hot
+from extremum.extras import lacking
+
+try:
+    from extremum.dask import chunked, elementwise, one_hot
+except ModuleNotFoundError as error:
+    raise lacking("extremum.dask", error) from None
 from extremum.dask.models import run
 from extremum.dask.tree import reduced
 from extremum.errors import ArgumentError

@@ -14,6 +14,7 @@ from extremum.directml.enumerations import FeatureLevel, feature_level_of
 from extremum.directml.lowered import LoweredModel, LoweredNode
 from extremum.directml.steps import steps
 from extremum.errors import ExtremumError
+from extremum.extras import lacking
 
 if TYPE_CHECKING:
     import onnx
@@ -75,7 +76,10 @@ def lower(
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
     # Everything else of DirectML works without the onnx package.
-    from extremum.directml.model import SizedModel
+    try:
+        from extremum.directml.model import SizedModel
+    except ModuleNotFoundError as error:
+        raise lacking("extremum.directml.lower", error) from None
 
     feature_level = feature_level_of(feature_level)
     source = SizedModel(model, sizes or {})

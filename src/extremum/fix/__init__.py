@@ -10,7 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 
-import onnx
+from extremum.extras import lacking
+
+try:
+    import onnx
+except ModuleNotFoundError as error:
+    raise lacking("extremum.fix", error) from None
 
 from extremum import check
 from extremum.check.rule import refusals

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import DependencyError, ExtremumError, InputError, first_line
+from extremum.errors import ExtremumError, InputError, first_line
+from extremum.extras import lacking
 from extremum.large.grid import Place
 
 __all__ = ["Source", "open_source", "read_ahead"]
@@ -85,8 +86,7 @@ def open_source(name: str, variable: str | None = None) -> Source:
     except ExtremumError:
         raise
     except ModuleNotFoundError as error:
-        extra = "zarr" if suffix == ".zarr" else "xarray"
-        raise DependencyError(f"{suffix} files need {error.name}", remedy=f"pip install 'extremum[{extra}]'") from None
+        raise lacking(f"a {suffix} file", error) from None
     except Exception as error:
         # What the libraries raise for damaged files has no common class.
         if isinstance(error, OSError) and error.filename and not path.exists():

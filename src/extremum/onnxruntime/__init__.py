@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extremum.onnxruntime.convert import Conversion, convert
-from extremum.onnxruntime.convert import ConvertedNode as Change
+from extremum.extras import lacking
+
+try:
+    from extremum.onnxruntime.convert import Conversion, convert
+    from extremum.onnxruntime.convert import ConvertedNode as Change
+except ModuleNotFoundError as error:
+    raise lacking("extremum.onnxruntime", error) from None
 from extremum.onnxruntime.library import library_path
 
 if TYPE_CHECKING:

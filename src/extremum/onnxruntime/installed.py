@@ -6,16 +6,20 @@ takes it from here.
 
 from __future__ import annotations
 
-from packaging.version import Version
-
 from extremum.errors import DependencyError
+from extremum.extras import lacking, needed
+
+try:
+    from packaging.version import Version
+except ModuleNotFoundError as error:
+    raise lacking("onnxruntime's version", error) from None
 
 __all__ = ["OLDEST", "onnxruntime"]
 
 OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
 
-_REMEDY = "pip install 'extremum[onnxruntime]'"
+_REMEDY = needed("onnxruntime")
 
 try:
     import onnxruntime

@@ -13,7 +13,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from extremum.errors import ArgumentError, DependencyError, first_line
-from extremum.runtimes.runtime import Feeds, Run, Runtime
+from extremum.extras import lacking
+
+try:
+    from extremum.runtimes.runtime import Feeds, Run, Runtime
+except ModuleNotFoundError as error:
+    raise lacking("extremum.runtimes", error) from None
 
 __all__ = ["Feeds", "Run", "Runtime", "find", "installed", "known", "shown"]
 

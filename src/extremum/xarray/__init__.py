@@ -7,7 +7,12 @@ default it is the extremum, where xarray's own methods leave it out, as ``nan_po
 
 from __future__ import annotations
 
-from extremum.xarray.elementwise import hardmax, maximum, minimum
+from extremum.extras import lacking
+
+try:
+    from extremum.xarray.elementwise import hardmax, maximum, minimum
+except ModuleNotFoundError as error:
+    raise lacking("extremum.xarray", error) from None
 from extremum.xarray.labels import idxmax, idxmin
 from extremum.xarray.reductions import argmax, argmin, max, min, minmax
 
