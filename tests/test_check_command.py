@@ -1,6 +1,7 @@
 """``extremum check`` and ``extremum explain``: what they print, and the exit status."""
 
 import json
+import pydoc
 from importlib import import_module
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import onnx
 import pytest
 from click.testing import CliRunner
 
+from extremum import errors
 from extremum.check import RULES, check, find
-from extremum.cli import explanation, main
+from extremum.cli import explanation, main, raised
 from extremum.cli.program import program
 
 MODELS = {
@@ -218,6 +220,27 @@ def test_explains_as_json():
     assert json.loads(run("explain", "--json")[1]) == list(map(explanation.record, RULES))
 
 
+ERRORS = [name for name in errors.__all__ if name.endswith("Error")]
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_explains_an_error(name):
+    status, text = run("explain", name.lower())
+    assert status == 0
+    said, what, *more, caught = (" ".join(each.split()) for each in text.split("\n\n"))
+    assert said == name
+    assert what in " ".join(getattr(errors, name).__doc__.split())
+    assert more or name == "ExtremumError"  # the root of all of them
+    classes = caught.removeprefix("It is caught as ").removesuffix(" too.").split(", ")
+    assert classes
+    for each in classes:
+        assert issubclass(getattr(errors, name), getattr(errors, each, None) or pydoc.locate(each))
+    assert max(map(len, text.splitlines())) <= 80
+    (record,) = json.loads(run("explain", name, "--json")[1])
+    assert (record["error"], record["caught_as"]) == (name, classes)
+    assert f"{name} " in run("explain")[1]
+
+
 def test_explains_nothing_unknown(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["explain", "EX999"])
@@ -226,6 +249,6 @@ def test_explains_nothing_unknown(capsys):
 
 
 def test_lists_the_rules_and_prints_the_page():
-    assert run("explain") == (0, explanation.listing() + "\n")
+    assert run("explain") == (0, f"{explanation.listing()}\n\n{raised.listing()}\n")
     assert run("explain", "--markdown") == (0, explanation.markdown())
     assert all(find(line.split()[0]) for line in explanation.listing().splitlines())

@@ -136,51 +136,92 @@ class ExtremumError(Exception):
 
 
 class SpecError(ExtremumError, ValueError):
-    """A node or descriptor breaks the promise of its operator's version."""
+    """A node or descriptor breaks the promise of its operator's version.
+
+    An attribute that the version does not have, an element type that it does not take, shapes that do not go together.
+    The document of the version decides; ``extremum check`` finds all of them in a model at once.
+    """
 
 
 class ArgumentError(ExtremumError, ValueError):
-    """An argument of a function has a value that cannot be meant."""
+    """An argument of a function has a value that cannot be meant.
+
+    Such as an option that there is not, a slice in which no element takes part without a ``default`` for it, NaN under
+    ``nan_policy="raise"``, or an index that the type asked for cannot hold.
+    """
 
 
 class ArgumentTypeError(ExtremumError, TypeError):
-    """An argument of a function is of a type that cannot be meant."""
+    """An argument of a function is of a type that cannot be meant.
+
+    Such as text where an axis belongs, or an array of a library whose elements cannot be had here.
+    """
 
 
 class AxisError(ArgumentError, np.exceptions.AxisError):
-    """An axis lies outside the array's rank, or is listed twice."""
+    """An axis lies outside the array's rank, or is listed twice.
+
+    Axes go from ``-rank`` to ``rank - 1``. An array without dimensions has none: reduce it with ``axis=None``.
+    """
 
 
 class ElementTypeError(ExtremumError, TypeError):
-    """An element type is not among those accepted."""
+    """An element type is not among those accepted.
+
+    Complex numbers, text and objects have no order here; convert them first. ONNX and DirectML take one element type
+    for all operands, where the array functions find a common one.
+    """
 
 
 class InputError(ExtremumError, ValueError):
-    """The inputs of a run do not fit the model: one is missing, unknown, or of another type or shape."""
+    """The inputs of a run do not fit the model: one is missing, unknown, or of another type or shape.
+
+    ``extremum run MODEL --random`` shows what a model takes. A named size is one size in all inputs.
+    """
 
 
 class ModelError(ExtremumError, ValueError):
-    """A file or a message is no ONNX model that can be run."""
+    """A file or a message is no ONNX model that can be run.
+
+    It is damaged, no model at all, cut off, or too large or too deep to be read in safety; files beside a model have to
+    lie in its folder.
+    """
 
 
 class FileError(ExtremumError, OSError):
-    """A file is of a kind or a size that is not read."""
+    """A file is of a kind or a size that is not read.
+
+    Pipes, devices and folders are not; nor are files larger than a model can be.
+    """
 
 
 class UnknownOperatorError(ExtremumError, NotImplementedError):
-    """A model holds an operator for which there is no implementation."""
+    """A model holds an operator for which there is no implementation.
+
+    Operators other than this package's run in onnxruntime where it is installed, else in onnx's reference
+    implementation. The error says who was asked and what they said.
+    """
 
 
 class ExecutionError(ExtremumError, RuntimeError):
-    """A node of a model failed while it ran, in code that is not this package's."""
+    """A node of a model failed while it ran, in code that is not this package's.
+
+    The cause is what onnxruntime or onnx's reference implementation raised; try the other one with ``engine=``.
+    """
 
 
 class MemoryLimitError(ExtremumError, MemoryError):
-    """A result would not fit into the memory that is available."""
+    """A result would not fit into the memory that is available.
+
+    It is refused before anything is allocated. Reduce a part at a time, or see the page about large arrays.
+    """
 
 
 class DependencyError(ExtremumError, ImportError):
-    """A package or library that is needed is missing, too old, or cannot be loaded."""
+    """A package or library that is needed is missing, too old, or cannot be loaded.
+
+    The message names the command that installs it.
+    """
 
 
 def first_line(error: BaseException) -> str:

@@ -1,11 +1,11 @@
-"""``extremum explain``: what a rule of ``extremum check`` means."""
+"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does."""
 
 from __future__ import annotations
 
 import click
 
 from extremum.check import RULES, find
-from extremum.cli import explanation
+from extremum.cli import explanation, raised
 from extremum.cli.streams import write
 from extremum.printable import json_text
 
@@ -13,15 +13,22 @@ __all__ = ["explain"]
 
 
 @click.command()
-@click.argument("code", required=False)
-@click.option("--json", "form", flag_value="json", help="Print one JSON list, a record per rule.")
+@click.argument("code", metavar="[CODE|ERROR]", required=False)
+@click.option("--json", "form", flag_value="json", help="Print one JSON list, a record per rule or of the error.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
 def explain(code: str | None, form: str | None) -> None:
-    """Say what a rule looks for, why, and what to write instead; without a code, list the rules."""
+    """Say what a rule looks for and what to write instead, or what an error means; without a name, list all.
+
+    A rule has a code, such as EX001; an error the name of its class, such as AxisError.
+    """
+    error = None if code is None else raised.find(code)
+    if error is not None:
+        write(json_text([raised.record(error)]) if form == "json" else raised.text(error))
+        return
     rules = RULES if code is None else (find(code),)
     if form == "json":
         write(json_text([explanation.record(rule) for rule in rules]))
     elif form == "markdown":
         write(explanation.markdown().rstrip("\n"))
     else:
-        write(explanation.listing() if code is None else explanation.text(*rules))
+        write(f"{explanation.listing()}\n\n{raised.listing()}" if code is None else explanation.text(*rules))

@@ -21,7 +21,7 @@ COMMANDS = {
     "apply": "Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files that are larger than memory.",
     "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
     "check": "Look for broken promises and for targets that refuse a model or answer differently.",
-    "explain": "Say what a rule looks for, why, and what to write instead; without a code, list the rules.",
+    "explain": "Say what a rule looks for and what to write instead, or what an error means; without a name, list all.",
     "fix": "Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.",
     "conformance": "Find out which runtime answers what, or write the cases as files.",
     "ops": "List the operators, their versions and element types.",
