@@ -14,7 +14,7 @@ MUTANTS = (
     Mutant(
         "NaN is not noticed while numbers are compared",
         "native/kernels/src/element/floats.rs",
-        "self | (lane != lane)",
+        "self | (O::NAN_WINS & (lane != lane))",
         "self",
         ["test_kernels.py"],
     ),

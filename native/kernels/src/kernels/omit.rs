@@ -5,10 +5,15 @@
 use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::pack::Pack;
+use crate::kernels::prefetch::prefetch;
 
 /// Bytes of scratch memory that a block without what is left out may fill: it fits the first-level cache, and has room for
 /// pieces of rows that are worth reading.
 pub const OMIT_SCRATCH: usize = 1 << 15;
+
+/// Elements that are packed before more are asked for, which lie so many bytes ahead.
+const PIECE: usize = 256;
+const DISTANCE: usize = 8192;
 
 /// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
 #[derive(Clone, Copy, Debug)]
@@ -87,20 +92,28 @@ impl Omit {
             let data = data.wrapping_offset(stride * row as isize);
             let to = to.cast::<T>().wrapping_add(row * len);
             let mask = self.mask.wrapping_offset(mask_stride * row as isize);
-            // SAFETY: the caller's. Written out for the layouts that vectors can read.
-            unsafe {
-                match (self.mask.is_null(), contiguous, mask_step) {
-                    (true, true, _) => self.row(len, to, |at| ordered(load(data, at, size as isize)), |_| true),
-                    (true, false, _) => self.row(len, to, |at| ordered(load(data, at, step)), |_| true),
-                    (_, true, 1) => {
-                        self.row(len, to, |at| ordered(load(data, at, size as isize)), |at| *mask.add(at) != 0);
+            for start in (0..len).step_by(PIECE) {
+                let (data, mask) =
+                    (data.wrapping_offset(step * start as isize), mask.wrapping_offset(mask_step * start as isize));
+                let (len, to) = (PIECE.min(len - start), to.wrapping_add(start));
+                if contiguous {
+                    // Between two blocks the processor stops reading ahead by itself.
+                    prefetch::<{ 4 * PIECE }>(data.wrapping_add(DISTANCE));
+                    if mask_step == 1 {
+                        prefetch::<PIECE>(mask.wrapping_add(DISTANCE / 4));
                     }
-                    _ => self.row(
-                        len,
-                        to,
-                        |at| ordered(load(data, at, step)),
-                        |at| *mask.wrapping_offset(mask_step * at as isize) != 0,
-                    ),
+                }
+                // SAFETY: the caller's. Written out for the layouts that vectors can read.
+                unsafe {
+                    let element = |at| ordered(load(data, at, step));
+                    match (self.mask.is_null(), contiguous, mask_step) {
+                        (true, true, _) => self.row(len, to, |at| ordered(load(data, at, size as isize)), |_| true),
+                        (true, false, _) => self.row(len, to, element, |_| true),
+                        (_, true, 1) => {
+                            self.row(len, to, |at| ordered(load(data, at, size as isize)), |at| *mask.add(at) != 0);
+                        }
+                        _ => self.row(len, to, element, |at| *mask.wrapping_offset(mask_step * at as isize) != 0),
+                    }
                 }
             }
         }
