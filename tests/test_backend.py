@@ -143,8 +143,8 @@ def test_is_compatible():
 
 
 def test_unknown_options():
-    with pytest.raises(ArgumentError, match=r"^there is no option 'threads' here$"):
-        backend.prepare(model(ARGMAX), threads=3)
+    with pytest.raises(ArgumentError, match=r"^there is no option 'streams' here$"):
+        backend.prepare(model(ARGMAX), streams=3)
     with pytest.raises(ArgumentError, match=r"^there is no option 'only' here$"):
         backend.prepare(model(ARGMAX)).run([X], only="y")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import onnx
 import pytest
-from onnx.backend.test.loader import load_node_model_tests
+from onnx.backend.test.case.node import collect_testcases
 
 import extremum as ex
 from agreement import same_bits
@@ -102,7 +102,7 @@ def test_onnx_asks_the_same_and_expects_the_same(suite):
     with warnings.catch_warnings():
         # Generating the data of other operators overflows here and there.
         warnings.simplefilter("ignore")
-        tests = load_node_model_tests()
+        tests = collect_testcases(None)
     for test in tests:
         (node,) = test.model.graph.node if len(test.model.graph.node) == 1 else (None,)
         if node is None or ("", node.op_type) not in spec.OPERATORS:
@@ -120,7 +120,8 @@ def test_onnx_asks_the_same_and_expects_the_same(suite):
             asked = replace(case, question=Question("of_onnx", tuple(arrays[:count]), attributes))
             np.testing.assert_array_equal(asked.expected(), wanted[0])
             compared += 1
-    assert compared == 88
+    # onnx 1.19 has one less.
+    assert compared in (87, 88)
 
 
 def test_a_selection_leaves_the_elements_of_its_cases_as_they_are(suite):

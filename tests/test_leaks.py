@@ -149,8 +149,9 @@ def test_nothing_is_kept(call):
         traced = tracemalloc.get_traced_memory()[0] - traced
     finally:
         tracemalloc.stop()
-    # A reference or a block of the smallest size for each call would be far above these.
-    assert traced < 8000
+    # A block of the smallest size, 16 bytes, for each call would be above these, as would a reference. Python 3.10
+    # keeps a frame of half a kilobyte for each function that it has called, some of which are made anew at any time.
+    assert traced < 24_000
     assert native_memory() - native < 30_000
     found = [sys.getrefcount(each) for each in WATCHED]
     assert all(abs(after - before) < 50 for before, after in zip(references, found, strict=True)), (references, found)

@@ -148,7 +148,7 @@ def test_the_whole_text():
     assert str(caught.value) == (
         "2 masked elements would be compared as if they were there\n"
         "  at    maximum\n"
-        "  given numpy.ma.MaskedArray\n"
+        f"  given {np.ma.MaskedArray.__module__}.MaskedArray\n"
         "  help  fill or drop them first, as x.filled(value) or x.compressed() does"
     )
 

@@ -87,7 +87,7 @@ def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
     left = size - file.tell()
     promised = math.prod(shape) * dtype.itemsize
     # What objects take is not told by their type; they are refused as they are read.
-    if not dtype.hasobject and (min(shape, default=0) < 0 or promised > left):
+    if not dtype.hasobject and (min(dtype.itemsize, *shape) < 0 or promised > left):
         raise ValueError(f"its header promises {dtype}{list(shape)}, {promised:,} bytes, but {left:,} follow")
     require_memory(shape, dtype, repr(what))
     file.seek(0)

@@ -47,8 +47,8 @@ _GUARDS: Mapping[str, Callable[[onnx.NodeProto], bool]] = {
 }
 
 
-# Looks at the third dimension of whatever it is given.
-_VERSIONS = {("LSTM", 1)}
+# Look at the third dimension of whatever they are given, in onnx 1.19.
+_VERSIONS = {("RNN", 1), ("GRU", 3), ("LSTM", 1)}
 
 
 def guarded(node: onnx.NodeProto, since: int) -> bool:
