@@ -168,7 +168,7 @@ def virtual(gigabytes: float = 60.0, chunk: float = 0.1, address: str | None = N
     chunks = da.zeros((rows, columns), chunks=sizes, dtype=np.float32).chunks
     x = da.map_blocks(generated, columns=columns, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), np.float32))
     cluster = (
-        None if address else LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=None)
+        None if address else LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0")
     )
     with Client(address or cluster, set_as_default=False) as client:
         start = time.perf_counter()

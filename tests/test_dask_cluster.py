@@ -15,7 +15,12 @@ from agreement import assert_identical
 from benchmarks import large
 from extremum.cli import main
 from extremum.dask import models
+from extremum.errors import ExecutionError, InputError
+from extremum.large.cluster import steps_on
+from extremum.large.jobs import planned
+from extremum.large.source import open_source
 from extremum.partials import Pieces
+from refusal import refusal
 from strategies import sample
 
 CLASSIFIER = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
@@ -24,7 +29,7 @@ CLASSIFIER = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int
 @pytest.fixture(scope="module")
 def client():
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0", host="127.0.0.1", silence_logs=50
     )
     with cluster, Client(cluster) as client:
         yield client
@@ -116,6 +121,33 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, caps
             main(["apply", *words.split(), "-o", f"{number}.npy", "--scheduler", address])
         assert caught.value.code == 0, capsys.readouterr().err
         assert_identical(np.load(f"{number}.npy"), whole)
+
+
+class Deadly:
+    """A job whose pieces end the process that makes them."""
+
+    sources = ()
+
+    def lazy(self):
+        return da.map_blocks(os._exit, 1, dtype=int, chunks=((1,),), meta=np.empty(0, int))
+
+
+def test_what_a_cluster_cannot_do_is_said(client, tmp_path, monkeypatch):
+    address = client.scheduler.address
+    np.save(tmp_path / "x.npy", np.zeros((4, 3)))
+    job = planned("argmax", open_source(str(tmp_path / "x.npy")), 0)
+    (tmp_path / "x.npy").unlink()
+    assert refusal(ExecutionError, list, steps_on(address, job)) == (
+        "a worker could not read or send what it was asked for"
+    )
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    assert refusal(ExecutionError, list, steps_on(address, Deadly())) == "workers die of the work they are given"
+
+
+def test_a_scheduler_without_workers_is_refused():
+    with LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as cluster:
+        address = cluster.scheduler_address
+        assert refusal(InputError, list, steps_on(address, Deadly())) == f"the scheduler at {address} has no workers"
 
 
 def test_an_array_that_is_nowhere_at_once(client):
