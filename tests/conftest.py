@@ -64,3 +64,15 @@ def set_threads():
     yield extremum.set_num_threads
     extremum.set_num_threads(before)
     _native.set_bytes_per_thread(share)
+
+
+@pytest.fixture
+def in_a_folder(tmp_path, monkeypatch):
+    """Run the test in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Cut what would be one piece of a large file into many."""
+    monkeypatch.setattr("extremum.large.jobs.ENOUGH", 3000)

@@ -23,7 +23,7 @@ from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from law_cases import arrays, arrays_and_axes
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, sample
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, sample
 
 ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
@@ -123,6 +123,16 @@ def test_every_function_and_element_type_on_the_schedulers_of_one_process(dtype,
 
 def test_every_function_and_element_type_on_the_scheduler_of_processes():
     hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), sets=2)
+
+
+@pytest.mark.parametrize("dtype", INDEX_TYPES, ids=str)
+def test_indices_of_every_type(dtype):
+    x = sample(np.random.default_rng(9), np.dtype("float32"), (12, 7))
+    d = chunked(x, (5, 3))
+    for axis in (0, (1, 0)):
+        hold(ed.argmin(d, axis, dtype=dtype), np.asarray(ex.argmin(x, axis, dtype=dtype)))
+        options = {"return_index": True, "index_dtype": dtype}
+        hold_all(list(zip(ed.minmax(d, axis, **options), map(np.asarray, ex.minmax(x, axis, **options)), strict=True)))
 
 
 def test_a_lazy_result_can_be_pickled():

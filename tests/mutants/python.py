@@ -382,7 +382,7 @@ MUTANTS = (
         "src/extremum/cli/new_files.py",
         "made = scratch.path / folder.name",
         "made = folder",
-        ["test_apply.py"],
+        ["test_apply_refusals.py"],
     ),
     Mutant(
         "dimensions by name are counted from the other end",

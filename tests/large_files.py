@@ -1,0 +1,58 @@
+"""Files that `extremum apply` is asked about, in a folder of their own, and how it is asked."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from extremum.cli import main
+
+with warnings.catch_warnings():
+    # Built for a later NumPy, it says so.
+    warnings.simplefilter("ignore")
+    import netCDF4  # noqa: F401
+
+TWO_OUTPUTS = (
+    '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 6] x) => (int64[n, 1] y, float[n, 6] z, int64[1, 6] all) '
+    "{ y = ArgMax<axis=1>(x) z = Neg(x) all = ArgMax<axis=0>(x) }"
+)
+
+
+def apply(*words):
+    """Run the command and return its status."""
+    with pytest.raises(SystemExit) as caught:
+        main(["apply", *map(str, words)])
+    return caught.value.code
+
+
+def sample(shape=(20, 30, 7), dtype=np.float32, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 4, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x[rng.random(shape) < 0.05] = np.nan
+        x[rng.random(shape) < 0.2] = -0.0
+    return x
+
+
+def save(x, form):
+    """Write an array in some form and return the words that name it."""
+    if form in ("C", "F"):
+        np.save("x.npy", np.asarray(x, order=form))
+        return ["x.npy"]
+    if form == "netcdf":
+        names = [f"d{axis}" for axis in range(x.ndim)]
+        whole = xr.Dataset({"t": (names, x), "other": ("d0", np.zeros(len(x)))})
+        whole.to_netcdf("x.nc", engine="netcdf4", encoding={"t": {"chunksizes": (4, 11, 7)}})
+        return ["x.nc", "--variable", "t"]
+    zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    array = zarr.create_array(
+        store="x.zarr", shape=x.shape, chunks=(6, 11, 3), dtype=x.dtype, zarr_format=int(form[-1])
+    )
+    array[...] = x
+    return ["x.zarr"]
+
+
+def left():
+    return sorted(path.name for path in Path().iterdir())

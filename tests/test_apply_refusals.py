@@ -1,0 +1,244 @@
+"""What `extremum apply` refuses, and what ends it before it is done: one line, and nothing under the final name."""
+
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import xarray as xr
+
+from large_files import TWO_OUTPUTS, apply, left, sample, save
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+
+REFUSED = {
+    "an output that is there": (
+        ["argmax", "x.npy", "-o", "x.npy"],
+        "'x.npy' exists already; help: name another file, or move that one away",
+    ),
+    "an output of no format": (
+        ["argmax", "x.npy", "-o", "y.txt"],
+        "'y.txt' has no known format; help: name a .npy, a .zarr or a .nc file",
+    ),
+    "an input that is not there": (["argmax", "z.npy", "-o", "y.npy"], "z.npy: No such file or directory"),
+    "a Zarr that is not there": (["argmax", "z.zarr", "-o", "y.npy"], "z.zarr: No such file or directory"),
+    "an input of no format": (
+        ["argmax", "x.txt", "-o", "y.npy"],
+        "'x.txt' has no known format; help: use .npy, .zarr, .nc or .h5",
+    ),
+    "a file that is cut": (
+        ["argmax", "cut.npy", "-o", "y.npy"],
+        "'cut.npy' is not a valid .npy file; given: its header promises float32[20, 30, 7], 16,800 bytes, but 872 "
+        "follow",
+    ),
+    "no NetCDF": (["argmax", "bad.nc", "-o", "y.npy"], "'bad.nc' is not a valid .nc file; given: "),
+    "no Zarr": (["argmax", "bad.zarr", "-o", "y.npy"], "'bad.zarr' is not a valid .zarr file; given: "),
+    "an axis out of range": (
+        ["argmax", "x.npy", "--axis", "3", "-o", "y.npy"],
+        "argmax: axis 3 is out of range for an array with 3 dimensions; given: float32[20, 30, 7]; "
+        "help: use an axis in [-3, 2]",
+    ),
+    "a dimension without a name": (
+        ["argmax", "x.npy", "--dim", "d0", "-o", "y.npy"],
+        "'x.npy' has no dimension 'd0'; help: it has none with a name",
+    ),
+    "no size of memory": (
+        ["argmax", "x.npy", "-o", "y.npy", "--memory", "much"],
+        "'much' is no size of memory; help: write for example 512MB or 2GiB",
+    ),
+    "no memory": (
+        ["argmax", "x.npy", "-o", "y.npy", "--memory", "1kB"],
+        "1kB is too little memory for anything; help: give 1MB or more",
+    ),
+    "a chunk larger than memory": (
+        ["argmax", "large.nc", "-o", "y.npy", "--memory", "1MB"],
+        "so little memory does not hold one piece; given: 500,000 bytes of 16,000,064 for 1000000 elements and their "
+        "results; help: give more with --memory, or write the file in smaller chunks",
+    ),
+    "an operation that there is not": (
+        ["median", "x.npy", "-o", "y.npy"],
+        "there is no operation 'median'; help: use argmax, argmin, hardmax, maximum, minimum or the file of a model",
+    ),
+    "shapes that do not fit": (
+        ["maximum", "x.npy", "row.npy", "-o", "y.npy"],
+        "maximum: operands could not be broadcast together with shapes (20, 30, 7) (5,); help: dimensions, aligned "
+        "at the last one, must be equal or 1",
+    ),
+    "elements that decide": (
+        ["argmax", "x.npy", "-o", "y.npy", "--nan-policy", "raise"],
+        "argmax: the array holds NaN; given: float32[20, 30, 7], nan_policy='raise'; help: use nan_policy='omit' or "
+        "'propagate', or mend the data",
+    ),
+    "a file of NetCDF that is cut": (["argmax", "cut.nc", "-o", "y.npy"], "'cut.nc' is not a valid .nc file; given: "),
+    "elements of NetCDF that are damaged": (
+        ["argmax", "damaged.nc", "-o", "y.npy"],
+        "'damaged.nc' is damaged: elements cannot be read; given: ",
+    ),
+    "several variables": (
+        ["argmax", "two.nc", "-o", "y.npy"],
+        "'two.nc': it has 2 variables; help: name one with --variable: s, t",
+    ),
+    "a variable that there is not": (
+        ["argmax", "two.nc", "--variable", "u", "-o", "y.npy"],
+        "'two.nc': it has no variable 'u'; help: name one with --variable: s, t",
+    ),
+    "an array that a Zarr group has not": (
+        ["argmax", "group.zarr", "--variable", "u", "-o", "y.npy"],
+        "'group.zarr': it has no array 'u'; help: name one with --variable: s, t",
+    ),
+    "axes by number and by name": (
+        ["argmax", "two.nc", "--variable", "t", "--axis", "0", "--dim", "d", "-o", "y.npy"],
+        "--axis and --dim are both given; help: name the axes by number or by name",
+    ),
+    "an axis for what has none": (
+        ["maximum", "x.npy", "--axis", "0", "-o", "y.npy"],
+        "maximum has no axis; help: leave --axis and --dim away",
+    ),
+    "two inputs for what takes one": (
+        ["argmax", "x.npy", "row.npy", "-o", "y.npy"],
+        "argmax takes one input; given: x.npy, row.npy",
+    ),
+    "a model over two axes": (
+        ["m.onnx", "x.npy", "--axis", "0", "--axis", "1", "-o", "y.npy"],
+        "a model takes its entries along one axis; help: give one --axis or --dim",
+    ),
+    "a model over an axis out of range": (
+        ["m.onnx", "x.npy", "--axis", "3", "-o", "y.npy"],
+        "axis 3 is out of range for an array with 3 dimensions",
+    ),
+    "elements that NetCDF has not": (
+        ["maximum", "half.npy", "-o", "y.nc"],
+        "NetCDF has no elements of type float16; help: name a .npy or a .zarr file",
+    ),
+    "a scheduler that is not there": (
+        ["argmax", "x.npy", "-o", "y.npy", "--scheduler", "tcp://127.0.0.1:9"],
+        "no scheduler answers at tcp://127.0.0.1:9; given: [Errno 111] Connection refused; help: start one with: "
+        "dask scheduler",
+    ),
+}
+
+
+def damage_netcdf():
+    """Write a file of which the end is missing, and one with other bytes in the middle of its elements."""
+    x = np.random.default_rng(0).integers(0, 9, (40, 3000)).astype(np.float32)
+    encoding = {"t": {"chunksizes": (10, 1000), "zlib": True}}
+    xr.Dataset({"t": (("a", "b"), x)}).to_netcdf("damaged.nc", engine="netcdf4", encoding=encoding)
+    content = bytearray(Path("damaged.nc").read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 2000] = bytes(2000)
+    Path("damaged.nc").write_bytes(content)
+    Path("cut.nc").write_bytes(content[:middle])
+
+
+@pytest.fixture
+def files():
+    save(sample(), "C")
+    Path("cut.npy").write_bytes(Path("x.npy").read_bytes()[:1000])
+    np.save("row.npy", np.zeros(5, np.float32))
+    Path("bad.nc").write_bytes(b"nothing that anybody reads")
+    Path("bad.zarr").mkdir()
+    damage_netcdf()
+    two = xr.Dataset({"s": ("d", [1]), "t": ("d", [2])})
+    two.to_netcdf("two.nc", engine="netcdf4")
+    onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
+    np.save("half.npy", np.ones(3, np.float16))
+    encoding = {"t": {"chunksizes": (1_000_000,)}}
+    xr.Dataset({"t": ("d", np.zeros(2_000_000))}).to_netcdf("large.nc", engine="netcdf4", encoding=encoding)
+    return left()
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_said_in_one_line_and_leaves_nothing(case, files, capsys):
+    if "zarr" in case.lower():
+        zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+        group = zarr.open_group("group.zarr", mode="w")
+        for name in ("s", "t"):
+            group.create_array(name, shape=(2,), dtype="int8")
+        files = left()
+    words, text = REFUSED[case]
+    assert apply(*words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith(f"extremum: {text}")
+    assert left() == files
+
+
+def test_a_damaged_chunk_is_named(capsys):
+    pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    save(sample(), "zarr3")
+    chunk = Path("x.zarr/c/0/0/0")
+    chunk.write_bytes(chunk.read_bytes()[:7])
+    before = left()
+    assert apply("argmax", "x.zarr", "-o", "y.npy") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("extremum: 'x.zarr' is damaged: a chunk cannot be read; given: elements 0:20, 0:30, 0:7: ")
+    assert left() == before
+
+
+@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
+def test_a_disk_that_is_full_leaves_nothing(out, capsys):
+    """Of a .npy file it is known before anything is computed."""
+    if out == "y.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    np.save("x.npy", np.random.default_rng(0).integers(0, 9, (400_000, 2)).astype(np.int8))
+    before, limit = left(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, limit[1]))
+    try:
+        status = apply("argmax", "x.npy", "--axis", 1, "-o", out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert status == 2
+    err = capsys.readouterr().err
+    if out == "y.nc":
+        assert err.startswith("extremum: y.nc: it could not be written: ")
+        assert err.count("\n") == 1
+    else:
+        assert err == f"extremum: {out}: File too large\n"
+    assert left() == before
+
+
+SLOW = """
+import signal, sys, time
+from extremum.cli import main
+from extremum.large import jobs
+from extremum.large.npy import NpySource
+
+# What runs in the background of a shell ignores it, and so does what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+jobs.ENOUGH = 3000
+read = NpySource.read
+
+def slowly(self, place):
+    print("reading", flush=True)
+    time.sleep(0.2)
+    return read(self, place)
+
+NpySource.read = slowly
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
+    if out == "y.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    save(sample(), "C")
+    words = [sys.executable, "-c", SLOW, "apply", "argmax", "x.npy", "--axis", "2", "-o", out]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for _ in range(3):
+            assert process.stdout.readline() == b"reading\n"
+        process.send_signal(number)
+        process.wait(20)
+    assert not Path(out).exists()
+    if number == signal.SIGKILL:
+        assert any(name.startswith(".extremum-") for name in left())
+    # The next one clears up.
+    assert apply("argmax", "x.npy", "--axis", 2, "-o", out) == 0
+    assert left() == ["x.npy", out]
