@@ -10,6 +10,8 @@ BENCH ?= --quick
 SECONDS ?= 60
 SEED ?= $(shell date +%s)
 
+OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
+
 # cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -31,6 +33,10 @@ toolchain:
 	extremum needs Python 3.10 or later, '$(PYTHON)' is not: install it from https://www.python.org, or name one: make PYTHON=python3.12))
 	$(if $(shell cargo --version 2>/dev/null),,$(error \
 	extremum needs a Rust toolchain, 'cargo' does not run: install one from https://rustup.rs and open a new shell))
+	$(if $(shell $(PYTHON) -c 'import re, subprocess; \
+	found = re.search(r"(\d+)\.(\d+)", subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout); \
+	print(tuple(map(int, found.groups())) >= tuple(map(int, "$(OLDEST_RUST)".split("."))) or "")' 2>/dev/null),,$(error \
+	extremum needs Rust $(OLDEST_RUST) or later, this is '$(shell rustc --version 2>/dev/null)': rustup update stable))
 
 # The stamps below say what is done; delete .venv to start over.
 $(BIN)/python: | toolchain
@@ -69,6 +75,7 @@ lint-python: install tools
 # In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
 lint-rust: | toolchain $(BIN)/python
 	cargo fmt --all --check
+	.ci/licences --check
 	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
 
 test-rust: | toolchain $(BIN)/python ## the kernels' own tests

@@ -1,5 +1,6 @@
 """What a release needs: the version is one everywhere, and whoever reports something is asked for what it takes."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -70,6 +71,36 @@ def test_a_tag_has_its_version_and_its_section(folder):
     text = changelog.read_text(encoding="utf-8")
     changelog.write_text(text.replace("[Unreleased]", f"[{extremum.__version__}] - 2026-11-30"), encoding="utf-8")
     assert check_version(folder).returncode == 0
+
+
+def test_the_licences_are_those_of_the_crates_that_are_locked():
+    """`make lint` asks cargo which crates are linked; here it is enough that none has another version."""
+    text = (ROOT / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8")
+    named = re.findall(r"^(\S+) (\d\S*) \(.*\)\n-+$", text, re.MULTILINE)
+    locked = re.findall(r'name = "(.*)"\nversion = "(.*)"', (ROOT / "Cargo.lock").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert set(named) <= set(locked), ".ci/licences writes them anew"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a program of two lines stands for rustc")
+@pytest.mark.parametrize(("version", "said"), [("1.91.3", "extremum needs Rust"), ("1.1000.0", None), ("2.0.0", None)])
+def test_make_says_that_rust_is_too_old(tmp_path, version, said):
+    for name in ("rustc", "cargo"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} {version}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": os.pathsep.join((str(tmp_path), os.environ["PATH"]))}
+    command = ["make", "--directory", ROOT, "toolchain", f"PYTHON={sys.executable}"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == bool(said), done.stderr
+    assert (said or "") in done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_the_oldest_rust_is_said(page):
+    (oldest,) = re.findall(r'^rust-version = "(.*)"$', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(
+        rf"\[Rust toolchain\]\(https://rustup.rs\),? \(?{oldest}\b", (ROOT / page).read_text(encoding="utf-8")
+    )
 
 
 def test_whoever_reports_something_is_asked_for_what_is_installed():
