@@ -122,7 +122,7 @@ def test_every_function_and_element_type_on_the_schedulers_of_one_process(dtype,
 
 
 def test_every_function_and_element_type_on_the_scheduler_of_processes():
-    hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), sets=2)
+    hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), sets=1)
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES, ids=str)

@@ -6,11 +6,13 @@ import dask.array as da
 import numpy as np
 import onnx
 import pytest
+import xarray as xr
 from distributed import Client, LocalCluster
 
 import chunked_calls
 import extremum as ex
 import extremum.dask as ed
+import large_files
 from agreement import assert_identical
 from benchmarks import large
 from extremum.cli import main
@@ -132,16 +134,32 @@ class Deadly:
         return da.map_blocks(os._exit, 1, dtype=int, chunks=((1,),), meta=np.empty(0, int))
 
 
-def test_what_a_cluster_cannot_do_is_said(client, tmp_path, monkeypatch):
-    address = client.scheduler.address
-    np.save(tmp_path / "x.npy", np.zeros((4, 3)))
-    job = planned("argmax", open_source(str(tmp_path / "x.npy")), 0)
-    (tmp_path / "x.npy").unlink()
-    assert refusal(ExecutionError, list, steps_on(address, job)) == (
+@pytest.mark.parametrize("form", ["F", "zarr2", "zarr3", "netcdf"])
+def test_the_workers_read_every_format(form, client, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    x = large_files.sample()
+    words = large_files.save(x, form)
+    assert large_files.apply("argmin", *words, "--axis", 1, "-o", "y.nc", "--scheduler", client.scheduler.address) == 0
+    with xr.open_dataset("y.nc") as found:
+        (name,) = found.data_vars
+        assert_identical(found[name].values, ex.argmin(x, 1))
+
+
+@pytest.mark.parametrize("form", ["C", "zarr2", "zarr3"])
+def test_a_file_that_workers_do_not_see_is_no_file_of_zeros(form, client, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, *words = large_files.save(large_files.sample(), form)
+    job = planned("argmax", open_source(name, *words[1:]), 0)
+    (tmp_path / name).rename(tmp_path / "elsewhere")
+    assert refusal(ExecutionError, list, steps_on(client.scheduler.address, job)) == (
         "a worker could not read or send what it was asked for"
     )
+
+
+def test_work_that_workers_die_of_is_given_up(client, monkeypatch):
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
-    assert refusal(ExecutionError, list, steps_on(address, Deadly())) == "workers die of the work they are given"
+    found = refusal(ExecutionError, list, steps_on(client.scheduler.address, Deadly()))
+    assert found == "workers die of the work they are given"
 
 
 def test_a_scheduler_without_workers_is_refused():

@@ -25,7 +25,9 @@ class ZarrSource:
         self.path = str(path)
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", self.path)
-        opened = zarr.open(self.path, mode="r")
+        # By its whole name: workers look from where they are.
+        self._place = path.absolute()
+        opened = zarr.open(str(self._place), mode="r")
         if isinstance(opened, zarr.Group):
             names = sorted(opened.array_keys())
             if variable is None and len(names) == 1:
@@ -57,10 +59,19 @@ class ZarrSource:
         """Nothing is kept."""
 
     def chunked(self) -> Any:
-        """Return the array in the chunks that it has."""
+        """Return the array in the chunks that it has, or the shards that hold several."""
         import dask.array as da
 
-        return da.from_zarr(self._array)
+        chunks = da.zeros(self.shape, chunks=self.granule, dtype=self.dtype).chunks
+        return da.map_blocks(
+            self._piece, chunks=chunks, dtype=self.dtype, meta=np.empty((0,) * len(chunks), self.dtype)
+        )
+
+    def _piece(self, block_info: Any = None) -> NDArray[Any]:
+        # A chunk that is not found counts as one that was never written: so the whole is looked for first.
+        if not self._place.exists():
+            raise FileNotFoundError(2, "No such file or directory", str(self._place))
+        return self.read(tuple(slice(*each) for each in block_info[None]["array-location"]))
 
 
 def _words(place: Place) -> str:
