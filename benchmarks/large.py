@@ -142,7 +142,7 @@ def draw(costs: list[ChunkCost], path: Path) -> None:
     ):
         axes.plot(counts, values, marker="o", color=colour, label=words)
     axes.set(xscale="log", ylim=(0, None), xlabel="chunks", ylabel="microseconds for each chunk")
-    axes.set_title("A chunk costs the same, however many there are", loc="left", fontsize=10)
+    axes.set_title("What one of so many chunks costs", loc="left", fontsize=10)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
 
