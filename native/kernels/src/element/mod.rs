@@ -190,15 +190,7 @@ macro_rules! with_float {
                 type $E = $crate::element::float16_bits::BFloat16;
                 $body
             }
-            $crate::element::ElementType::Float32 => {
-                type $E = f32;
-                $body
-            }
-            $crate::element::ElementType::Float64 => {
-                type $E = f64;
-                $body
-            }
-            _ => unreachable!("no NaN to be omitted"),
+            native => $crate::element::with_native_float!(native, $E => $body),
         }
     };
 }
@@ -215,7 +207,7 @@ macro_rules! with_native_float {
                 type $E = f64;
                 $body
             }
-            _ => unreachable!("other elements are left out of a copy"),
+            _ => unreachable!("neither float32 nor float64"),
         }
     };
 }
