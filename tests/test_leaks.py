@@ -136,9 +136,8 @@ def repeat(call, times):
     gc.collect()
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_nothing_is_kept(call):
-    repeat(call, 100)
+def kept(call):
+    """What 2,000 calls leave behind: Python's memory, C's memory, and the references to each watched object."""
     references = [sys.getrefcount(each) for each in WATCHED]
     native = native_memory()
     tracemalloc.start()
@@ -149,9 +148,43 @@ def test_nothing_is_kept(call):
         traced = tracemalloc.get_traced_memory()[0] - traced
     finally:
         tracemalloc.stop()
+    native = native_memory() - native
+    found = [sys.getrefcount(each) - before for each, before in zip(WATCHED, references, strict=True)]
+    return traced, native, max(map(abs, found))
+
+
+def leaks(call):
+    """What each of five rounds kept, or nothing where one of them kept nothing."""
+    # A leak is there in each round. What else happens in the process, such as a table of Python's that grows, is not.
+    repeat(call, 100)
     # A block of the smallest size, 16 bytes, for each call would be above these, as would a reference. Python 3.10
     # keeps a frame of half a kilobyte for each function that it has called, some of which are made anew at any time.
-    assert traced < 24_000
-    assert native_memory() - native < 30_000
-    found = [sys.getrefcount(each) for each in WATCHED]
-    assert all(abs(after - before) < 50 for before, after in zip(references, found, strict=True)), (references, found)
+    rounds = []
+    for _ in range(5):
+        traced, native, references = kept(call)
+        if traced < 24_000 and native < 30_000 and references < 50:
+            return []
+        rounds.append({"traced": traced, "native": native, "references": references})
+    return rounds
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_nothing_is_kept(call):
+    assert leaks(call) == []
+
+
+MALLOC = ctypes.CDLL(None).malloc if native_memory() else None
+KEEPING = {
+    "a reference": lambda kept: kept.append(X),
+    "an object": lambda kept: kept.append(object()),
+    "a reference to None": lambda kept: kept.append(None),
+    "C's memory": lambda _: MALLOC and MALLOC(16),
+}
+
+
+@pytest.mark.parametrize("keep", KEEPING.values(), ids=KEEPING.keys())
+def test_what_is_kept_is_found(keep):
+    if keep is KEEPING["C's memory"] and MALLOC is None:
+        pytest.skip("the allocator of this platform cannot be asked")
+    held = []
+    assert leaks(lambda: keep(held))
