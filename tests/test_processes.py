@@ -3,6 +3,7 @@
 Each case runs in a process of its own, so that a crash or a hang is one failing test.
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -116,6 +117,50 @@ def exits_beside_daemons():
     watched.say("ends")
 
 
+class Index:
+    """An axis by way of Python code."""
+
+    def __index__(self):
+        return sum(range(50)) % 2
+
+
+class Flag:
+    """A flag by way of Python code."""
+
+    def __bool__(self):
+        return sum(range(50)) > 0
+
+
+FEW = np.ones((3, 4), np.float32)
+# Each of them runs Python code below native code: for its options, for an argument, for an error, for a copy.
+INTO_PYTHON = {
+    "omit": lambda: extremum.argmax(FEW, 1, nan_policy="omit", default=0),
+    "number": lambda: extremum.maximum(FEW, 2.0),
+    "hardmax": lambda: extremum.hardmax(FEW, where=FEW > 0),
+    "axis": lambda: extremum.argmax(FEW, Index()),
+    "axes": lambda: extremum.argmax(FEW, [Index()]),
+    "flag": lambda: extremum.argmax(FEW, 1, keepdims=Flag()),
+    "dtype": lambda: extremum.argmax(FEW, 1, dtype="uint32"),
+    "out": lambda: extremum.argmax(FEW, 1, out=np.zeros(3, ">i8")),
+    "refusal": lambda: extremum.argmax(FEW, 7),
+    "refused axis": lambda: extremum.argmax(FEW, "0"),
+}
+
+
+def exits_in_python(call):
+    """The interpreter ends while daemon threads run Python code below native code."""
+
+    def repeat():
+        while True:
+            with contextlib.suppress(ValueError, TypeError):
+                INTO_PYTHON[call]()
+
+    for _ in range(4):
+        threading.Thread(target=repeat, daemon=True).start()
+    time.sleep(0.05)
+    watched.say("ends")
+
+
 def interrupted():
     """Says that it computes, until it is interrupted; afterwards everything still works."""
     # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
@@ -174,6 +219,12 @@ def test_pools(method):
 def test_daemon_threads_at_exit():
     for _ in range(3):
         assert watched.call(exits_beside_daemons) == "ends\n"
+
+
+@pytest.mark.parametrize("call", INTO_PYTHON)
+def test_daemon_threads_below_native_code_at_exit(call):
+    # Python before 3.14 ends such a thread by unwinding its stack, through what native code is on it.
+    assert watched.call(exits_in_python, call) == "ends\n"
 
 
 def test_another_interpreter():

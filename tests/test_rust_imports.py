@@ -21,6 +21,7 @@ LAYERS = {
         "operand dimensions",
         "descriptor",
         "errors work",
+        "call",
     ],
     "onnxruntime": [
         "lib",

@@ -8,15 +8,16 @@ here only for values it does not know; what the array functions then accept is t
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ElementTypeError
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.missing import refuse_missing
 
-__all__ = ["as_array", "as_element", "as_output", "refuse_device", "refuse_own_rules"]
+__all__ = ["as_array", "as_element", "as_output", "copy", "is_bfloat16", "refuse_device", "refuse_own_rules"]
 
 # What every floating-point type can hold: the largest number of float16, the narrowest.
 _LEAST_LIMIT = 65504.0
@@ -39,11 +40,24 @@ def as_array(x: object) -> NDArray[Any]:
     return array
 
 
-def as_output(x: NDArray[Any]) -> NDArray[Any]:
+def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
     """Return an array of a subclass as it is, where plain elements may be written into it."""
-    refuse_own_rules(x)
-    refuse_missing(x)
+    try:
+        refuse_own_rules(x)
+        refuse_missing(x)
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
     return x
+
+
+def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:
+    """Write the elements of one array into another, whatever class it has."""
+    np.ndarray.__setitem__(destination, ..., source)
+
+
+def is_bfloat16(scalar: type) -> bool:
+    """Whether a type is that of ml_dtypes, which is imported where elements of it exist."""
+    return scalar is getattr(sys.modules.get("ml_dtypes"), "bfloat16", None)
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::axes::{Axes, Default, Named};
+use crate::call::Function;
 use crate::errors::{Kind, error};
 use crate::index::{Index, block, too_far};
 use crate::operand::{Ndarray, settled};
@@ -11,7 +12,7 @@ use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{IndexType, Input, argreduce};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBool;
 use std::{ptr, slice};
 
 macro_rules! arg {
@@ -133,8 +134,14 @@ impl FromPyObject<'_, '_> for Truth {
     type Error = PyErr;
     #[inline]
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        object.is_truthy().map(Self)
+        object.cast::<PyBool>().map_or_else(|_| truth(object), |flag| Ok(flag.is_true())).map(Self)
     }
+}
+
+#[cold]
+fn truth(object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
+    static TRUTH: Function = Function::new("operator", "truth");
+    TRUTH.call(object.py(), (object,))?.extract()
 }
 
 struct Call {
@@ -220,10 +227,9 @@ impl Call {
         out: Option<&Bound<'py, PyAny>>,
         [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
     ) -> PyResult<Bound<'py, PyAny>> {
-        static ARG: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let arg = ARG.import(x.py(), "extremum.reductions", "arg")?;
+        static ARG: Function = Function::new("extremum.reductions", "arg");
         let (keepdims, last) = (self.keepdims, self.last);
-        arg.call1((self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
+        ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
     }
 
     /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.

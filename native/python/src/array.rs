@@ -1,5 +1,6 @@
 //! NumPy arrays as the kernels see them: address, lengths, strides, element type.
 
+use crate::call::{Function, text};
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::dimensions::Dimensions;
 use crate::errors::{Kind, error};
@@ -31,7 +32,7 @@ impl<'py> Array<'py> {
         // SAFETY: an array has `nd` lengths, none negative, and as many strides, and a descriptor.
         unsafe {
             let fields = &*array.fields();
-            let Some(elements) = describe(fields.descr) else { return Err(refuse(array.object(), function)) };
+            let Some(elements) = describe(fields.descr) else { return Err(refuse(&array, function)) };
             let dimensions = Dimensions::copy(fields.nd as usize, fields.dimensions, fields.strides);
             Ok(Self { data: fields.data.cast(), dimensions, flags: fields.flags, elements, array })
         }
@@ -150,25 +151,24 @@ impl<'py> Array<'py> {
     /// What a message shows of the array: `float32[3, 4]`.
     pub fn summary(&self) -> String {
         let name =
-            descriptor(self.object().py(), self.elements.number).map_or_else(|_| "?".into(), |dtype| dtype.to_string());
+            descriptor(self.object().py(), self.elements.number).map_or_else(|_| "?".into(), |dtype| text(&dtype));
         format!("{name}{:?}", self.shape())
     }
 }
 
 #[cold]
-fn refuse(array: &Bound<'_, PyAny>, function: &str) -> PyErr {
-    let refusal = || {
-        let reason = format!("{function}: cannot take elements of type {}", array.getattr("dtype")?);
-        let remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64";
-        Ok(error(array.py(), Kind::ElementType, reason, None, Some(remedy.into())))
-    };
-    refusal().unwrap_or_else(|failure| failure)
+fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
+    let py = array.object().py();
+    // SAFETY: an array has a descriptor, which is held on to before any Python code runs.
+    let descriptor = unsafe { Bound::from_borrowed_ptr(py, (*array.fields()).descr.cast()) };
+    let reason = format!("{function}: cannot take elements of type {}", text(&descriptor));
+    let remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64";
+    error(py, Kind::ElementType, reason, None, Some(remedy.into()))
 }
 
 /// Copies the elements of one array into another of the same shape.
 pub fn copy(from: &Array<'_>, to: &Ndarray<'_>) -> PyResult<()> {
-    let (py, to) = (to.object().py(), to.object().as_ptr());
-    // SAFETY: both objects are arrays and alive; NumPy looks at both anew.
-    let status = unsafe { PY_ARRAY_API.PyArray_CopyInto(py, to.cast(), from.object().as_ptr().cast()) };
-    if status < 0 { Err(PyErr::fetch(py)) } else { Ok(()) }
+    // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
+    static COPY: Function = Function::new("extremum.arrays", "copy");
+    COPY.call(to.object().py(), (from.object(), to.object())).map(drop)
 }

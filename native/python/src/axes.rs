@@ -1,10 +1,10 @@
 //! The `axis` argument: None, an integer, or several.
 
 use crate::array::Array;
+use crate::call::{Function, repr, text};
 use crate::errors::{Kind, error};
 use crate::operand::Ndarray;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
@@ -75,7 +75,7 @@ impl<'a, 'py> Named<'a, 'py> {
         let rank = array.shape().len() as i64;
         let from_front = if number < 0 { number + rank } else { number };
         if !(0..rank).contains(&from_front) || axes.contains(from_front as usize) {
-            let axis = axis.map_or_else(|| number.to_string(), ToString::to_string);
+            let axis = axis.map_or_else(|| number.to_string(), text);
             return Err(self.refuse(&axis, from_front, array, function));
         }
         axes.0 |= 1 << from_front;
@@ -95,7 +95,7 @@ impl<'a, 'py> Named<'a, 'py> {
             };
             (format!("axis {axis} is out of range for an array with {rank} dimension{plural}"), remedy)
         };
-        let given = self.given.map_or_else(|| axis.into(), ToString::to_string);
+        let given = self.given.map_or_else(|| axis.into(), text);
         let given = format!("{}, axis={given}", array.summary());
         error(array.object().py(), Kind::Axis, format!("{function}: {reason}"), Some(given), Some(remedy))
     }
@@ -113,23 +113,25 @@ fn is_settled(axis: &Bound<'_, PyAny>) -> bool {
 fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = given.py();
     let integer = |axis: Bound<'py, PyAny>| {
-        // SAFETY: the interpreter is attached; the function returns a new reference or raises.
-        let read = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(axis.as_ptr())) };
-        read.or_else(|failure| {
+        static INDEX: Function = Function::new("operator", "index");
+        INDEX.call(py, (&axis,)).or_else(|failure| {
             // Not what else went wrong in an `__index__`.
             if !failure.is_instance_of::<PyTypeError>(py) {
                 return Err(failure);
             }
             let summary = Array::new(array.clone(), function)?.summary();
-            let reason = format!("{function}: axis {} is not an integer", axis.repr()?);
+            let reason = format!("{function}: axis {} is not an integer", repr(&axis));
             let remedy = Some("pass an int or a tuple of ints".into());
-            Err(error(py, Kind::ArgumentType, reason, Some(format!("{summary}, axis={given}")), remedy))
+            Err(error(py, Kind::ArgumentType, reason, Some(format!("{summary}, axis={}", text(given))), remedy))
         })
     };
     if !(given.is_instance_of::<PyTuple>() || given.is_instance_of::<PyList>()) {
         return integer(given.clone());
     }
-    let axes = given.try_iter()?.map(|axis| integer(axis?)).collect::<PyResult<Vec<_>>>()?;
+    // The items of a list may change while they are read, and a subclass may have a way of its own to give them.
+    static TUPLE: Function = Function::new("builtins", "tuple");
+    let several = TUPLE.call(py, (given,))?;
+    let axes = several.cast::<PyTuple>()?.iter().map(integer).collect::<PyResult<Vec<_>>>()?;
     Ok(PyTuple::new(py, axes)?.into_any())
 }
 

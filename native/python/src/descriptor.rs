@@ -1,5 +1,6 @@
 //! NumPy's descriptors: which element type each of them stands for.
 
+use crate::call::Function;
 use extremum_kernels::ElementType;
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, NPY_TYPES, PY_ARRAY_API, PyArray_Descr, PyDataType_ELSIZE};
 use pyo3::prelude::*;
@@ -105,7 +106,6 @@ unsafe fn is_bfloat16(py: Python<'_>, descriptor: *const PyArray_Descr) -> PyRes
         let scalar = (*_PyDataType_GET_ITEM_DATA(descriptor)).typeobj;
         (PyDataType_ELSIZE(py, descriptor), Bound::from_borrowed_ptr(py, scalar.cast()))
     };
-    // Elements of it exist, so the module has been imported.
-    let module = py.import("sys")?.getattr("modules")?.get_item("ml_dtypes")?;
-    Ok(size == 2 && module.getattr("bfloat16")?.is(&scalar))
+    static IS_BFLOAT16: Function = Function::new("extremum.arrays", "is_bfloat16");
+    Ok(size == 2 && IS_BFLOAT16.call(py, (scalar,))?.extract()?)
 }

@@ -1,6 +1,7 @@
 //! `maximum` and `minimum`.
 
 use crate::array::Array;
+use crate::call::Function;
 use crate::errors::{Kind, error};
 use crate::operand::operands;
 use crate::output::{Output, argument, order_of_memory, tuple};
@@ -8,7 +9,6 @@ use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 macro_rules! elementwise {
@@ -105,8 +105,8 @@ fn beyond<'py>(
     out: Option<&Bound<'py, PyAny>>,
     nan_policy: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    static EXTREMUM: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    EXTREMUM.import(arrays.py(), "extremum.elementwise", "extremum")?.call1((function, arrays, out, nan_policy))
+    static EXTREMUM: Function = Function::new("extremum.elementwise", "extremum");
+    EXTREMUM.call(arrays.py(), (function, arrays, out, nan_policy))
 }
 
 /// The elementwise extremum of plain arrays of one element type, where NaN may be left out.

@@ -1,7 +1,8 @@
 //! Errors: raises the Python classes of `extremum.errors`, which own the layout of a message.
 
+use crate::call::Function;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyTuple};
 
 /// The classes that the native module raises.
 #[derive(Clone, Copy)]
@@ -19,27 +20,21 @@ pub enum Kind {
 /// Makes an error; where the class itself cannot be had, that failure is the error.
 #[cold]
 pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, remedy: Option<String>) -> PyErr {
+    static ARGUMENT: Function = Function::new("extremum.errors", "ArgumentError");
+    static AXIS: Function = Function::new("extremum.errors", "AxisError");
+    static ELEMENT_TYPE: Function = Function::new("extremum.errors", "ElementTypeError");
+    static ARGUMENT_TYPE: Function = Function::new("extremum.errors", "ArgumentTypeError");
     let class = match kind {
-        Kind::Argument => "ArgumentError",
-        Kind::Axis => "AxisError",
-        Kind::ElementType => "ElementTypeError",
-        Kind::ArgumentType => "ArgumentTypeError",
+        Kind::Argument => &ARGUMENT,
+        Kind::Axis => &AXIS,
+        Kind::ElementType => &ELEMENT_TYPE,
+        Kind::ArgumentType => &ARGUMENT_TYPE,
     };
     let instance = || {
         let keywords = PyDict::new(py);
         keywords.set_item("given", given)?;
         keywords.set_item("remedy", remedy)?;
-        py.import("extremum.errors")?.getattr(class)?.call((PyString::new(py, &reason),), Some(&keywords))
+        class.call_with(py, PyTuple::new(py, [&reason])?, Some(&keywords))
     };
     instance().map_or_else(|failure| failure, PyErr::from_value)
-}
-
-/// Adds the function in which an error arose, where the error is one of this package's.
-#[cold]
-pub fn within(py: Python<'_>, error: PyErr, function: &str) -> PyErr {
-    let keywords = PyDict::new(py);
-    let named = keywords
-        .set_item("where", function)
-        .and_then(|()| error.value(py).call_method("with_context", (), Some(&keywords)));
-    named.map_or(error, PyErr::from_value)
 }

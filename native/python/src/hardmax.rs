@@ -2,12 +2,12 @@
 
 use crate::array::Array;
 use crate::axes::{Default, Named};
+use crate::call::Function;
 use crate::operand::settled;
 use crate::output::{Output, argument, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use std::slice;
 
 /// One at the first largest element over a set of axes, zero elsewhere.
@@ -74,8 +74,8 @@ pub fn hardmax<'py>(
             Some(axis) => axis,
             None => (-1i64).into_pyobject(py)?.into_any(),
         };
-        static HARDMAX: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        return HARDMAX.import(py, "extremum.one_hot", "hardmax")?.call1((x, axis, out, nan_policy, r#where));
+        static HARDMAX: Function = Function::new("extremum.one_hot", "hardmax");
+        return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
     };
     let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
     let out = argument(out, "hardmax")?;

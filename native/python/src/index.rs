@@ -2,10 +2,12 @@
 
 use crate::array::Array;
 use crate::axes::Axes;
+use crate::call::{Function, text};
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::errors::{Kind, error};
 use extremum_kernels::{ElementType, IndexType};
-use numpy::npyffi::{NpyTypes, PY_ARRAY_API, PyArray_Descr, get_type_object};
+use numpy::PyArrayDescr;
+use numpy::npyffi::{NpyTypes, get_type_object};
 use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::ptr;
@@ -50,19 +52,16 @@ impl<'py> Index<'py> {
                 return Ok(Self { elements, descriptor });
             }
         }
-        let mut descriptor: *mut PyArray_Descr = ptr::null_mut();
-        // SAFETY: the interpreter is attached; NumPy writes a new reference where it returns 1.
-        let (descriptor, elements) = unsafe {
-            if PY_ARRAY_API.PyArray_DescrConverter(py, dtype.as_ptr(), &raw mut descriptor) != 1 {
-                return Err(PyErr::fetch(py));
-            }
-            (Bound::from_owned_ptr(py, descriptor.cast()), describe(descriptor))
-        };
+        static DTYPE: Function = Function::new("numpy", "dtype");
+        let descriptor = DTYPE.call(py, (dtype,))?;
+        let descriptor = descriptor.cast_into::<PyArrayDescr>()?.into_any();
+        // SAFETY: it is a descriptor, and alive.
+        let elements = unsafe { describe(descriptor.as_ptr().cast()) };
         let fits = |elements: &Elements| !elements.swapped && kernel(elements.element).is_some();
         if let Some(elements) = elements.filter(fits) {
             return Ok(Self { elements, descriptor });
         }
-        let reason = format!("{function}: index type {descriptor} is not one of int64, int32, uint64, uint32");
+        let reason = format!("{function}: index type {} is not one of int64, int32, uint64, uint32", text(&descriptor));
         Err(error(py, Kind::ElementType, reason, None, Some("use dtype=int64, the default".into())))
     }
 }

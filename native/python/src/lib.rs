@@ -6,6 +6,7 @@
 mod arg;
 mod array;
 mod axes;
+mod call;
 mod descriptor;
 mod dimensions;
 mod elementwise;

@@ -3,8 +3,9 @@
 //! All of this may run Python code, which may do anything to any array. What an array looks like is therefore read
 //! afterwards, once for all arrays of the call, by `Array::new`.
 
+use crate::call::{Function, text};
 use crate::descriptor::{is_time, meet};
-use crate::errors::{Kind, error, within};
+use crate::errors::{Kind, error};
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
@@ -91,8 +92,8 @@ pub fn operands<'py>(objects: &Bound<'py, PyTuple>) -> Option<Operands<'py>> {
 #[inline]
 pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
     if !is_plain(object) {
-        let as_output = object.py().import("extremum.arrays")?.getattr("as_output")?;
-        as_output.call1((object,)).map_err(|error| within(object.py(), error, function))?;
+        static AS_OUTPUT: Function = Function::new("extremum.arrays", "as_output");
+        AS_OUTPUT.call(object.py(), (object, function))?;
     }
     let array = Ndarray::new(object.clone()).map_err(|object| no_array(&object, function))?;
     // SAFETY: as above.
@@ -102,8 +103,7 @@ pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarr
 
 #[cold]
 fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
-    let kind = object.get_type();
-    let reason = format!("{function}: {kind} is not a plain array");
+    let reason = format!("{function}: {} is not a plain array", text(object.get_type().as_any()));
     error(object.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into()))
 }
 

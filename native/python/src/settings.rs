@@ -1,6 +1,7 @@
 //! Threads and instruction sets.
 
 use crate::array::Array;
+use crate::call::{Function, text};
 use crate::errors::{Kind, error};
 use crate::operand::operand;
 use crate::work::detached;
@@ -9,7 +10,6 @@ use extremum_kernels::{small, threads};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::ffi::CString;
 use std::hint::black_box;
 
 /// Set how many threads one call may use.
@@ -59,7 +59,8 @@ pub fn check_environment(py: Python<'_>) -> PyResult<()> {
         threads::VARIABLE,
         threads::limit()
     );
-    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &CString::new(message)?, 1)
+    static WARN: Function = Function::new("warnings", "warn");
+    WARN.call(py, (message, py.get_type::<PyRuntimeWarning>())).map(drop)
 }
 
 /// How many threads one call may use.
@@ -135,6 +136,6 @@ pub fn set_instruction_set(py: Python<'_>, name: &str) -> PyResult<()> {
         return Ok(());
     }
     let reason = format!("set_instruction_set: this processor has no instruction set named {name}");
-    let remedy = format!("use one of {}", instruction_sets(py)?.repr()?);
+    let remedy = format!("use one of {}", text(instruction_sets(py)?.as_any()));
     Err(error(py, Kind::Argument, reason, None, Some(remedy)))
 }

@@ -1,0 +1,111 @@
+//! Calls into Python code: the one way there, from wherever in this module.
+//!
+//! Before 3.14 Python ends a thread that wants to run while the interpreter ends: the C library unwinds its stack. pyo3
+//! catches what unwinds into a native function, and the C library ends the whole process because somebody did. So
+//! the thread is kept here for ever, as Python 3.14 does.
+
+use pyo3::ffi::{PyObject, PyObject_Call};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::{hint, mem, ptr, thread};
+
+/// A Python function that native code calls.
+pub struct Function {
+    module: &'static str,
+    name: &'static str,
+    found: PyOnceLock<Py<PyAny>>,
+}
+
+impl Function {
+    /// Names a function; it is looked for at the first call.
+    pub const fn new(module: &'static str, name: &'static str) -> Self {
+        Self { module, name, found: PyOnceLock::new() }
+    }
+
+    /// Calls it.
+    pub fn call<'py, A>(&self, py: Python<'py>, args: A) -> PyResult<Bound<'py, PyAny>>
+    where
+        A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    {
+        self.call_with(py, args.into_pyobject(py)?, None)
+    }
+
+    /// Calls it with named arguments too.
+    #[cold]
+    #[inline(never)]
+    pub fn call_with<'py>(
+        &self,
+        py: Python<'py>,
+        args: Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let function = match self.found.get(py) {
+            Some(function) => function.bind(py),
+            None => self.find(py)?,
+        };
+        let named = named.map_or(ptr::null_mut(), |named| named.as_ptr());
+        // SAFETY: all three are alive, of the types that are asked for, and the interpreter is attached.
+        unsafe { Bound::from_owned_ptr_or_err(py, kept(function.as_ptr(), args.as_ptr(), named)) }
+    }
+
+    /// Looks for it, and imports its module where nobody has yet, which runs Python code too.
+    #[cold]
+    fn find<'a, 'py>(&'a self, py: Python<'py>) -> PyResult<&'a Bound<'py, PyAny>> {
+        let import = py.import("importlib")?.getattr("import_module")?;
+        let name = PyTuple::new(py, [self.module])?;
+        // SAFETY: as above.
+        let module =
+            unsafe { Bound::from_owned_ptr_or_err(py, kept(import.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
+        let found = module.getattr(self.name)?.unbind();
+        Ok(self.found.get_or_init(py, || found).bind(py))
+    }
+}
+
+/// What `str` makes of an object, for a message.
+#[cold]
+pub fn text(object: &Bound<'_, PyAny>) -> String {
+    static STR: Function = Function::new("builtins", "str");
+    spelled(&STR, object)
+}
+
+/// What `repr` makes of an object, for a message.
+#[cold]
+pub fn repr(object: &Bound<'_, PyAny>) -> String {
+    static REPR: Function = Function::new("builtins", "repr");
+    spelled(&REPR, object)
+}
+
+fn spelled(function: &Function, object: &Bound<'_, PyAny>) -> String {
+    let spelled = function.call(object.py(), (object,)).ok();
+    let spelled = spelled.as_ref().and_then(|spelled| spelled.cast::<PyString>().ok());
+    spelled.map_or_else(|| "an object that cannot be shown".into(), |spelled| spelled.to_string_lossy().into_owned())
+}
+
+type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
+
+/// Calls an object; does not return to a thread that Python has ended in there.
+///
+/// # Safety
+/// As for `PyObject_Call`.
+unsafe fn kept(callable: *mut PyObject, args: *mut PyObject, named: *mut PyObject) -> *mut PyObject {
+    // pyo3 declares that no C function unwinds; the compiler would take the guard away, did it see which one this is.
+    // SAFETY: the types differ in nothing else.
+    let call = hint::black_box(unsafe { mem::transmute::<*const (), Call>(PyObject_Call as *const ()) });
+    let guard = Unwound;
+    // SAFETY: the caller's.
+    let result = unsafe { call(callable, args, named) };
+    mem::forget(guard);
+    result
+}
+
+/// Keeps the thread that drops it.
+struct Unwound;
+
+impl Drop for Unwound {
+    fn drop(&mut self) {
+        loop {
+            thread::park();
+        }
+    }
+}
