@@ -14,8 +14,19 @@ fn main() {
     }
     let variable = |name| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"));
     let (out, target, profile) = (PathBuf::from(variable("OUT_DIR")), variable("TARGET"), variable("PROFILE"));
-    let status = Command::new(variable("CARGO"))
-        .args(["build", "--package", "extremum-onnxruntime", "--target", &target])
+    let cargo = |command| {
+        let mut cargo = Command::new(variable("CARGO"));
+        // The first run has brought the lock up to date, or was told to leave it alone.
+        cargo.args([command, "--locked"]);
+        cargo
+    };
+    // No word of the first run's `--offline` comes here: so the network is used only for what is not here yet.
+    let here = cargo("metadata").args(["--offline", "--format-version=1", "--filter-platform", &target]).output();
+    let status = cargo("build")
+        .args(["--package", "extremum-onnxruntime", "--target", &target])
+        .args(here.is_ok_and(|metadata| metadata.status.success()).then_some("--offline"))
+        // ort-sys asks for a newer Rust than its declarations need: ours is in Cargo.toml, and tested.
+        .arg("--ignore-rust-version")
         .args(["--profile", if profile == "debug" { "dev" } else { &profile }])
         .arg("--target-dir")
         .arg(out.join("target"))
