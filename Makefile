@@ -75,7 +75,7 @@ lint-python: install tools
 # In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
 lint-rust: | toolchain $(BIN)/python
 	cargo fmt --all --check
-	.ci/licences --check
+	.ci/linked-crates --check
 	cargo clippy --quiet --release --workspace --all-targets --ignore-rust-version -- -D warnings
 
 # Dependencies that ask for a newer Rust than they need are not asked: see native/python/build.rs.

@@ -1,5 +1,6 @@
 """What a release needs: the version is one everywhere, and whoever reports something is asked for what it takes."""
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ import extremum
 ROOT = Path(__file__).parents[1]
 TEMPLATES = [*sorted((ROOT / ".github").glob("**/*.yml")), ROOT / ".github" / "pull_request_template.md"]
 FILES = ("CITATION.cff", "Cargo.toml", "CHANGELOG.md")
+# The crates that make the two compiled files of a wheel.
+LINKED = ("extremum-python", "extremum-onnxruntime")
 
 
 def check_version(folder):
@@ -79,7 +82,43 @@ def test_the_licences_are_those_of_the_crates_that_are_locked():
     named = re.findall(r"^(\S+) (\d\S*) \(.*\)\n-+$", text, re.MULTILINE)
     locked = re.findall(r'name = "(.*)"\nversion = "(.*)"', (ROOT / "Cargo.lock").read_text(encoding="utf-8"))
     assert len(named) > 10
-    assert set(named) <= set(locked), ".ci/licences writes them anew"
+    assert set(named) <= set(locked), ".ci/linked-crates writes them anew"
+
+
+def locked():
+    """What the lock says of each crate: name, version and, where it comes from elsewhere, checksum."""
+    lock = (ROOT / "Cargo.lock").read_text(encoding="utf-8")
+    found = re.findall(r'^name = "(.*)"\nversion = "(.*)"(?:\nsource = ".*"\nchecksum = "(.*)")?$', lock, re.MULTILINE)
+    return {f"pkg:cargo/{name}@{version}": checksum for name, version, checksum in found}
+
+
+def test_the_bill_of_materials_has_the_crates_that_have_licences_and_our_own():
+    bill = json.loads((ROOT / "extremum.cdx.json").read_text(encoding="utf-8"))
+    assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/extremum@{extremum.__version__}"
+    crates = {each["purl"]: each for each in bill["components"] if "purl" in each}
+    licences = re.findall(
+        r"^(\S+) (\d\S*) \((.*)\)\n-+$",
+        (ROOT / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    theirs = {f"pkg:cargo/{name}@{version}": text.replace("/", " OR ") for name, version, text in licences}
+    ours = {f"pkg:cargo/{name}@{extremum.__version__}" for name in ("extremum-kernels", *LINKED)}
+    assert crates.keys() == theirs.keys() | ours, ".ci/linked-crates writes it anew"
+    for purl, text in theirs.items():
+        assert crates[purl]["licenses"] == [{"expression": text}]
+        assert crates[purl]["hashes"] == [{"alg": "SHA-256", "content": locked()[purl]}]
+    # Everything is reached from the package.
+    asked = {each["ref"]: each["dependsOn"] for each in bill["dependencies"]}
+    reached, waiting = set(), [bill["metadata"]["component"]["bom-ref"]]
+    while waiting:
+        reached.add(at := waiting.pop())
+        waiting += [each for each in asked.get(at, ()) if each not in reached]
+    assert reached >= {each["bom-ref"] for each in bill["components"]}
+
+
+def test_the_bill_of_materials_goes_into_the_wheel():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert '\n[tool.maturin.sbom]\nrust = false\ninclude = ["extremum.cdx.json"]\n' in project
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a program of two lines stands for rustc")
