@@ -150,6 +150,23 @@ def test_a_workflow_builds_and_tests_with_the_oldest_rust():
     assert 'make test-python\n        env:\n          CARGO_NET_OFFLINE: "true"' in job
 
 
+SYSTEMS = {
+    *("manylinux-x86_64", "manylinux-aarch64", "manylinux-ppc64le", "manylinux-s390x"),
+    *("musllinux-x86_64", "musllinux-aarch64"),
+    *("macos-x86_64", "macos-aarch64", "windows-x86_64", "windows-aarch64"),
+}
+
+
+def test_wheels_are_made_for_every_system_and_published_after_every_test():
+    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r"\{ name: ([\w-]+),", wheels)) == SYSTEMS
+    assert 'python: ["3.11", "3.14t"]' in wheels
+    (publish,) = re.findall(r"^  publish:\n((?:    .*\n|\n)+)", wheels, re.MULTILINE)
+    (needs,) = re.findall(r"needs: \[(.*)\]", publish)
+    jobs = set(re.findall(r"^  ([\w-]+):$", wheels[wheels.index("\njobs:\n") :], re.MULTILINE))
+    assert set(needs.split(", ")) == jobs - {"publish"}
+
+
 def test_whoever_reports_something_is_asked_for_what_is_installed():
     asking = [path for path in TEMPLATES if "extremum --version --json" in path.read_text(encoding="utf-8")]
     assert {path.name for path in asking} == {"mistake.yml", "wish.yml", "pull_request_template.md"}

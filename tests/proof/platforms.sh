@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The kernels' tests on other processors, under emulation, and the kernels for WebAssembly; any warning is an error.
-# AArch64 has vectors of its own, s390x puts the highest byte first, i686 has pointers of 32 bits.
+# AArch64 has vectors of its own, s390x puts the highest byte first, i686 has pointers of 32 bits, ppc64le has pages of 64 KB.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -8,9 +8,10 @@ platforms=(
 	"aarch64-unknown-linux-gnu aarch64-linux-gnu qemu-aarch64"
 	"s390x-unknown-linux-gnu s390x-linux-gnu qemu-s390x"
 	"i686-unknown-linux-gnu i686-linux-gnu qemu-i386"
+	"powerpc64le-unknown-linux-gnu powerpc64le-linux-gnu qemu-ppc64le"
 )
 packages="qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross"
-packages+=" gcc-i686-linux-gnu libc6-dev-i386-cross"
+packages+=" gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"
 
 for platform in "${platforms[@]}"; do
 	read -r target system emulator <<<"$platform"
