@@ -43,6 +43,10 @@ _COLOURS = {
     Outcome.CRASHED: "#1d1d1f",
 }
 
+# Inches of a square, and of what is beside and above those of a runtime: its names.
+_SQUARE = 0.14
+_BESIDE, _ABOVE = 0.35, 0.85
+
 # Of a square; what is left is the gap to the next.
 _EDGE = 0.92
 
@@ -62,8 +66,10 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
 
     down = -(-len(runtimes) // _ACROSS)
     across = min(len(runtimes), _ACROSS)
+    width = 0.8 + (len(column_names()) * _SQUARE + _BESIDE) * across
+    height = 0.7 + (len(_rows()) * _SQUARE + _ABOVE) * down
     # White, so that it can be read on a dark page too.
-    figure = Figure(figsize=(1.2 + 3.2 * across, 0.6 + 5.2 * down), facecolor="white", layout="constrained")
+    figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
     seen = set[Outcome]()
     for at, axes in enumerate(grid.flat):
@@ -71,8 +77,8 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
         if at < len(runtimes):
             seen |= _panel(axes, runtimes[at], first=at % across == 0)
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if outcome in seen]
-    title = f"{caption}. Two colours: the worst of the answers below, the best above."
-    figure.legend(handles=handles, ncols=len(handles), loc="outside lower center", frameon=False, title=title)
+    title = f"{caption}.\nTwo colours: the worst of the answers below, the best above."
+    figure.legend(handles=handles, ncols=-(-len(handles) // 2), loc="outside lower center", frameon=False, title=title)
     figure.savefig(path, dpi=130)
 
 
