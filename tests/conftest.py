@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 import agreement
 import extremum
-from extremum import _native, runtimes
+from extremum import _native
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
@@ -48,6 +48,9 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture
 def without_onnxruntime(monkeypatch):
     """As if onnxruntime were not installed."""
+    # Here, for tests that run where onnx is not installed either: .ci/test-arrays.
+    from extremum import runtimes
+
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     for name in ("extremum.onnxruntime.installed", "extremum.runtimes.onnxruntime"):
         monkeypatch.delitem(sys.modules, name, raising=False)

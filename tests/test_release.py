@@ -167,6 +167,25 @@ def test_wheels_are_made_for_every_system_and_published_after_every_test():
     assert set(needs.split(", ")) == jobs - {"publish"}
 
 
+WITHOUT_ONNX = """
+import sys
+sys.modules.update(dict.fromkeys(("onnx", "onnxruntime", "click", "psutil", "dask", "xarray", "zarr")))
+import pytest
+raise SystemExit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+
+
+def test_the_array_functions_are_tested_without_onnx():
+    script = (ROOT / ".ci" / "test-arrays").read_text(encoding="utf-8")
+    files = re.findall(r"tests/test_\w+\.py", script)
+    assert len(files) == 8
+    command = [sys.executable, "-c", WITHOUT_ONNX, *files]
+    # Some of the libraries have plugins of pytest.
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_whoever_reports_something_is_asked_for_what_is_installed():
     asking = [path for path in TEMPLATES if "extremum --version --json" in path.read_text(encoding="utf-8")]
     assert {path.name for path in asking} == {"mistake.yml", "wish.yml", "pull_request_template.md"}
