@@ -1,25 +1,12 @@
-"""Models that nobody should have made, and every way into this package for a model.
-
-Run as a module, `hostile_models.py ENTRY FIRST` takes all of them from one on to an entry point, and says what came.
-"""
-
-import faulthandler
-import sys
+"""Models that nobody should have made."""
 
 import numpy as np
 import onnx
 from onnx import helper
 
-from extremum import backend
-from extremum import directml as dml
-from extremum.check import check
-from extremum.errors import ExtremumError
-from extremum.fix import fix
-from extremum.onnxruntime import InferenceSession, convert
 from models import model
-from watched import say
 
-__all__ = ["ENTRIES", "MODELS"]
+__all__ = ["MODELS"]
 
 PLAIN = "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }"
 # After the parser, whose models cannot hold what follows.
@@ -345,64 +332,3 @@ MODELS = {
     "unknown fields": lambda: model(PLAIN).SerializeToString() + b"\xfa\x3f\x03abc",
     "a domain that nobody knows": lambda: model("(float[2] x) => (y) { a = own.Any(x) y = Max(a) }"),
 }
-
-
-def feeds(proto):
-    """Zeros for a node of one input."""
-    return [np.zeros((2, 3), np.float32)] * len(set(proto.graph.node[0].input) - {""})
-
-
-def run_first_node(proto):
-    proto = onnx.ModelProto.FromString(proto) if isinstance(proto, bytes) else proto
-    if proto.graph.node:
-        backend.run_node(proto.graph.node[0], feeds(proto))
-
-
-def serialised(proto):
-    return proto if isinstance(proto, bytes) else proto.SerializeToString()
-
-
-def in_session(proto):
-    try:
-        InferenceSession(serialised(proto))
-    except Exception as error:
-        # What onnxruntime says of a model is the answer of its own session.
-        if not type(error).__module__.startswith("onnxruntime"):
-            raise
-
-
-ENTRIES = {
-    "prepare": backend.prepare,
-    "prepare for the reference": lambda proto: backend.prepare(proto, engine="reference"),
-    "prepare from bytes": lambda proto: backend.prepare(serialised(proto)),
-    "run_node": run_first_node,
-    "check": check,
-    "check for DirectML": lambda proto: check(proto, feature_level=dml.FeatureLevel.FL_4_1),
-    "convert": convert,
-    "lower": dml.lower,
-    "fix": fix,
-    "fix for DirectML": lambda proto: fix(proto, "directml-4_1"),
-    "fix and raise": lambda proto: fix(proto, raise_opset=18),
-    "InferenceSession": in_session,
-}
-
-
-def main(entry, first):
-    for name, make in list(MODELS.items())[int(first) :]:
-        say(f"? {name}")
-        proto = make()
-        # Nothing here takes long; whoever hangs says where, and ends.
-        faulthandler.dump_traceback_later(240, exit=True)
-        try:
-            ENTRIES[entry](proto)
-        except ExtremumError as error:
-            say(f"{type(error).__name__}: {error.one_line()[:300]}")
-        except Exception as error:
-            say(f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}")
-        else:
-            say("taken")
-        faulthandler.cancel_dump_traceback_later()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

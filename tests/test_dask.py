@@ -1,10 +1,8 @@
 """The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
 
 import pickle
-import sys
 import threading
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -18,23 +16,16 @@ from chunked_calls import hold as hold_the_reference
 from chunkings import grids
 from extremum import reference
 from extremum.dask import processors
-from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from law_cases import arrays, arrays_and_axes
+from lazy import chunked, computed, unreadable
 from refusal import refusal
 from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, sample
 
 ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
-
-
-def computed(x, **options):
-    return dask.compute(x, **{"scheduler": "synchronous", **options})[0]
-
-
-def chunked(x, chunks):
-    return da.from_array(x, chunks=chunks)
 
 
 def hold(lazy, expected, context=""):
@@ -188,15 +179,6 @@ def test_arrays_without_elements():
     )
 
 
-def boom(block):
-    raise AssertionError("a chunk was computed")
-
-
-def unreadable(shape, chunks, dtype=np.float32):
-    """An array whose chunks cannot be had."""
-    return da.zeros(shape, chunks=chunks, dtype=dtype).map_blocks(boom, dtype=dtype, meta=np.empty((0, 0), dtype))
-
-
 def test_nothing_is_computed_until_it_is_asked_for():
     d = unreadable((60, 40), (7, 9))
     results = [
@@ -244,33 +226,6 @@ def test_each_chunk_is_read_once(axis):
         }
 
 
-@pytest.mark.parametrize("chunks", [(1, 9), (9, 1), (3, 4), (60, 60), (1, 1)])
-@pytest.mark.parametrize("axis", [None, 0, 1])
-def test_there_are_no_more_tasks_than_dask_has(chunks, axis):
-    d = da.zeros((60, 60), chunks=chunks)
-    for ours, theirs in ((ed.argmax, da.argmax), (ed.argmin, da.argmin), (ed.max, da.max)):
-        assert len(ours(d, axis).__dask_graph__()) <= len(theirs(d, axis).__dask_graph__())
-
-
-def test_equal_calls_have_equal_names_and_others_have_not():
-    d = da.zeros((6, 6), chunks=3)
-    calls = [
-        {},
-        {"axis": 0},
-        {"axis": 0, "keepdims": True},
-        {"select_last_index": True},
-        {"nan_policy": "omit"},
-        {"default": 1.0},
-        {"default": 1.0 + 2**-40},
-        {"where": d > 0},
-        {"return_index": True},
-    ]
-    names = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
-    assert len(set(names)) == len(calls)
-    again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
-    assert names == again
-
-
 def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch):
     set_threads(5)
     seen = []
@@ -300,90 +255,3 @@ def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch
     thread.join()
     assert counts == [1]
     assert ex.get_num_threads() == 5
-
-
-def unknown():
-    x = da.from_array(np.arange(10.0), chunks=5)
-    return x[x > 3]
-
-
-@pytest.mark.parametrize(
-    "function", [ex.argmax, ex.min, ex.minmax, ex.hardmax, ex.maximum, lambda x: ed.argmax(da.ones(6), where=x > 0)]
-)
-def test_chunks_of_unknown_size_are_refused(function):
-    with pytest.raises(ArgumentError) as caught:
-        function(unknown())
-    reason, *rest = str(caught.value).splitlines()
-    assert reason.endswith("the sizes of the chunks along axis 0 are not known")
-    assert rest[-1] == "  help  call x.compute_chunk_sizes() first"
-
-
-def test_what_is_refused_at_once():
-    d = unreadable((4, 6), (2, 3))
-    assert refusal(AxisError, ex.argmax, d, axis=2) == "argmax: axis 2 is out of range for an array with 2 dimensions"
-    assert refusal(AxisError, ed.hardmax, d, (0, 0)).startswith("hardmax: axis 0 is given more than once")
-    assert refusal(ArgumentError, ex.max, d, nan_policy="skip") == "max: there is no NaN policy 'skip'"
-    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.int8).startswith("argmax: index type int8 is not one of")
-    assert refusal(ArgumentError, ex.argmax, d, out=np.zeros((), int)) == (
-        "argmax: a result that is computed later is written to no array now"
-    )
-    assert refusal(ElementTypeError, ex.argmax, d, where=da.zeros((4, 6))) == (
-        "argmax: where has element type float64, not bool"
-    )
-    assert refusal(ArgumentError, ex.argmax, d, where=np.ones((5, 6), bool)) == (
-        "argmax: where has shape (5, 6), which does not broadcast to the shape (4, 6) of the array"
-    )
-    assert refusal(ElementTypeError, ex.max, d, default="no") == "max: default is 'no', which is no element of float32"
-    assert refusal(ArgumentError, ed.max, d, split_every=1) == "max: split_every=1 merges nothing"
-    assert refusal(ElementTypeError, ex.argmax, d.astype(complex)).startswith("argmax: cannot take elements of type")
-    assert refusal(ArgumentTypeError, ed.argmax, np.zeros(3)) == "argmax: numpy.ndarray is no array of Dask's"
-    assert refusal(ArgumentTypeError, ed.maximum, 1, 2) == "maximum: no operand is an array of Dask's"
-    assert refusal(ArgumentError, ex.maximum, d, np.zeros(5)) == (
-        "maximum: operands could not be broadcast together with shapes (4, 6) (5,)"
-    )
-    assert refusal(ArgumentError, ex.maximum, d, np.ma.array([1.0], mask=[True])).endswith("as if it were there")
-
-
-def test_arrays_of_two_libraries_are_refused():
-    strict = pytest.importorskip("array_api_strict")
-    assert refusal(ArgumentTypeError, ex.maximum, strict.zeros(3), da.zeros(3, chunks=2)) == (
-        "arrays of array_api_strict and of dask in one call"
-    )
-
-
-def test_what_elements_decide_is_refused_when_they_are_computed():
-    d = chunked(X, (1, 2))
-    lazy = ex.max(d, axis=0, nan_policy="raise")
-    assert refusal(ArgumentError, computed, lazy) == "max: the slice at (1,) of the result holds NaN"
-    lazy = ex.argmax(chunked(X.T, (2, 1)), axis=1, nan_policy="raise")
-    assert refusal(ArgumentError, computed, lazy) == "argmax: the slice at (1,) of the result holds NaN"
-    lazy = ex.argmax(d, axis=1, where=[[True], [False]])
-    assert refusal(ArgumentError, computed, lazy) == (
-        "argmax: the slice at (1,) of the result has no element to choose from: all are masked"
-    )
-    assert refusal(ArgumentError, computed, ex.maximum(d, d, nan_policy="raise")).endswith("of the result")
-    lazy = ex.hardmax(chunked(np.stack([X[1], X[0]]), (1, 3)), nan_policy="raise")
-    assert refusal(ArgumentError, computed, lazy) == "hardmax: the slice at (1, 0) of the result holds NaN"
-
-
-def test_the_graph_of_many_chunks_is_made_in_time_that_grows_with_them():
-    """Counted in calls of Python's own functions, which no other load changes."""
-
-    def events(count):
-        d = da.zeros((count,), chunks=1)
-        total = [0]
-
-        def note(frame, event, _):
-            total[0] += 1
-
-        before = sys.getprofile()
-        sys.setprofile(note)
-        try:
-            ed.argmax(d)
-        finally:
-            sys.setprofile(before)
-        return total[0]
-
-    events(10)
-    small, large = events(1000), events(4000)
-    assert large < 4.5 * small

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from extremum import errors
-from hostile_models import ENTRIES, MODELS
+from hostile_entries import ENTRIES
+from hostile_models import MODELS
 from watched import TESTS
 
 ERRORS = {name for name in errors.__all__ if name != "ExtremumError"}
@@ -27,7 +28,7 @@ def outcomes(entry):
     """What came of each model at an entry point. A child that dies is followed by one that goes on behind the model."""
     found = {}
     while len(found) < len(MODELS):
-        command = [sys.executable, TESTS / "hostile_models.py", entry, str(len(found))]
+        command = [sys.executable, TESTS / "hostile_entries.py", entry, str(len(found))]
         child = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
         said = [part.partition("\n") for part in ("\n" + child.stdout).split("\n? ")[1:]]
         assert said, child.stderr[-2000:]

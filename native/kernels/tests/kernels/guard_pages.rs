@@ -2,126 +2,12 @@
 //!
 //! Unix only, for `mmap`. Elsewhere the same kernels run, and what they may read does not depend on the system.
 
+use crate::fenced::{Fenced, MOST};
+use crate::layout::Layout;
 use crate::loops::{ELEMENTS, Random, naive, settings, ways};
 use crate::values::{self, Value, value};
 
 use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot};
-use std::ptr;
-
-/// Memory between two pages that nobody may touch.
-struct Fenced {
-    base: *mut u8,
-    page: usize,
-    bytes: usize,
-}
-
-/// Bytes of the largest array.
-const MOST: usize = 1 << 17;
-
-impl Fenced {
-    fn new() -> Self {
-        // SAFETY: new pages, which belong to nobody else.
-        unsafe {
-            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
-            let bytes = MOST.next_multiple_of(page);
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let base = libc::mmap(ptr::null_mut(), bytes + 2 * page, libc::PROT_NONE, flags, -1, 0);
-            assert_ne!(base, libc::MAP_FAILED);
-            let fenced = Self { base: base.cast(), page, bytes };
-            fenced.allow(0, bytes);
-            fenced
-        }
-    }
-
-    /// Lets some bytes be read and written again.
-    fn allow(&self, start: usize, bytes: usize) {
-        // SAFETY: pages of its own.
-        let denied = unsafe {
-            libc::mprotect(self.base.add(self.page + start).cast(), bytes, libc::PROT_READ | libc::PROT_WRITE)
-        };
-        assert_eq!(denied, 0);
-    }
-
-    /// Unmaps some bytes in the middle.
-    fn deny(&self, start: usize, bytes: usize) {
-        // SAFETY: pages of its own.
-        let denied = unsafe { libc::mprotect(self.base.add(self.page + start).cast(), bytes, libc::PROT_NONE) };
-        assert_eq!(denied, 0);
-    }
-
-    /// `len` bytes that end (or begin) where the pages do.
-    fn place(&self, len: usize, at_end: bool) -> *mut u8 {
-        assert!(len <= self.bytes);
-        self.base.wrapping_add(self.page + if at_end { self.bytes - len } else { 0 })
-    }
-}
-
-impl Drop for Fenced {
-    fn drop(&mut self) {
-        // SAFETY: nobody reads it any more.
-        unsafe { libc::munmap(self.base.cast(), self.bytes + 2 * self.page) };
-    }
-}
-
-/// A layout: lengths and strides in bytes.
-#[derive(Clone, Debug)]
-struct Layout {
-    lens: Vec<usize>,
-    strides: Vec<isize>,
-}
-
-impl Layout {
-    /// A random one: axes in any order, packed, apart, unaligned, overlapping, broadcast, reversed.
-    fn random(random: &mut Random, lens: &[usize], size: usize) -> Self {
-        let mut order: Vec<usize> = (0..lens.len()).collect();
-        order.rotate_left(random.below(lens.len().max(1)));
-        let mut strides = vec![0; lens.len()];
-        let mut extent = size;
-        for axis in order {
-            let stride = match random.below(10) {
-                0 => extent + size * random.pick(&[1, 3, 20]),
-                1 => extent + 1,
-                2 => 0,
-                3 => random.pick(&[1, size, 2 * size]),
-                _ => extent,
-            };
-            extent += stride * (lens[axis] - 1);
-            strides[axis] = if random.below(4) == 0 { -(stride as isize) } else { stride as isize };
-        }
-        Self { lens: lens.to_vec(), strides }
-    }
-
-    /// One after the other, the last dimension fastest.
-    fn packed(lens: &[usize], size: usize) -> Self {
-        let mut strides = vec![0; lens.len()];
-        let mut step = size as isize;
-        for axis in (0..lens.len()).rev() {
-            strides[axis] = step;
-            step *= lens[axis] as isize;
-        }
-        Self { lens: lens.to_vec(), strides }
-    }
-
-    /// Bytes before the first element, and from the first byte of all to the last.
-    fn extent(&self, size: usize) -> (usize, usize) {
-        let reach = |axis: usize| self.strides[axis] * (self.lens[axis] as isize - 1);
-        let before: isize = (0..self.lens.len()).map(|axis| reach(axis).min(0)).sum();
-        let all: isize = (0..self.lens.len()).map(|axis| reach(axis).abs()).sum();
-        (before.unsigned_abs(), all as usize + size)
-    }
-
-    /// The byte offsets of all elements, the last dimension fastest.
-    fn offsets(&self) -> Vec<isize> {
-        self.lens.iter().zip(&self.strides).fold(vec![0], |all, (&len, &stride)| {
-            all.iter().flat_map(|&offset| (0..len).map(move |at| offset + stride * at as isize)).collect()
-        })
-    }
-
-    fn part(&self, axes: &[bool], wanted: bool) -> Self {
-        let axes = || (0..self.lens.len()).filter(|&axis| axes[axis] == wanted);
-        Self { lens: axes().map(|axis| self.lens[axis]).collect(), strides: axes().map(|a| self.strides[a]).collect() }
-    }
-}
 
 /// Random elements at the edge of the memory.
 struct Array<'a> {

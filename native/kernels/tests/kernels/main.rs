@@ -2,7 +2,12 @@
 
 mod agreement;
 #[cfg(all(unix, not(miri)))]
+mod fenced;
+#[cfg(all(unix, not(miri)))]
 mod guard_pages;
+mod invariance;
+#[cfg(all(unix, not(miri)))]
+mod layout;
 mod loops;
 #[cfg(all(unix, not(miri)))]
 mod values;

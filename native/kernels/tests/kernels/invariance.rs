@@ -1,0 +1,137 @@
+//! What must not depend on the way that a call takes: NaN and zeros, threads, how the host treats denormal floats.
+
+use crate::loops::{Random, cases, settings, ways};
+use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, threads};
+
+#[test]
+fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
+    let _settings = settings();
+    let values = [0.0f64, -0.0, 1.0, f64::NAN];
+    for a in values {
+        for b in values {
+            let pick = |operands: [&f64; 2], largest| {
+                let mut result = 9f64;
+                let operand = |value: &f64| Operand {
+                    data: std::ptr::from_ref(value).cast(),
+                    strides: Default::default(),
+                    swapped: false,
+                };
+                let operands = operands.map(operand);
+                let to = (&raw mut result).cast();
+                // SAFETY: all are single elements.
+                unsafe { extremum(&operands, ElementType::Float64, Extreme::new(largest, false), [].into_iter(), to) };
+                result
+            };
+            let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
+            assert_eq!(largest.to_bits(), pick([&b, &a], true).to_bits());
+            assert_eq!(smallest.to_bits(), pick([&b, &a], false).to_bits());
+            if a.is_nan() || b.is_nan() {
+                assert!(largest.is_nan() && smallest.is_nan());
+            } else if a == 0.0 && b == 0.0 {
+                assert_eq!(largest.is_sign_negative(), a.is_sign_negative() && b.is_sign_negative());
+                assert_eq!(smallest.is_sign_negative(), a.is_sign_negative() || b.is_sign_negative());
+            }
+        }
+    }
+}
+
+/// Any NaN will do, but the same one whatever the way: results do not change with the processor or with `small`.
+#[test]
+fn all_ways_pass_on_the_same_nan() {
+    let _settings = settings();
+    let nan = |payload: u32| f32::from_bits(0x7fc0_0000 | payload);
+    let (many, one) = ([nan(1), nan(2), 3.0], nan(4));
+    let mut found = Vec::new();
+    for way in ways() {
+        for scalar_first in [false, true] {
+            let operand = |data: *const f32, stride| Operand {
+                data: data.cast(),
+                strides: [stride].into_iter().collect(),
+                swapped: false,
+            };
+            let mut operands = [operand(many.as_ptr(), 4), operand(&raw const one, 0)];
+            if scalar_first {
+                operands.reverse();
+            }
+            let mut result = [0f32; 3];
+            let to = result.as_mut_ptr().cast();
+            // SAFETY: three elements, one that is broadcast, and room for three.
+            unsafe { extremum(&operands, ElementType::Float32, Extreme::Maximum, [(3, 4)].into_iter(), to) };
+            found.push((way, result.map(f32::to_bits)));
+        }
+    }
+    for (way, bits) in &found {
+        assert_eq!(bits, &found[0].1, "{way:?}");
+    }
+}
+
+#[test]
+fn threads_share_one_row_and_many() {
+    let _settings = settings();
+    let part = cases(1 << 20, 1 << 12);
+    let before = threads::set_grain_size(part);
+    let mut data = vec![1f32; 3 * part];
+    let place = 2 * part;
+    data[place..place + 2].fill(2.0);
+    for (limit, last, expected) in [(1, false, place), (3, false, place), (3, true, place + 1)] {
+        threads::set_limit(limit);
+        let mut found = 0i64;
+        let input = Input {
+            data: data.as_ptr().cast(),
+            element: ElementType::Float32,
+            swapped: false,
+            largest: true,
+            last,
+            numbers: false,
+        };
+        let axes = [(data.len(), 4, 0, true)];
+        // SAFETY: the axis describes `data`; there is one index.
+        unsafe { argreduce(input, axes.into_iter().rev(), (&raw mut found).cast(), IndexType::Int64) };
+        assert_eq!(found, expected as i64);
+    }
+    threads::set_grain_size(before);
+}
+
+/// Hosts may have denormal floats taken for zeros (onnxruntime's `session.set_denormal_as_zero`). Then they tie with zeros;
+/// places stay inside the row all the same.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[test]
+fn places_stay_inside_the_row_where_denormals_are_zeros() {
+    let _settings = settings();
+    let (mut usual, mut flushed) = (0u32, 0u32);
+    // SAFETY: the control word is stored, and set with two more of its flags.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut usual) };
+    flushed |= usual | 1 << 6 | 1 << 15;
+    let mut random = Random(5);
+    for len in [5, 70, 300, 1000, 3000, 50_000] {
+        let rows = 20;
+        let tiny = f32::from_bits(7);
+        // Few zeros and denormals: a stretch with a zero ties with one with a denormal far behind.
+        let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
+        let axes = [(rows, 4 * len as isize, 8, false), (len, 4, 0, true)];
+        for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
+            let input = Input {
+                data: data.as_ptr().cast(),
+                element: ElementType::Float32,
+                swapped: false,
+                largest,
+                last,
+                numbers: false,
+            };
+            for way in ways() {
+                let mut found = vec![-1i64; rows];
+                // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.
+                unsafe {
+                    std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const flushed);
+                    argreduce(input, axes.into_iter().rev(), found.as_mut_ptr().cast(), IndexType::Int64);
+                    std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const usual);
+                }
+                for (row, place) in found.into_iter().enumerate() {
+                    let values: Vec<i32> = data[row * len..][..len].iter().map(|&value| value.round() as i32).collect();
+                    let best = if largest { values.iter().max() } else { values.iter().min() };
+                    assert_eq!(values.get(place as usize), best, "{way:?} {len} {largest} {last} {place}");
+                }
+            }
+        }
+    }
+}
