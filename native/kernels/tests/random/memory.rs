@@ -38,7 +38,7 @@ impl Memory {
     /// Where the element at a position begins.
     pub fn at(&self, position: &[usize]) -> usize {
         let steps = position.iter().zip(&self.strides).map(|(&at, &stride)| at as isize * stride);
-        self.first.strict_add_signed(steps.sum())
+        self.first.checked_add_signed(steps.sum()).expect("an offset from the first element on")
     }
 
     pub fn element(&self, position: &[usize]) -> &[u8] {
