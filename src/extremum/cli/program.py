@@ -48,7 +48,13 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    # Versions of click differ in whether it is in brackets.
+    subcommand_metavar="[COMMAND] [ARGS]...",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("--version", "asked", is_flag=True, help="Show the version and exit.")
 @click.option(
     "--json", "form", flag_value="json", help="With --version: one JSON object, with all that a report needs."
