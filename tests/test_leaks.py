@@ -177,7 +177,7 @@ MALLOC = ctypes.CDLL(None).malloc if native_memory() else None
 KEEPING = {
     "a reference": lambda kept: kept.append(X),
     "an object": lambda kept: kept.append(object()),
-    "a reference to None": lambda kept: kept.append(None),
+    "a reference to an axis": lambda kept: kept.append(AXIS),
     "C's memory": lambda _: MALLOC and MALLOC(16),
 }
 
