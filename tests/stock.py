@@ -4,13 +4,25 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
+from packaging.version import Version
 
 from extremum import backend, dtypes
 from extremum.fix.bits import same_bits
 
-__all__ = ["ORT", "assert_same", "edges", "feeds_of", "in_stock", "one_node", "stock_refuses"]
+__all__ = [
+    "FINDS_NAN_ALONG_A_VECTOR",
+    "ORT",
+    "assert_same",
+    "edges",
+    "feeds_of",
+    "in_stock",
+    "one_node",
+    "stock_refuses",
+]
 
 ORT = f"onnxruntime {onnxruntime.__version__}"
+# Versions before 1.32 do, though not along the rows of a matrix.
+FINDS_NAN_ALONG_A_VECTOR = Version(onnxruntime.__version__) < Version("1.32")
 
 
 def one_node(name, element, opset, attributes="", inputs=None):

@@ -85,7 +85,7 @@ def test_labels_in_place_of_indices(dask):
     both = exx.idxmax(x, ["time", "x"])
     assert list(both) == ["time", "x"]
     gone = x.where(x.time > x.time[1]).astype(float)
-    found = exx.idxmax(gone, "time", nan_policy="omit", fill_value=np.datetime64("NaT"), where=gone.x < 45)
+    found = exx.idxmax(gone, "time", nan_policy="omit", fill_value=np.datetime64("NaT", "ns"), where=gone.x < 45)
     assert np.isnat(found.sel(x=50).values).all()
     assert not np.isnat(found.sel(x=40).values).any()
 
