@@ -4,18 +4,29 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from extremum.graph.weights import LARGE
 from models import model
 
 __all__ = ["MODELS"]
 
 PLAIN = "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }"
+# Inputs and outputs that ArgMax does not have.
+FIELDS = {
+    "no output": {"output": []},
+    "an unnamed output": {"output": [""]},
+    "one output twice": {"output": ["y", "y"]},
+    "its input as output": {"output": ["x"]},
+    "no input": {"input": []},
+    "an unnamed input": {"input": [""]},
+    "an input that is nowhere": {"input": ["nowhere"]},
+}
 # After the parser, whose models cannot hold what follows.
 OPSET = "opset_import"
 
 
-def plain(**changes):
+def plain(element="float", **changes):
     """ArgMax of a matrix, with changes to the fields of its node."""
-    proto = model(PLAIN)
+    proto = model(PLAIN.replace("float", element))
     for name, value in changes.items():
         field = getattr(proto.graph.node[0], name)
         del field[:]
@@ -184,6 +195,16 @@ def not_utf_8(name):
     return content.replace(name.encode(), b"\xff" * len(name))
 
 
+def remarks():
+    """Remarks that are no UTF-8: nothing is looked up by them. One stands on weights that are kept beside a model."""
+    proto = model("(float[2, 3] x) => (y) { a = own.Function_(x) b = Max(a, w) y = ArgMax(b) }", functions=FUNCTION)
+    proto.graph.initializer.append(helper.make_tensor("w", 1, [LARGE // 4, 1, 1], bytes(LARGE), raw=True))
+    graph = proto.graph
+    for each in (proto, graph, graph.node[2], graph.input[0], graph.initializer[0], proto.functions[0]):
+        each.doc_string = "remark_"
+    return proto.SerializeToString().replace(b"remark_", b"\xff" * 7)
+
+
 MODELS = {
     "functions that double 30 times": lambda: doubling(30),
     "functions that double 64 times": lambda: doubling(64),
@@ -264,13 +285,9 @@ MODELS = {
     "a sparse initializer with too many indices": lambda: sparse(indices=[0, 1, 2]),
     "a sparse initializer of a negative size": lambda: sparse(dims=[-2, 3]),
     "a sparse initializer of a huge size": lambda: sparse(dims=[2**31, 2**31]),
-    "no output": lambda: plain(output=[]),
-    "an unnamed output": lambda: plain(output=[""]),
-    "one output twice": lambda: plain(output=["y", "y"]),
-    "its input as output": lambda: plain(output=["x"]),
-    "no input": lambda: plain(input=[]),
-    "an unnamed input": lambda: plain(input=[""]),
-    "an input that is nowhere": lambda: plain(input=["nowhere"]),
+    **{name: lambda fields=fields: plain(**fields) for name, fields in FIELDS.items()},
+    # ONNX Runtime takes no int16 here: such nodes are rewritten.
+    **{f"{name}, of int16": lambda fields=fields: plain("int16", **fields) for name, fields in FIELDS.items()},
     "an axis of text that is no UTF-8": lambda: axis(type=3, s=b"\xff\xfe"),
     "an axis of text": lambda: axis(type=3, s=b"one"),
     "an axis of no type": lambda: axis(i=1),
@@ -289,6 +306,7 @@ MODELS = {
             name="locale", type=3, s=b"\xff"
         ),
     ),
+    "remarks that are no UTF-8": remarks,
     **{f"a name that is no UTF-8 in place of {name}": lambda name=name: not_utf_8(name) for name in NAMES},
     "names with signs of control": lambda: changed(
         PLAIN, lambda proto: setattr(proto.graph.node[0], "name", "\x1b[2J\n::error::\0")

@@ -22,7 +22,7 @@ from extremum.graph.shown import Shown
 from extremum.graph.types import declared, known
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
-from extremum.validate import input_values
+from extremum.validate import input_values, output_count
 
 __all__ = ["Site", "inlined", "sites"]
 
@@ -97,9 +97,11 @@ class Site:
         return nodes.given(self.attributes, self.names, self.inputs)
 
     def output(self) -> TensorType:
-        """Return what follows of the output of a node of this package's."""
+        """Return what follows of the only output of a node of this package's."""
         assert self.schema is not None
-        return nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
+        output = nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
+        output_count(self.schema, len(self.node.output))
+        return output
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
@@ -161,7 +163,7 @@ class _Walk:
             yield site
             if (values := operands.integers(node)) is not None and len(node.output) == 1:
                 types[node.output[0]] = TensorType("int64", (len(values),), values)
-            if site.schema is not None and len(node.output) == 1:
+            if site.schema is not None:
                 try:
                     types[node.output[0]] = site.output()
                 except ExtremumError:

@@ -62,9 +62,9 @@ def joined(model: onnx.ModelProto, weights: Mapping[str, bytes]) -> onnx.ModelPr
 
 
 def copy_fields(source: Any, target: Any, *, but: str) -> None:
-    """Copy all fields of a protobuf message but one."""
+    """Copy all fields of a protobuf message but one, and but remarks that are no UTF-8, which nobody can set."""
     for field, content in source.ListFields():
-        if field.name == but:
+        if field.name == but or (field.type == field.TYPE_STRING and isinstance(content, bytes)):
             continue
         if field.is_repeated:
             getattr(target, field.name).extend(content)

@@ -35,7 +35,7 @@ def look(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extr
            label = ArgMax <axis = 1, keepdims = 0> (scores)
         }
     """
-    if len(site.node.output) != 1 or any(refusals(site.output)):
+    if any(refusals(site.output)):
         return
     name, inferred = site.node.output[0], site.output()
     declared = site.stated.get(name, TensorType())
