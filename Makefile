@@ -76,11 +76,10 @@ lint-python: install tools
 lint-rust: | toolchain $(BIN)/python
 	cargo fmt --all --check
 	.ci/linked-crates --check
-	cargo clippy --quiet --release --workspace --all-targets --ignore-rust-version -- -D warnings
+	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
 
-# Dependencies that ask for a newer Rust than they need are not asked: see native/python/build.rs.
 test-rust: | toolchain $(BIN)/python ## the kernels' own tests
-	cargo test --quiet --release --workspace --ignore-rust-version
+	cargo test --quiet --release --workspace
 	cargo test --quiet --profile checked --package extremum-kernels
 
 test-python: install tools ## the tests of the installed package
@@ -91,6 +90,12 @@ test-deep: install tools ## a million results held to the laws, other ones each 
 
 test-exhaustive: install tools ## every size around every block edge, every short row, every pair of 16-bit elements
 	$(BIN)/python -m pytest -n 2 -m exhaustive $(TESTS)
+
+.PHONY: library
+# For the wheel the same operators are in the module: whoever has Python needs no other file.
+library: | toolchain ## build the operators for hosts of ONNX Runtime without Python, and say where the file is
+	cargo build --release --locked --package extremum-onnxruntime
+	@ls $(abspath $(or $(CARGO_TARGET_DIR),target))/release/*extremum_onnxruntime.* | grep -E '[.](so|dylib|dll)$$'
 
 .PHONY: test-floors test-newest
 

@@ -1,12 +1,44 @@
-"""The library as hosts use it: loaded and left any number of times, by hosts that are too old or pass nothing."""
+"""The library as hosts use it: loaded and left any number of times, by hosts that are too old or pass nothing.
+
+There are two files of it: the native module, which is registered in Python, and the standalone library. That one loads
+where there is no Python, which native/onnxruntime/tests/standalone.rs shows; here ONNX Runtime itself runs it.
+"""
 
 import ctypes
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from extremum import _native
 from extremum.onnxruntime import library_path
+
+ROOT = Path(__file__).parents[1]
+
+
+def standalone():
+    """The library for hosts without Python: EXTREMUM_LIBRARY, else what cargo makes, or has made for `make test`."""
+    if path := os.environ.get("EXTREMUM_LIBRARY"):
+        return ROOT / path
+    if shutil.which("cargo") is None:
+        pytest.skip("the standalone library takes cargo to be built, or a path in EXTREMUM_LIBRARY")
+    command = ["cargo", "build", "--release", "--locked", "--package", "extremum-onnxruntime", "--message-format=json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = [name for line in done.stdout.splitlines() for name in json.loads(line).get("filenames", ())]
+    (path,) = (Path(name) for name in made if re.search(r"extremum_onnxruntime\.(so|dylib|dll)$", name))
+    return path
+
+
+@pytest.fixture(scope="module", params=["module", "standalone"])
+def file(request):
+    return library_path() if request.param == "module" else standalone()
+
 
 CYCLES = """
 import sys
@@ -37,20 +69,74 @@ print(min(growth(300) for _ in range(3)))
 
 
 def in_a_process(code, *arguments):
-    words = [sys.executable, "-c", code, str(library_path()), *arguments]
+    words = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
 
 
-def test_memory_stays_flat_over_cycles_of_options_and_sessions():
+def test_memory_stays_flat_over_cycles_of_options_and_sessions(file):
     onnx = pytest.importorskip("onnx")
     text = """<ir_version: 8, opset_import: ["ai.extremum" : 1]> g (float[3] x) => (float[3] y) {
         y = ai.extremum.OneHot <axis = 0> (x) }"""
-    result = in_a_process(CYCLES, onnx.parser.parse_model(text).SerializeToString().hex())
+    result = in_a_process(CYCLES, file, onnx.parser.parse_model(text).SerializeToString().hex())
     assert result.returncode == 0, result.stderr
     options, sessions = map(int, result.stdout.split())
     # 39 operators made anew would be 10 KB a cycle.
     assert options < 1000 * 1024, f"{options / 1000} bytes a cycle of options"
     assert sessions < 300 * 4096, f"{sessions / 300} bytes a cycle of a session"
+
+
+MODEL = """<ir_version: 8, opset_import: ["ai.extremum" : 1]> g (float[3] x) => (int64[1] y) {
+    y = ai.extremum.ArgReduce <axis = 0> (x) }"""
+
+SESSION = """
+import sys
+import numpy as np
+import onnxruntime
+
+options = onnxruntime.SessionOptions()
+for file in sys.argv[2:]:
+    options.register_custom_ops_library(file)
+session = onnxruntime.InferenceSession(bytes.fromhex(sys.argv[1]), options)
+assert session.run(None, {"x": np.float32([1, 3, 2])})[0].tolist() == [1]
+"""
+
+IMPORTED_LATER = """
+import extremum
+assert extremum.argmax(np.float32([1, 3, 2])) == 1
+assert session.run(None, {"x": np.float32([1, 2, 3])})[0].tolist() == [2]
+"""
+
+ONCE = """
+import os
+mapped = [line.split() for line in open("/proc/self/maps") if line.rstrip().endswith(os.path.basename(sys.argv[2]))]
+assert len([each for each in mapped if "x" in each[1]]) == 1, mapped
+"""
+
+
+def model():
+    onnx = pytest.importorskip("onnx")
+    return onnx.parser.parse_model(MODEL).SerializeToString()
+
+
+def test_a_session_of_onnxruntimes_own(file):
+    result = in_a_process(SESSION, model().hex(), file)
+    assert result.returncode == 0, result.stderr
+
+
+def test_both_files_in_one_session_are_one_domain():
+    result = in_a_process(SESSION, model().hex(), library_path(), standalone())
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_module_is_what_python_has_loaded():
+    assert library_path() == Path(_native.__file__)
+
+
+@pytest.mark.parametrize("imports", ["", "import extremum\n"], ids=["onnxruntime first", "Python first"])
+def test_whoever_loads_the_module_first_there_is_one(imports):
+    once = ONCE if sys.platform == "linux" else ""
+    result = in_a_process(imports + SESSION + IMPORTED_LATER + once, model().hex(), library_path())
+    assert result.returncode == 0, result.stderr
 
 
 class Base(ctypes.Structure):
@@ -89,8 +175,8 @@ class Host:
         return ctypes.cast(self.version, ctypes.c_void_p).value if self.version is not None else None
 
 
-def register(options, base):
-    function = ctypes.CDLL(str(library_path())).RegisterCustomOps
+def register(file, options, base):
+    function = ctypes.CDLL(str(file)).RegisterCustomOps
     function.restype = ctypes.c_void_p
     function.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
     return function(options, base)
@@ -108,26 +194,26 @@ def register(options, base):
         (b"", 1, [18, 1]),
     ],
 )
-def test_a_host_that_is_too_old_is_told_so(version, known, asked):
+def test_a_host_that_is_too_old_is_told_so(file, version, known, asked):
     host = Host(version, known)
-    assert register(None, ctypes.addressof(host.base)) == 1
+    assert register(file, None, ctypes.addressof(host.base)) == 1
     shown = version.decode(errors="replace")
     assert host.texts == [(2, f"extremum needs ONNX Runtime 1.18 or later, this is {shown}; help: upgrade onnxruntime")]
     assert host.asked == asked
 
 
-def test_a_host_of_no_version_is_told_so():
+def test_a_host_of_no_version_is_told_so(file):
     host = Host(None, 1)
-    assert register(None, ctypes.addressof(host.base)) == 1
+    assert register(file, None, ctypes.addressof(host.base)) == 1
     assert host.texts[0][1].startswith("extremum needs ONNX Runtime 1.18 or later, this is of no version")
 
 
-def test_a_host_without_any_table_gets_no_status():
-    assert register(None, ctypes.addressof(Host(b"1.18.0", 0).base)) is None
-    assert register(None, None) is None
+def test_a_host_without_any_table_gets_no_status(file):
+    assert register(file, None, ctypes.addressof(Host(b"1.18.0", 0).base)) is None
+    assert register(file, None, None) is None
 
 
-def test_a_host_that_passes_no_options_is_told_so():
+def test_a_host_that_passes_no_options_is_told_so(file):
     host = Host(b"1.31.0", 31)
-    assert register(None, ctypes.addressof(host.base)) == 1
+    assert register(file, None, ctypes.addressof(host.base)) == 1
     assert host.texts == [(2, "there are no session options to register in; help: give some")]

@@ -13,7 +13,7 @@ from onnx import helper
 
 from extremum import backend
 from extremum.errors import DependencyError, ModelError, SpecError
-from extremum.onnxruntime import InferenceSession, installed, library, library_path
+from extremum.onnxruntime import InferenceSession, installed, library
 from models import model
 from refusal import refusal
 from sessions import run_model, session
@@ -302,11 +302,6 @@ def test_a_corrupt_model(tmp_path):
         path.write_bytes(content)
         assert refusal(ModelError, InferenceSession, path) == f"'{path}' holds no ONNX model"
         assert refusal(ModelError, InferenceSession, content) == "the bytes hold no ONNX model"
-
-
-def test_a_library_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
-    assert refusal(DependencyError, library_path) == "the library for ONNX Runtime is not there"
 
 
 def test_a_library_that_cannot_be_loaded(monkeypatch, tmp_path):

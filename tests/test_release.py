@@ -15,8 +15,8 @@ import extremum
 ROOT = Path(__file__).parents[1]
 TEMPLATES = [*sorted((ROOT / ".github").glob("**/*.yml")), ROOT / ".github" / "pull_request_template.md"]
 FILES = ("CITATION.cff", "Cargo.toml", "CHANGELOG.md")
-# The crates that make the two compiled files of a wheel.
-LINKED = ("extremum-python", "extremum-onnxruntime")
+# Our crates, all of which are in the compiled file of a wheel.
+LINKED = ("extremum-kernels", "extremum-onnxruntime", "extremum-python")
 
 
 def check_version(folder):
@@ -102,7 +102,7 @@ def test_the_bill_of_materials_has_the_crates_that_have_licences_and_our_own():
         re.MULTILINE,
     )
     theirs = {f"pkg:cargo/{name}@{version}": text.replace("/", " OR ") for name, version, text in licences}
-    ours = {f"pkg:cargo/{name}@{extremum.__version__}" for name in ("extremum-kernels", *LINKED)}
+    ours = {f"pkg:cargo/{name}@{extremum.__version__}" for name in LINKED}
     assert crates.keys() == theirs.keys() | ours, ".ci/linked-crates writes it anew"
     for purl, text in theirs.items():
         assert crates[purl]["licenses"] == [{"expression": text}]
@@ -164,7 +164,16 @@ def test_wheels_are_made_for_every_system_and_published_after_every_test():
     (publish,) = re.findall(r"^  publish:\n((?:    .*\n|\n)+)", wheels, re.MULTILINE)
     (needs,) = re.findall(r"needs: \[(.*)\]", publish)
     jobs = set(re.findall(r"^  ([\w-]+):$", wheels[wheels.index("\njobs:\n") :], re.MULTILINE))
-    assert set(needs.split(", ")) == jobs - {"publish"}
+    assert set(needs.split(", ")) == jobs - {"publish", "libraries"}
+
+
+def test_every_system_has_a_library_for_hosts_without_python_and_the_index_gets_none():
+    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    assert "name: library-${{ matrix.system.name }}" in wheels
+    publish, libraries = re.findall(r"^  (?:publish|libraries):\n((?:    .*\n|\n)+)", wheels, re.MULTILINE)
+    assert 'pattern: "{wheel-*,sdist}"' in publish
+    assert "needs: [publish]" in libraries
+    assert "pattern: library-*" in libraries
 
 
 WITHOUT_ONNX = """

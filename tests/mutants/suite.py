@@ -53,8 +53,6 @@ class Kernels:
         for name in ("Cargo.toml", "Cargo.lock"):
             shutil.copy(ROOT / name, self._sources)
         shutil.copytree(ROOT / "native", self._sources / "native")
-        # It makes the library for ONNX Runtime, which is not what is asked here and takes as long again.
-        (self._sources / "native/python/build.rs").unlink()
 
     def plant(self, mutant: Mutant) -> Path | None:
         """Return the native module with a wrong line in it, or None if it does not compile."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Rust tests, the extension module and the library for ONNX Runtime with AddressSanitizer: every access of theirs to
+# The Rust tests and the extension module, operators for ONNX Runtime included, with AddressSanitizer: every access of theirs to
 # memory is checked while random calls are made. CALLS, SEED and JOBS say how many, which, and in how many processes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -3,7 +3,7 @@
 import sys
 from xml.etree import ElementTree
 
-OURS = ("_native.abi3.so", "libextremum_onnxruntime.so")
+OURS = "_native.abi3.so"
 
 
 def main(path):
@@ -15,7 +15,7 @@ def main(path):
         for error in ElementTree.parse(path).getroot().findall("error")
         if not (error.findtext("kind") or "").startswith("Leak_")
     ]
-    found = [error for error in errors if any(ours in (at.text or "") for at in error.iter("obj") for ours in OURS)]
+    found = [error for error in errors if any(OURS in (at.text or "") for at in error.iter("obj"))]
     for error in found:
         print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
         for frame in error.find("stack"):

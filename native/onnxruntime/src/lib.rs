@@ -1,4 +1,5 @@
-//! The core operations as custom operators of ONNX Runtime: a library that any host can register.
+//! The core operations as custom operators of ONNX Runtime: a library that any host can register, and part of the module
+//! for Python, whose file is the library there.
 //!
 //! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum` and `Reduce`; their attributes are read in the
 //! files of their names. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table

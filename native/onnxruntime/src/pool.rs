@@ -4,6 +4,7 @@ use crate::api::Api;
 use extremum_kernels::pool::Pool;
 use ort_sys::OrtKernelContext;
 use std::ffi::c_void;
+use std::mem::transmute;
 
 /// The pool of the session that runs a node.
 pub struct SessionPool {
@@ -30,6 +31,11 @@ impl Pool for SessionPool {
             let task = unsafe { *task.cast::<Task<'_>>() };
             task(index);
         }
+        // ONNX Runtime calls it as C does. The declaration says "system", which is another convention on 32-bit Windows alone.
+        // SAFETY: nobody calls it by the type that it is given here.
+        let run = unsafe {
+            transmute::<unsafe extern "C" fn(*mut c_void, usize), unsafe extern "system" fn(*mut c_void, usize)>(run)
+        };
         let data = (&raw const task).cast_mut().cast();
         // SAFETY: the promise of `new`; every task is done when the function returns.
         let status = unsafe { ((*self.api.table()).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };

@@ -2,7 +2,7 @@
 //!
 //! ONNX Runtime unloads a library with the last options and sessions that have it, and loads it again with the next.
 //! What is made once for the process would then be made with every cycle, and nobody could release it: only the
-//! library knows when its operators are out of use. So it stays.
+//! library knows when its operators are out of use. So it stays, as Python's modules do anyway once they are imported.
 
 /// Keeps the library loaded until the process ends. Where that fails it works all the same, at 10 KB a cycle.
 pub fn stay() {

@@ -19,6 +19,8 @@ mod reduce;
 mod settings;
 mod work;
 
+// For ONNX Runtime, which finds `RegisterCustomOps` in this file by its name: so the wheel has the kernels once.
+use extremum_onnxruntime as _;
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]

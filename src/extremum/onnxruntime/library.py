@@ -1,35 +1,29 @@
-"""The shared library of custom operators: where it is, and how a session gets it.
+"""The file that holds the custom operators: where it is, and how a session gets it.
 
-Decides nothing about the operators; they are in the library, and any host of ONNX Runtime can register it.
+Decides nothing about the operators; they are in the native module, of which Python and onnxruntime share one copy.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+from extremum import _native
 from extremum.errors import DependencyError
 
 __all__ = ["library_path", "register"]
 
-_NAMES = {"win32": "extremum_onnxruntime.dll", "darwin": "libextremum_onnxruntime.dylib"}
-
 
 def library_path() -> Path:
-    """Return the shared library that holds the custom operators.
+    """Return the shared library that holds the custom operators, for sessions in a process of Python.
 
-    It needs ONNX Runtime 1.18 or later and no Python: a C++ or C# host gives the path to its own session options.
+    It is the native module of this package itself, and needs Python's symbols. A host without Python, in C++, C#, Rust
+    or JavaScript, takes the standalone library: it is attached to each release, and ``make library`` builds it.
 
     Returns
     -------
     pathlib.Path
-        The file, which is part of this package.
-
-    Raises
-    ------
-    DependencyError
-        If the file is not there.
+        The file, for onnxruntime 1.18 and later.
 
     Examples
     --------
@@ -38,13 +32,9 @@ def library_path() -> Path:
     >>> options = onnxruntime.SessionOptions()
     >>> options.register_custom_ops_library(str(library_path()))
     """
-    # In a folder that is no package: Python takes a shared library in a package for one of its modules.
-    path = Path(__file__).parent / "lib" / _NAMES.get(sys.platform, "libextremum_onnxruntime.so")
-    if not path.is_file():
-        raise DependencyError(
-            "the library for ONNX Runtime is not there", given=str(path), remedy="install extremum again: pip install ."
-        )
-    return path
+    # The path that Python itself has loaded. On every system, `dlopen` or `LoadLibrary` of a file that is loaded gives
+    # the same library once more: what is static, the number of threads and the instruction set in force, is there once.
+    return Path(_native.__file__)
 
 
 def register(options: Any) -> None:
