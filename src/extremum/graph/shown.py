@@ -18,6 +18,7 @@ from extremum.graph import nodes
 from extremum.graph.body import Body, Entry, Kinds, Names, believe, resolved
 from extremum.graph.functions import Key, callees_first, key
 from extremum.graph.guards import guarded
+from extremum.graph.inference import inferred
 from extremum.graph.kinds import declaration, kind, sound, tensor_kind, tensor_type
 from extremum.graph.signature import signature
 from extremum.graph.tensors import attribute_tensors, is_small
@@ -58,9 +59,9 @@ class Shown:
         if not self._infers:
             believe(self.graph, self.model.graph)
             return self.model.graph
-        graph = _inferred(self.model)
+        graph = inferred(self.model)
         # Only then what the model declares, so that a wrong declaration misleads nobody.
-        return _inferred(self.model) if believe(self.graph, graph) else graph
+        return inferred(self.model) if believe(self.graph, graph) else graph
 
     def _graph(
         self, body: Body, source: onnx.GraphProto, kinds: Kinds, handed: Sequence[str | None] = ()
@@ -205,14 +206,6 @@ class Shown:
                 caller.declare(given, declaration(found), kinds)
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
-
-
-def _inferred(model: onnx.ModelProto) -> onnx.GraphProto:
-    try:
-        return onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-    except Exception:
-        # What is wrong is said better by whoever looks at the nodes.
-        return model.graph
 
 
 def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]) -> dict[str, int]:
