@@ -8,7 +8,7 @@ import pytest
 from extremum import backend
 from extremum import fix as fixing
 from extremum.errors import ArgumentError, ModelError
-from extremum.fix import fix
+from extremum.fix import fix, opset
 from extremum.fix import verify as verification
 from extremum.fix.bits import same_bits
 from models import model
@@ -153,6 +153,35 @@ def test_refuses_to_raise_a_model_with_functions():
     functions = '<domain: "own", opset_import: ["" : 7]> F (x) => (y) { y = Neg (x) }'
     original = model("(uint64[3] x) => (y, z) { y = ArgMax (x) z = own.F (x) }", opset=7, functions=functions)
     assert refusal(ModelError, fix, original, raise_opset=9) == ("the opset of a model with functions cannot be raised")
+
+
+def test_raises_a_model_that_onnx_does_not_survive():
+    # Behind a value of unknown type LabelEncoder ends the process in onnx's inference, which its converter asks.
+    encoder = "s = own.Special(f) l = ai.onnx.ml.LabelEncoder<keys_floats = [1.0], values_int64s = [1]>(s)"
+    original = model(f"(float[2] f, uint64[3] x) => (y, l) {{ y = ArgMax(x) {encoder} }}", opset=7)
+    original.opset_import.add(domain="ai.onnx.ml", version=2)
+    fixed = fix(original, raise_opset=9, whole=False)
+    assert len(fixed.changes) == 1
+    domains = [(node.op_type, node.domain) for node in fixed.model.graph.node][-2:]
+    assert domains == [("Special", "own"), ("LabelEncoder", "ai.onnx.ml")]
+    assert {each.domain: each.version for each in fixed.model.opset_import} == {"": 9, "own": 1, "ai.onnx.ml": 2}
+
+
+@pytest.mark.parametrize(
+    ("converter", "said"),
+    [
+        ("import os; os.abort()", "onnx's converter ended with SIGABRT"),
+        ("raise SystemExit(5)", "onnx's converter ended with exit status 5"),
+        ("import time; time.sleep(60)", "onnx's converter did not end in 2 s"),
+    ],
+)
+def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, said):
+    monkeypatch.setattr(opset, "_CONVERTER", converter)
+    monkeypatch.setattr(opset, "_LIMIT", 2.0)
+    original = model("(uint64[3] x) => (y) { y = ArgMax(x) }", opset=7)
+    with pytest.raises(ModelError) as caught:
+        fix(original, raise_opset=9)
+    assert caught.value.one_line() == f"the model cannot be raised to opset 9; given: {said}"
 
 
 def test_can_leave_out_the_model_as_a_whole(monkeypatch):
