@@ -92,9 +92,9 @@ MUTANTS = (
     ),
     Mutant(
         "columns forget in which pass a row was",
-        "native/kernels/src/kernels/columns.rs",
-        "at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };",
-        "at = if better { <F::Lane as Lane>::Index::new(step) } else { at };",
+        "native/kernels/src/kernels/descent.rs",
+        "at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };",
+        "at = if better { <LaneOf<S> as Lane>::Index::new(step) } else { at };",
         ["test_kernels.py"],
     ),
     Mutant(
@@ -103,6 +103,20 @@ MUTANTS = (
         "let mask = if CHUNKS == 1 { u64::MAX >> (64 - self.len) } else { all };",
         "let mask = if CHUNKS == 1 { u64::MAX >> (65 - self.len) } else { all };",
         ["test_kernels.py"],
+    ),
+    Mutant(
+        "what a mask leaves out takes part where it lies",
+        "native/kernels/src/kernels/source.rs",
+        "if *self.mask.add(at) != 0 { lane } else { worst::<O, _>() }",
+        "if !self.mask.is_null() { lane } else { worst::<O, _>() }",
+        ["test_values.py"],
+    ),
+    Mutant(
+        "the sign of a zero is taken from its lane",
+        "native/kernels/src/element/floats.rs",
+        "let told = lane != 0 && lane.unsigned_abs()",
+        "let told = lane.unsigned_abs()",
+        ["test_values.py"],
     ),
     Mutant(
         "what an output held before is not cleared",

@@ -88,6 +88,34 @@ impl InstructionSet {
     }
 }
 
+impl InstructionSet {
+    /// Whether there is more than the baseline of an architecture that has more: kernels that only save time are not compiled
+    /// for the baseline alone.
+    pub fn is_wide(self) -> bool {
+        self != Self::Baseline || cfg!(not(target_arch = "x86_64"))
+    }
+}
+
+/// Runs a task compiled for the instruction set in force, which is wide.
+///
+/// # Safety
+/// As for [`Task::run`]; an instruction set that [is wide](InstructionSet::is_wide) has been in force, so that the processor
+/// has one.
+#[inline]
+pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
+    // SAFETY: the caller's; with AVX-512 there is AVX2.
+    unsafe {
+        match InstructionSet::current() {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => avx512::run(task),
+            #[cfg(target_arch = "x86_64")]
+            _ => avx2::run(task),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => task.run(),
+        }
+    }
+}
+
 /// Runs a task compiled for the instruction set in force.
 ///
 /// # Safety

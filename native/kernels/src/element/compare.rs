@@ -12,8 +12,12 @@ pub trait Compared: Copy + Send + Sync + 'static {
     type Lane: Lane;
     /// The same element with lanes that place NaN in the order; `Self` where no lane is NaN.
     type Ordered: Compared<Lane = Key<Self>>;
+    /// Whether a lane that is not NaN says which element it is the lane of.
+    const TOLD: bool;
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
+    /// An element of this lane, and whether it is the only one.
+    fn from_lane(lane: Self::Lane) -> (Self, bool);
 }
 
 /// The key type of an element's lanes.

@@ -66,20 +66,33 @@ impl<const INFINITY: i16> NanState<Float16Lane<INFINITY>> for i16 {
 impl<const INFINITY: i16, const ONE: u16> Compared for Float16Bits<INFINITY, ONE> {
     type Lane = Float16Lane<INFINITY>;
     type Ordered = Keyed<Self>;
+    const TOLD: bool = false;
     /// Sign and magnitude to two's complement, where both zeros are 0.
     #[inline(always)]
     fn lane<O: Order>(self) -> Float16Lane<INFINITY> {
         let bits = self.0 as i16;
         Float16Lane(if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits })
     }
+    #[inline(always)]
+    fn from_lane(lane: Float16Lane<INFINITY>) -> (Self, bool) {
+        let magnitude = lane.0.unsigned_abs();
+        let sign = if lane.0 < 0 { SIGN } else { 0 };
+        (Float16Bits(magnitude | sign), lane.0 != 0 && magnitude <= INFINITY as u16)
+    }
 }
 
 impl<const INFINITY: i16, const ONE: u16> Compared for Keyed<Float16Bits<INFINITY, ONE>> {
     type Lane = i16;
     type Ordered = Self;
+    const TOLD: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> i16 {
         self.0.lane::<O>().key::<O>()
+    }
+    #[inline(always)]
+    fn from_lane(lane: i16) -> (Self, bool) {
+        let (element, told) = Float16Bits::from_lane(Float16Lane(lane));
+        (Keyed(element), told)
     }
 }
 

@@ -55,19 +55,30 @@ macro_rules! float {
         impl Compared for $type {
             type Lane = $type;
             type Ordered = Keyed<$type>;
+            const TOLD: bool = true;
             /// Where NaN does not win, it is the infinity that loses: one instruction, as to notice NaN is.
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
                 if O::NAN_WINS { self } else { pick::<O, _>(self, worst::<O, _>()) }
+            }
+            #[inline(always)]
+            fn from_lane(lane: $type) -> ($type, bool) {
+                (lane, true)
             }
         }
 
         impl Compared for Keyed<$type> {
             type Lane = $key;
             type Ordered = Self;
+            const TOLD: bool = false;
             #[inline(always)]
             fn lane<O: Order>(self) -> $key {
                 self.0.lane::<O>().key::<O>()
+            }
+            #[inline(always)]
+            fn from_lane(lane: $key) -> (Self, bool) {
+                let told = lane != 0 && lane.unsigned_abs() <= <$type>::INFINITY.to_bits();
+                (Keyed(<$type>::from_key(lane)), told)
             }
         }
 

@@ -26,9 +26,14 @@ macro_rules! integer {
         impl Compared for $type {
             type Lane = $type;
             type Ordered = $type;
+            const TOLD: bool = true;
             #[inline(always)]
             fn lane<O: Order>(self) -> $type {
                 self
+            }
+            #[inline(always)]
+            fn from_lane(lane: $type) -> ($type, bool) {
+                (lane, true)
             }
         }
 
@@ -56,9 +61,14 @@ pub struct Bool(u8);
 impl Compared for Bool {
     type Lane = u8;
     type Ordered = Bool;
+    const TOLD: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
         (self.0 != 0) as u8
+    }
+    #[inline(always)]
+    fn from_lane(lane: u8) -> (Self, bool) {
+        (Bool((lane != 0) as u8), lane == 0)
     }
 }
 

@@ -61,3 +61,39 @@ impl Order for SmallestNumber {
         a < b
     }
 }
+
+/// The ends of the order that are wanted in one go: one of them, or both.
+pub trait Ends: Copy + Send + Sync + 'static {
+    /// The first of them.
+    type First: Order;
+    /// The other one, where there are two.
+    type Second: Order;
+    /// Whether there are.
+    const BOTH: bool;
+}
+
+impl<O: Order> Ends for O {
+    type First = O;
+    type Second = O;
+    const BOTH: bool = false;
+}
+
+/// The smallest and the largest are wanted.
+#[derive(Clone, Copy)]
+pub struct Both;
+
+/// The smallest and the largest number are wanted.
+#[derive(Clone, Copy)]
+pub struct BothNumbers;
+
+impl Ends for Both {
+    type First = Smallest;
+    type Second = Largest;
+    const BOTH: bool = true;
+}
+
+impl Ends for BothNumbers {
+    type First = SmallestNumber;
+    type Second = LargestNumber;
+    const BOTH: bool = true;
+}

@@ -3,76 +3,84 @@
 //! A tile of columns keeps its best values and the narrow row numbers where they stood in the first-level
 //! cache; several rows are accumulated in one pass, so that the tile is loaded and stored once for all of them.
 
-use crate::element::compare::{Compared, Index, Key, Lane, NanState};
-use crate::element::order::Order;
+use crate::element::compare::{Compared, Index, Key, Lane, worst};
+use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::cache_line::Aligned;
+use crate::kernels::descent::{Accumulators, Tile, few, pass};
+use crate::kernels::outputs::Outputs;
+use crate::kernels::source::{Lines, Source};
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 
-/// Bytes of elements that a tile holds side by side.
-pub const TILE: usize = 8192;
-
-/// Finds the extremum of each column of one tile.
-pub struct Columns<E: Compared, O> {
-    /// The first element of the first row.
-    pub data: *const u8,
-    /// Bytes from one row to the next.
-    pub stride: isize,
+/// Finds the extrema of each column of one tile.
+pub struct Columns<'a, S: Source, X> {
+    /// The rows.
+    pub lines: Lines,
     /// Number of rows, at least one and at most [`Index::ROWS`].
     pub rows: usize,
     /// Number of columns, at most [`TILE`] bytes of elements.
     pub columns: usize,
     /// Whether the last of equals wins.
     pub last: bool,
-    /// Receives the key of each column's extremum; may be null.
-    pub keys: *mut Key<E>,
-    /// Receives its row number.
-    pub index: *mut i64,
-    /// The order.
-    pub order: PhantomData<O>,
+    /// For each end what receives the results.
+    pub to: &'a [Outputs],
+    /// The ends of the order.
+    pub ends: PhantomData<(S, X)>,
 }
 
-impl<E: Compared, O: Order> Task for Columns<E, O> {
+/// The keys that a source comes to.
+type KeyOf<S> = Key<<S as Source>::Element>;
+
+impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!((1..=<E::Lane as Lane>::Index::ROWS).contains(&self.rows));
-        debug_assert!(!self.data.is_null() && !self.index.is_null());
+        debug_assert!((1..=<<S::Element as Compared>::Lane as Lane>::Index::ROWS).contains(&self.rows));
+        debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
+        // Where lanes tell the elements, those alone need no places.
+        let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
         // SAFETY: the caller's.
         unsafe {
-            if !self.accumulate::<E>() {
+            let done = match places {
+                true => self.accumulate::<S::Element, true>(),
+                false => self.accumulate::<S::Element, false>(),
+            };
+            if !done {
                 // NaN among the floats: once more with keys, which know its place.
-                self.accumulate::<E::Ordered>();
+                self.accumulate::<<S::Element as Compared>::Ordered, true>();
             }
         }
     }
 }
 
-impl<E: Compared, O: Order> Columns<E, O> {
-    /// Accumulates all rows with the lanes of `F`; false where a lane was NaN, and the results are then worthless.
+impl<S: Source, X: Ends> Columns<'_, S, X> {
+    /// Accumulates all rows with the lanes of `F`, with their places where `PLACES`; false where a lane was NaN, and the
+    /// results are then worthless.
     ///
     /// # Safety
-    /// As for [`Task::run`]; `F` is laid out like `E`.
+    /// As for [`Task::run`]; `F` is laid out like the elements.
     #[inline(always)]
-    unsafe fn accumulate<F: Compared<Lane: Lane<Key = Key<E>>>>(&self) -> bool {
+    unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool>(&self) -> bool {
         let (mut best, mut place) = (Tile::new(), Tile::new());
-        let (best, place) = (best.slice(self.columns), place.slice(self.columns));
+        let mut first = Accumulators::<F> { best: best.slice(self.columns), place: place.slice(self.columns) };
+        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let columns = if X::BOTH { self.columns } else { 0 };
+        let mut second = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
         // The walk starts at the end whose ties win, so that "strictly better" is the only comparison.
-        let (mut data, stride) = match self.last {
-            false => (self.data, self.stride),
-            // SAFETY: the last row.
-            true => (unsafe { self.data.offset(self.stride * (self.rows as isize - 1)) }, -self.stride),
+        let mut lines = match self.last {
+            false => self.lines,
+            true => self.lines.from(self.rows as isize - 1).every(-1),
         };
+        let compact = X::BOTH || S::MASKED;
+        let Outputs { keys, values, index } = self.to[0];
         // (Not for 16 bits: their keys would be worked out at the width of the results.)
-        if self.keys.is_null() && (size_of::<F>() != 2 || self.rows == 2) {
+        if PLACES && !compact && keys.is_null() && values.is_null() && (size_of::<F>() != 2 || self.rows == 2) {
             // SAFETY: as many rows are read as there are.
             let nan = unsafe {
                 match self.rows {
-                    2 => Some(few::<F, O, 2>(data, stride, self.columns, self.last, self.index)),
-                    3 => Some(few::<F, O, 3>(data, stride, self.columns, self.last, self.index)),
-                    4 => Some(few::<F, O, 4>(data, stride, self.columns, self.last, self.index)),
-                    5 => Some(few::<F, O, 5>(data, stride, self.columns, self.last, self.index)),
+                    2 => Some(few::<S::As<F>, X::First, 2>(lines, self.columns, self.last, index)),
+                    3 => Some(few::<S::As<F>, X::First, 3>(lines, self.columns, self.last, index)),
+                    4 => Some(few::<S::As<F>, X::First, 4>(lines, self.columns, self.last, index)),
+                    5 => Some(few::<S::As<F>, X::First, 5>(lines, self.columns, self.last, index)),
                     _ => None,
                 }
             };
@@ -80,143 +88,125 @@ impl<E: Compared, O: Order> Columns<E, O> {
                 return !nan;
             }
         }
-        let mut row = 0;
         let mut nan = false;
-        while row < self.rows {
-            // SAFETY: `pass` reads as many rows as its constant says, and so many are left.
-            let taken = unsafe {
-                match (self.rows - row, row == 0) {
-                    (8.., true) => pass::<F, O, 8, true>(data, stride, row, best, place, &mut nan),
-                    (4.., true) => pass::<F, O, 4, true>(data, stride, row, best, place, &mut nan),
-                    (2.., true) => pass::<F, O, 2, true>(data, stride, row, best, place, &mut nan),
-                    (_, true) => pass::<F, O, 1, true>(data, stride, row, best, place, &mut nan),
-                    (8.., false) => pass::<F, O, 8, false>(data, stride, row, best, place, &mut nan),
-                    (4.., false) => pass::<F, O, 4, false>(data, stride, row, best, place, &mut nan),
-                    (2.., false) => pass::<F, O, 2, false>(data, stride, row, best, place, &mut nan),
-                    (_, false) => pass::<F, O, 1, false>(data, stride, row, best, place, &mut nan),
+        // SAFETY: `pass` reads as many rows as its constant says, and so many are there.
+        unsafe {
+            if PLACES && !compact {
+                let (one, other) = (&mut first, &mut second);
+                let mut row = 0;
+                while row < self.rows {
+                    let taken = match (self.rows - row, row == 0) {
+                        (8.., true) => pass::<S::As<F>, X, 8, true, PLACES>(lines, row, one, other, &mut nan),
+                        (4.., true) => pass::<S::As<F>, X, 4, true, PLACES>(lines, row, one, other, &mut nan),
+                        (2.., true) => pass::<S::As<F>, X, 2, true, PLACES>(lines, row, one, other, &mut nan),
+                        (_, true) => pass::<S::As<F>, X, 1, true, PLACES>(lines, row, one, other, &mut nan),
+                        (8.., false) => pass::<S::As<F>, X, 8, false, PLACES>(lines, row, one, other, &mut nan),
+                        (4.., false) => pass::<S::As<F>, X, 4, false, PLACES>(lines, row, one, other, &mut nan),
+                        (2.., false) => pass::<S::As<F>, X, 2, false, PLACES>(lines, row, one, other, &mut nan),
+                        (_, false) => pass::<S::As<F>, X, 1, false, PLACES>(lines, row, one, other, &mut nan),
+                    };
+                    row += taken;
+                    lines = lines.from(taken as isize);
                 }
-            };
-            row += taken;
-            data = data.wrapping_offset(stride * taken as isize);
+            } else {
+                nan = self.descend_all::<F, PLACES>(lines, &mut first, &mut second);
+            }
         }
         if nan {
             return false;
         }
-        let last_row = self.rows as i64 - 1;
-        for column in 0..self.columns {
-            // SAFETY: the results have room for every column, and the passes have filled the tile.
-            unsafe {
-                let place = place[column].assume_init().widen();
-                self.index.add(column).write_unaligned(if self.last { last_row - place } else { place });
-            }
-        }
-        if !self.keys.is_null() {
-            for column in 0..self.columns {
-                // SAFETY: as above.
-                unsafe { self.keys.add(column).write(best[column].assume_init().key::<O>()) };
+        // SAFETY: the caller's; the passes have filled the tiles.
+        unsafe {
+            self.write::<F, X::First, PLACES>(&first, self.to[0]);
+            if X::BOTH {
+                self.write::<F, X::Second, PLACES>(&second, self.to[1]);
             }
         }
         true
     }
-}
 
-/// Accumulates `ROWS` rows in the tile; the first pass of a tile (`FRESH`) begins with its own first row.
-/// Returns `ROWS` and raises `nan` where a lane was NaN.
-///
-/// # Safety
-/// There are `ROWS` rows of as many columns as `best` has; unless `FRESH`, both slices are filled.
-#[inline(always)]
-unsafe fn pass<F: Compared, O: Order, const ROWS: usize, const FRESH: bool>(
-    data: *const u8,
-    stride: isize,
-    row: usize,
-    best: &mut [MaybeUninit<F::Lane>],
-    place: &mut [MaybeUninit<<F::Lane as Lane>::Index>],
-    nan: &mut bool,
-) -> usize {
-    let columns = best.len();
-    let place = &mut place[..columns];
-    let mut flags = <F::Lane as Lane>::Index::ZERO;
-    for column in 0..columns {
-        // SAFETY: the caller's; the first pass has filled the tile.
-        unsafe {
-            let so_far = if FRESH { None } else { Some((best[column].assume_init(), place[column].assume_init())) };
-            let (champion, at, any) = descend::<F, O, ROWS>(data, stride, row, column, so_far);
-            flags = flags.or(any);
-            best[column].write(champion);
-            place[column].write(at);
-        }
-    }
-    *nan |= flags.any();
-    ROWS
-}
-
-/// Compares all of `ROWS` rows and writes the row numbers straight away; true where a lane was NaN.
-///
-/// Rows of two to five elements that were transposed into columns spend as long on the tile as on comparing.
-///
-/// # Safety
-/// There are `ROWS` rows of so many columns, and room for as many results.
-#[inline(always)]
-unsafe fn few<F: Compared, O: Order, const ROWS: usize>(
-    data: *const u8,
-    stride: isize,
-    columns: usize,
-    last: bool,
-    index: *mut i64,
-) -> bool {
-    let mut flags = <F::Lane as Lane>::Index::ZERO;
-    for column in 0..columns {
-        // SAFETY: the caller vouches for the rows, and for room for as many results as there are columns.
-        unsafe {
-            let (_, at, any) = descend::<F, O, ROWS>(data, stride, 0, column, None);
-            flags = flags.or(any);
-            let at = if last { <F::Lane as Lane>::Index::new(ROWS - 1).less(at) } else { at };
-            index.add(column).write_unaligned(at.widen());
-        }
-    }
-    flags.any()
-}
-
-/// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
-///
-/// # Safety
-/// There are `ROWS` rows that have the column.
-#[inline(always)]
-unsafe fn descend<F: Compared, O: Order, const ROWS: usize>(
-    data: *const u8,
-    stride: isize,
-    row: usize,
-    column: usize,
-    so_far: Option<(F::Lane, <F::Lane as Lane>::Index)>,
-) -> (F::Lane, <F::Lane as Lane>::Index, bool) {
-    let (mut champion, mut at) = so_far.unwrap_or((F::Lane::LOWEST, Index::ZERO));
-    let mut state = <F::Lane as Lane>::NanState::new::<O>();
-    for step in 0..ROWS {
-        // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
-        let element = unsafe { data.offset(stride * step as isize).cast::<F>().add(column).read_unaligned() };
-        let lane = element.lane::<O>();
-        let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
-        champion = if better { lane } else { champion };
-        at = if better { <F::Lane as Lane>::Index::new(row + step) } else { at };
-        state = state.observe::<O>(lane);
-    }
-    (champion, at, state.saw_nan::<O>(champion))
-}
-
-/// Memory in the first-level cache for one value per column.
-struct Tile(Aligned<[MaybeUninit<u64>; TILE / 8]>);
-
-impl Tile {
+    /// Accumulates all rows with fewer copies of the loop than for places at one end, which are asked for most; true where a
+    /// lane was NaN. The tiles begin with the worst there is in the first row, and the last pass overlaps the one before:
+    /// only what is strictly better counts.
+    ///
+    /// # Safety
+    /// As for [`accumulate`](Self::accumulate), along these lines.
     #[inline(always)]
-    fn new() -> Self {
-        Self(Aligned([const { MaybeUninit::uninit() }; TILE / 8]))
+    unsafe fn descend_all<F: Compared, const PLACES: bool>(
+        &self,
+        lines: Lines,
+        first: &mut Accumulators<F>,
+        second: &mut Accumulators<F>,
+    ) -> bool {
+        first.fill::<PLACES>(worst::<X::First, _>());
+        second.fill::<PLACES>(worst::<X::Second, _>());
+        let mut nan = false;
+        let height = if self.rows >= 8 { 8 } else { 2 };
+        // (A single row is read twice.)
+        let lines = if self.rows == 1 { lines.every(0) } else { lines };
+        for row in (0..self.rows).step_by(height) {
+            let row = row.min(self.rows.saturating_sub(height));
+            let down = lines.from(row as isize);
+            // SAFETY: so many rows are there.
+            unsafe {
+                match height {
+                    8 => pass::<S::As<F>, X, 8, false, PLACES>(down, row, first, second, &mut nan),
+                    _ => pass::<S::As<F>, X, 2, false, PLACES>(down, row, first, second, &mut nan),
+                };
+            }
+        }
+        nan
     }
 
+    /// Writes what the columns of a tile have come to.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; the tile is filled, with places where `PLACES`.
     #[inline(always)]
-    fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
-        assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
-        // SAFETY: the memory suffices and is aligned; nothing is said about what it holds.
-        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
+    unsafe fn write<F: Compared<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
+        &self,
+        tile: &Accumulators<F>,
+        to: Outputs,
+    ) {
+        let Accumulators { best, place } = tile;
+        let Outputs { keys, values, index } = to;
+        let last_row = self.rows as i64 - 1;
+        let row = |place: i64| if self.last { last_row - place } else { place };
+        if PLACES && !index.is_null() {
+            for column in 0..self.columns {
+                // SAFETY: the results have room for every column, and the passes have filled the tile.
+                unsafe { index.add(column).write_unaligned(row(place[column].assume_init().widen())) };
+            }
+        }
+        if !keys.is_null() {
+            let keys = keys.cast::<KeyOf<S>>();
+            for column in 0..self.columns {
+                // SAFETY: as above.
+                unsafe { keys.add(column).write(best[column].assume_init().key::<O>()) };
+            }
+        }
+        if !values.is_null() {
+            let mut open = <F::Lane as Lane>::Index::ZERO;
+            for column in 0..self.columns {
+                // SAFETY: as above.
+                unsafe {
+                    let (element, told) = F::from_lane(best[column].assume_init());
+                    values.cast::<F>().add(column).write_unaligned(element);
+                    open = open.or(!told);
+                }
+            }
+            if !F::TOLD && open.any() {
+                for column in 0..self.columns {
+                    // SAFETY: as above; only places tell elements that lanes do not, and they lie in the columns.
+                    unsafe {
+                        if !F::from_lane(best[column].assume_init()).1 {
+                            let row = row(place[column].assume_init().widen()) as isize;
+                            let element = self.lines.line::<S>(row).element::<O>(column);
+                            values.cast::<S::Element>().add(column).write_unaligned(element);
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -34,6 +34,11 @@ impl Pattern {
         Self { flip: !bits & all, magnitude: all, limit: all - 1 }
     }
 
+    /// Whether no bits match.
+    pub fn is_none(&self) -> bool {
+        self.magnitude <= self.limit
+    }
+
     /// Whether bits of an element, zero above its size, are left out.
     #[inline(always)]
     pub fn matches(&self, bits: u64) -> bool {
@@ -144,7 +149,7 @@ unsafe fn load<T: Copy>(data: *const u8, at: usize, step: isize) -> T {
 }
 
 /// The bits of an element.
-trait Bits: Copy {
+pub trait Bits: Copy + PartialEq {
     /// The lower bits of a pattern.
     fn new(bits: u64) -> Self;
     /// [`Pattern::matches`], in as many bits as the element has.

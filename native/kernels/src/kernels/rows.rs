@@ -4,61 +4,143 @@
 //! answer is read a second time, from cache. The scan starts at the end whose ties win, so that "strictly
 //! better" is the only comparison.
 
-use crate::element::compare::{Key, utmost};
-use crate::element::order::Order;
+use crate::element::compare::{Compared, Key, Lane, utmost};
+use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::cache_line::LINE;
+use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::seek::seek;
+use crate::kernels::source::{Lines, Source};
 use crate::kernels::sweep::{BLOCK, DISTANCE, Sweep, asks_ahead};
+use crate::kernels::sweep_ends::sweep_ends;
 use std::marker::PhantomData;
+use std::ops::Range;
 
-/// Finds the extremum of each of several rows.
-pub struct Rows<E: Sweep, O> {
-    /// The first element of the first row.
-    pub data: *const u8,
-    /// Bytes from one row to the next.
-    pub stride: isize,
+/// Finds the extrema of each of several rows.
+pub struct Rows<'a, S: Source, X> {
+    /// The rows.
+    pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
     /// Elements in a row, at least one.
     pub len: usize,
     /// Whether the last of equals wins.
     pub last: bool,
-    /// Keys that the rows have to reach, or null: the position in a row that does not is left open.
-    pub against: *const Key<E>,
-    /// Receives the key of each row's extremum; may be null.
-    pub keys: *mut Key<E>,
-    /// Receives its position in the row.
-    pub index: *mut i64,
-    /// The order.
-    pub order: PhantomData<O>,
+    /// For each end keys that the rows have to reach, or null: the place in a row that does not is left open, and its value.
+    pub against: &'a [*const u8],
+    /// For each end what receives the results.
+    pub to: &'a [Outputs],
+    /// The ends of the order.
+    pub ends: PhantomData<(S, X)>,
 }
 
-impl<E: Sweep, O: Order> Task for Rows<E, O> {
+impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(self.len > 0 && !self.data.is_null() && !self.index.is_null());
+        debug_assert!(self.len > 0 && !self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
+        let size = size_of::<S::Element>();
         // Where rows go down in memory, what comes after a row has been read.
-        let later = self.stride.max(0) as usize * self.rows.saturating_sub(1) + self.len * size_of::<E>();
-        let end = self.data.wrapping_add(later);
+        let Lines { data, stride, .. } = self.lines;
+        let end = data.wrapping_add(stride.max(0) as usize * self.rows.saturating_sub(1) + self.len * size);
         for row in 0..self.rows {
             // SAFETY: the caller vouches for `rows` rows of `len` elements and as many results.
             unsafe {
-                let data = self.data.offset(self.stride * row as isize).cast::<E>();
-                let against = (!self.against.is_null()).then(|| *self.against.add(row));
+                let source = self.lines.line::<S>(row as isize);
                 // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
-                let next = data.cast::<u8>().wrapping_offset(self.stride);
-                let ahead = row + 1 < self.rows && !asks_ahead::<E>() && self.len * size_of::<E>() >= AHEAD / 2;
-                let (key, index) = find::<E, O>(data, self.len, self.last, against, ahead.then_some(next), end);
-                if !self.keys.is_null() {
-                    *self.keys.add(row) = key;
+                let next = source.data().cast::<u8>().wrapping_offset(stride);
+                let ahead = row + 1 < self.rows && !asks_ahead::<S::Element>() && self.len * size >= AHEAD / 2;
+                let found = find::<S, X>(source, self.len, self.last, end);
+                for (end, (key, place)) in found.into_iter().enumerate().take(1 + X::BOTH as usize) {
+                    let Some(key) = key else { unreachable!("a row holds at least one element") };
+                    let sought =
+                        if end == 0 { self.note::<X::First>(0, row, key) } else { self.note::<X::Second>(1, row, key) };
+                    if sought {
+                        if ahead {
+                            prefetch::<AHEAD>(next);
+                        }
+                        self.look(end, row, source, key, place);
+                    }
                 }
-                self.index.add(row).write_unaligned(index as i64);
             }
         }
     }
+}
+
+impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
+    /// Writes what the key says of a row's extremum; whether its place has still to be looked for, because somebody asks for
+    /// it, or because the key does not say which element it is.
+    ///
+    /// # Safety
+    /// As for [`Task::run`].
+    #[inline(always)]
+    unsafe fn note<O: Order>(&self, end: usize, row: usize, key: Key<S::Element>) -> bool {
+        let Outputs { keys, values, index } = self.to[end];
+        let against = self.against[end].cast::<Key<S::Element>>();
+        // SAFETY: the caller's.
+        unsafe {
+            if !keys.is_null() {
+                keys.cast::<Key<S::Element>>().add(row).write(key);
+            }
+            if !against.is_null() && O::better(*against.add(row), key) {
+                index.add(row).write_unaligned(0);
+                return false;
+            }
+            if index.is_null() {
+                let (element, told) = <S::Element as Compared>::Ordered::from_lane(key);
+                values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
+                return !told;
+            }
+        }
+        true
+    }
+
+    /// Looks for the place of a row's extremum.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; the block at `place` holds the key.
+    #[inline(always)]
+    unsafe fn look(&self, end: usize, row: usize, source: S, key: Key<S::Element>, place: Range<usize>) {
+        let Outputs { values, index, .. } = self.to[end];
+        let last = self.last;
+        // SAFETY: the caller's.
+        unsafe {
+            let at = if end == 0 || X::Second::NAN_WINS {
+                // One copy of the search for both ends, to which lanes are the same; but for NaN, also keys.
+                let nan = end == 1
+                    && size_of::<<<S::Element as Compared>::Lane as Lane>::NanState>() > 0
+                    && key == utmost::<X::Second, _>();
+                seek_at::<S, X::First>(source, if nan { utmost::<X::First, _>() } else { key }, place, last)
+            } else {
+                seek_at::<S, X::Second>(source, key, place, last)
+            };
+            if !index.is_null() {
+                index.add(row).write_unaligned(at as i64);
+            }
+            if !values.is_null() {
+                let element = if end == 0 { source.element::<X::First>(at) } else { source.element::<X::Second>(at) };
+                values.cast::<S::Element>().add(row).write_unaligned(element);
+            }
+        }
+    }
+}
+
+/// The first or the last place of a key.
+///
+/// # Safety
+/// The row has the places, and they hold the key.
+#[inline(always)]
+unsafe fn seek_at<S: Source, O: Order>(source: S, key: Key<S::Element>, place: Range<usize>, last: bool) -> usize {
+    let block = source.skip(place.start);
+    // SAFETY: the caller's.
+    let at = unsafe {
+        match last {
+            false => seek::<S, O, false>(block, place.len(), key),
+            true => seek::<S, O, true>(block, place.len(), key),
+        }
+    };
+    place.start + at
 }
 
 /// Bytes from which a row is read in blocks twice as long: from the third-level cache on, each comparison
@@ -69,26 +151,27 @@ const LONG: usize = 1 << 20;
 /// there. Measured over rows of 4 and 8 KiB from the third-level cache: 2 KiB gain 10 to 20 %, 8 KiB lose it again.
 const AHEAD: usize = 2048;
 
-/// The key of the extremum of `len` elements, and its position (0 where the key does not reach `against`). What lies before
-/// `end` will be read later.
+/// A key, and the block that holds it.
+type Found<E> = (Option<Key<E>>, Range<usize>);
+
+/// For each end the key of the extremum of `len` elements, and where it lies. What lies before `end` will be read later.
 ///
 /// # Safety
-/// `data` points at `len >= 1` elements, of any alignment.
+/// There are `len >= 1` elements.
 #[inline(always)]
-unsafe fn find<E: Sweep, O: Order>(
-    data: *const E,
+unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
+    source: S,
     len: usize,
     last: bool,
-    against: Option<Key<E>>,
-    ahead: Option<*const u8>,
     end: *const u8,
-) -> (Key<E>, usize) {
-    let block = if len * size_of::<E>() < LONG { BLOCK } else { 2 * BLOCK } / size_of::<E>();
-    let mut best = None;
-    let mut place = 0..len;
+) -> [Found<S::Element>; 2] {
+    let (data, size) = (source.data(), size_of::<S::Element>());
+    let block = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
+    let mut keys = [None; 2];
+    let mut places = [0..len, 0..len];
     // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
     // the second-level cache.
-    let offset = data.cast::<u8>().align_offset(LINE) / size_of::<E>();
+    let offset = data.cast::<u8>().align_offset(LINE) / size;
     let blocks = len.saturating_sub(offset).div_ceil(block).max(1);
     for step in 0..blocks {
         let number = if last { blocks - 1 - step } else { step };
@@ -97,27 +180,24 @@ unsafe fn find<E: Sweep, O: Order>(
         // Not beyond what will be read: to ask for what is in no cache takes long.
         let ahead = data.wrapping_add(stop).cast::<u8>().wrapping_add(DISTANCE) <= end;
         // SAFETY: `start..stop` lies in `0..len`.
-        if let Some(key) = unsafe { E::sweep::<O>(data.add(start), stop - start, best, ahead) } {
-            best = Some(key);
-            place = start..stop;
-            if key == utmost::<O, _>() {
-                break;
+        let found = unsafe {
+            match X::BOTH || S::MASKED {
+                true => sweep_ends::<S, X>(source.skip(start), stop - start, keys, ahead),
+                false => [S::Element::sweep::<X::First>(data.add(start), stop - start, keys[0], ahead), None],
+            }
+        };
+        for (number, key) in found.into_iter().enumerate().take(1 + X::BOTH as usize) {
+            if key.is_some() {
+                keys[number] = key;
+                places[number] = start..stop;
             }
         }
-    }
-    let Some(key) = best else { unreachable!("a row holds at least one element") };
-    if against.is_some_and(|against| O::better(against, key)) {
-        return (key, 0);
-    }
-    if let Some(next) = ahead {
-        prefetch::<AHEAD>(next);
-    }
-    // SAFETY: as above, and the block at `place` holds the key.
-    let at = unsafe {
-        match last {
-            false => seek::<E, O, false>(data.add(place.start), place.len(), key),
-            true => seek::<E, O, true>(data.add(place.start), place.len(), key),
+        // Nothing is beyond NaN, which is at both ends.
+        let utmost = [Some(utmost::<X::First, _>()), Some(utmost::<X::Second, _>())];
+        if keys[0] == utmost[0] && (!X::BOTH || keys[1] == utmost[1]) {
+            break;
         }
-    };
-    (key, place.start + at)
+    }
+    let [first, second] = places;
+    [(keys[0], first), (keys[1], second)]
 }

@@ -2,30 +2,32 @@
 
 use crate::element::compare::{Compared, Index, Key, Lane, utmost};
 use crate::element::order::Order;
-use crate::kernels::sweep::{LANES, load};
+use crate::kernels::source::Source;
+use crate::kernels::sweep::LANES;
 
 /// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
 /// it is any place of the block.
 ///
 /// # Safety
-/// `data` points at `len` elements.
+/// There are `len` elements.
 #[inline(always)]
-pub unsafe fn seek<E: Compared, O: Order, const LAST: bool>(data: *const E, len: usize, key: Key<E>) -> usize {
+pub unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
+    type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
     // SAFETY: every place asked for lies in `0..len`.
-    let lane = |at| unsafe { load::<E, O>(data, at) };
+    let lane = |at| unsafe { source.lane::<O>(at) };
     if len < LANES {
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
     }
     // To compare values is cheaper than to compare keys, but does not find NaN.
-    let value = E::Lane::from_key(key);
+    let value = LaneOf::<S>::from_key(key);
     let at = if key == utmost::<O, _>() {
         stretch_with::<LAST>(len, |at| lane(at).key::<O>() == key)
     } else {
         stretch_with::<LAST>(len, |at| lane(at) == value)
     };
     // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
-    let mut nearest = <E::Lane as Lane>::Index::MAX;
+    let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
     for step in 0..LANES {
         let distance = if LAST { LANES - 1 - step } else { step };
         let hit = lane(at + step).key::<O>() == key;
@@ -72,8 +74,8 @@ mod tests {
             let block = vec![element; len];
             // SAFETY: the block has as many elements.
             unsafe {
-                assert!(seek::<E, O, false>(block.as_ptr(), len, absent) < len);
-                assert!(seek::<E, O, true>(block.as_ptr(), len, absent) < len);
+                assert!(seek::<*const E, O, false>(block.as_ptr(), len, absent) < len);
+                assert!(seek::<*const E, O, true>(block.as_ptr(), len, absent) < len);
             }
         }
     }

@@ -36,7 +36,7 @@ by_lanes!(Bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 pub const BLOCK: usize = 16384;
 
 /// Bytes of accumulators that a sweep uses where a row is long enough.
-const ACCUMULATORS: usize = 256;
+pub const ACCUMULATORS: usize = 256;
 
 /// Bytes ahead of what is being read that are asked for: rows follow each other in most arrays, so this reaches into
 /// the next row.
@@ -49,7 +49,7 @@ pub const fn asks_ahead<E: Compared>() -> bool {
 }
 
 /// Whether each lane is also watched for NaN, which takes longer than the accumulators do.
-const fn watched<E: Compared>() -> bool {
+pub const fn watched<E: Compared>() -> bool {
     size_of::<E>() >= 4 && size_of::<<E::Lane as Lane>::NanState>() > 0
 }
 

@@ -1,10 +1,12 @@
 //! `ArgReduce`: the index of the extremum over any set of axes.
 
 use crate::element::IndexType;
+use crate::kernels::outputs::Outputs;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
-use crate::operations::sink::Sink;
+use crate::operations::sink::{Sink, Tile, Wants};
+use std::ptr;
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///
@@ -41,17 +43,24 @@ unsafe impl Sync for Indices {}
 
 impl Sink for Indices {
     #[inline]
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Option<*mut i64> {
-        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
-        plain.then(|| self.output.wrapping_offset(at.output).cast())
+    fn wants(&self) -> Wants {
+        Wants { values: false, index: true, sight: false }
     }
 
-    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
+    #[inline]
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
+        let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
+        Outputs { index, ..Outputs::NOTHING }
+    }
+
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let output = self.output.wrapping_offset(at.output);
-        for (position, &index) in index.iter().enumerate() {
+        for position in 0..tile.len {
             let to = output.wrapping_offset(axis.strides.output * position as isize);
             // SAFETY: the caller's promise; alignment is not needed.
             unsafe {
+                let index = tile.index(position);
                 match self.index.size() {
                     8 => to.cast::<i64>().write_unaligned(index),
                     _ => to.cast::<i32>().write_unaligned(index as i32),

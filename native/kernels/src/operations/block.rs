@@ -1,15 +1,17 @@
 //! Reading one block: the kernel that the plan has chosen, and what it needs around it.
 
-use crate::element::compare::{Compared, Key, Lane};
+use crate::element::order::Ends;
 use crate::isa::dispatch;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::columns::Columns;
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
+use crate::kernels::outputs::Outputs;
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
+use crate::kernels::source::Lines;
 use crate::layout::reduction::ReductionOffsets;
-use crate::operations::input::{Input, Omission, with_input};
+use crate::operations::input::{Input, Omission, with_sources};
 use crate::operations::plan::{Form, Plan};
 use crate::operations::results::Results;
 use std::marker::PhantomData;
@@ -17,63 +19,104 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
+/// Bytes of rows that batches read for one end of the order, then for the other: they stay in the first-level cache.
+const TWICE: usize = 1 << 14;
+
 /// The blocks of a plan.
 #[derive(Debug)]
-pub struct Blocks<'a> {
-    pub input: Input,
-    /// What is left out; such blocks are packed.
-    pub omission: Option<&'a Omission>,
+pub struct Blocks<'a, const ENDS: usize> {
+    /// What is reduced, which differs in the end of the order alone; where there are two, the smallest comes first.
+    pub inputs: [Input; ENDS],
+    /// What is left out: as it is compared where a mask alone says so and vectors can read it, else as blocks are packed.
+    pub omissions: [Option<&'a Omission>; ENDS],
     pub plan: &'a Plan<'a>,
+    /// Whether there are kernels for both ends at once.
+    pub wide: bool,
 }
 
-impl Blocks<'_> {
-    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key and the place along that axis
-    /// of each position's extremum.
+/// One end of the order of a block, or both: what is reduced, keys to reach (or null), and what receives the results.
+type Asked<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
+
+impl<const ENDS: usize> Blocks<'_, ENDS> {
+    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place along
+    /// that axis of each position's extremum, as far as they are wanted.
     ///
     /// # Safety
-    /// The input is readable wherever the positions lead; there is room for as many keys, unless they are null, and
-    /// places, and as many keys to reach, unless they are null.
+    /// The input is readable wherever the positions lead; there is room for as many results, and as many keys to reach,
+    /// unless they are null.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
         len: usize,
         span: Range<usize>,
-        against: *const u8,
-        keys: *mut u8,
-        index: *mut i64,
+        against: &[*const u8; ENDS],
+        to: &[Outputs; ENDS],
     ) {
-        let kept = (len, self.plan.kept.strides.input);
-        let reduced = (span.len(), self.plan.reduced.strides.input);
-        let data = self.input.data.wrapping_offset(at.input + reduced.1 * span.start as isize);
-        let mask = || {
-            let (kept, reduced) = (self.plan.kept.strides.mask, self.plan.reduced.strides.mask);
-            (at.mask + reduced * span.start as isize, kept, reduced)
-        };
+        let ends: Asked = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         // SAFETY: the caller's promise; what is packed is as large as the block.
         unsafe {
-            match self.plan.form {
-                Form::Rows { packed: false } => self.rows(data, kept, span.len(), against, keys, index),
-                Form::RowBatches { packed: false } => self.row_batches(data, kept, span.len(), keys, index),
-                Form::RowBatches { packed: true } => self.packed(data, kept, reduced, mask(), |data, stride| {
-                    self.row_batches(data, (len, stride), span.len(), keys, index)
-                }),
-                Form::Columns { packed: false } => self.columns(data, reduced, len, keys, index),
-                Form::Rows { packed: true } => self.packed(data, kept, reduced, mask(), |data, stride| {
-                    self.rows(data, (len, stride), span.len(), against, keys, index)
-                }),
-                Form::Columns { packed: true } => {
-                    let (first, outer, inner) = mask();
-                    self.packed(data, reduced, kept, (first, inner, outer), |data, stride| {
-                        self.columns(data, (span.len(), stride), len, keys, index)
-                    })
+            if self.omissions.iter().all(Option::is_none) && (self.wide || ENDS == 1) {
+                self.read_ends(ends, None, at, len, span);
+            } else {
+                // What stands in for what is left out is another element at each end.
+                for end in 0..ENDS {
+                    let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
+                    self.read_ends(ends, self.omissions[end], at, len, span.clone());
                 }
-                Form::Interleaved(rows) => self.interleaved(data, reduced, len, rows, keys, index),
             }
         }
     }
 
-    /// Packs a block so that `inner` lies contiguous, and lets it be read there, with the new stride of `outer`.
+    /// Reads one block for some ends of the order, which leave out the same.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    unsafe fn read_ends(
+        &self,
+        ends: Asked,
+        omission: Option<&Omission>,
+        at: &ReductionOffsets,
+        len: usize,
+        span: Range<usize>,
+    ) {
+        let (kept, reduced) = (self.plan.kept.strides, self.plan.reduced.strides);
+        let corner = self.plan.reduced.moved(*at, span.start);
+        let data = self.inputs[0].data.wrapping_offset(corner.input);
+        let mask = omission.map_or(ptr::null(), |omission| match omission.mask.is_null() {
+            true => ptr::null(),
+            false => omission.mask.wrapping_offset(corner.mask),
+        });
+        let lines = |strides: &ReductionOffsets| {
+            let mask_stride = if mask.is_null() { 0 } else { strides.mask };
+            Lines { data, stride: strides.input, mask, mask_stride }
+        };
+        let (rows, columns) = (lines(&kept), lines(&reduced));
+        let height = span.len();
+        // SAFETY: the caller's promise; what is packed is as large as the block.
+        unsafe {
+            match self.plan.form {
+                Form::Rows { packed: false } => self.rows(ends, rows, len, height),
+                Form::RowBatches { packed: false } => self.row_batches(ends, rows, len, height),
+                Form::Columns { packed: false } => self.columns(ends, columns, height, len),
+                Form::Interleaved(joined) if ends.0.len() == 1 => {
+                    self.interleaved::<1>(ends, columns, height, len, joined)
+                }
+                Form::Interleaved(joined) => self.interleaved::<2>(ends, columns, height, len, joined),
+                Form::Rows { packed: true } => {
+                    self.packed(omission, rows, len, (height, &reduced), |lines| self.rows(ends, lines, len, height))
+                }
+                Form::RowBatches { packed: true } => self.packed(omission, rows, len, (height, &reduced), |lines| {
+                    self.row_batches(ends, lines, len, height)
+                }),
+                Form::Columns { packed: true } => {
+                    self.packed(omission, columns, height, (len, &kept), |lines| self.columns(ends, lines, height, len))
+                }
+            }
+        }
+    }
+
+    /// Packs a block so that what lies along its lines becomes contiguous, and lets it be read there.
     ///
     /// Not inlined, so that blocks that are read where they lie do not pay for the scratch memory.
     ///
@@ -82,155 +125,169 @@ impl Blocks<'_> {
     #[inline(never)]
     unsafe fn packed(
         &self,
-        data: *const u8,
-        outer: (usize, isize),
-        inner: (usize, isize),
-        (mask, mask_outer, mask_inner): (isize, isize, isize),
-        read: impl FnOnce(*const u8, isize),
+        omission: Option<&Omission>,
+        lines: Lines,
+        number: usize,
+        (len, along): (usize, &ReductionOffsets),
+        read: impl FnOnce(Lines),
     ) {
-        let size = self.input.element.size();
+        let Input { element, swapped, .. } = self.inputs[0];
+        let size = element.size();
         let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
-        let pitch = if self.omission.is_some() { inner.0 } else { pitch(inner.0, size) };
-        let pack = Pack { data, outer, inner, size, swapped: self.input.swapped, to };
+        let pitch = if omission.is_some() { len } else { pitch(len, size) };
+        let Lines { data, stride, mask, mask_stride } = lines;
+        let pack = Pack { data, outer: (number, stride), inner: (len, along.input), size, swapped, to };
         // SAFETY: the caller's.
         unsafe {
-            match self.omission {
+            match omission {
                 None => dispatch(pack),
-                Some(&Omission { mask: first, pattern, fill }) => {
-                    let mask = if first.is_null() { first } else { first.wrapping_offset(mask) };
-                    dispatch(Omit { pack, mask, mask_strides: (mask_outer, mask_inner), pattern, fill });
+                Some(&Omission { pattern, fill, .. }) => {
+                    dispatch(Omit { pack, mask, mask_strides: (mask_stride, along.mask), pattern, fill });
                 }
             }
         }
-        read(to, (pitch * size) as isize);
+        read(Lines::plain(to, (pitch * size) as isize));
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
     fn last(&self) -> bool {
-        self.input.last == (self.plan.reduced.strides.index >= 0)
+        self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 
     /// # Safety
-    /// As for [`read`](Self::read), of `kept` rows of `len` elements.
-    unsafe fn rows(
-        &self,
-        data: *const u8,
-        kept: (usize, isize),
-        len: usize,
-        against: *const u8,
-        keys: *mut u8,
-        index: *mut i64,
-    ) {
-        let (rows, stride) = kept;
+    /// As for [`read`](Self::read), of so many rows of `len` elements.
+    unsafe fn rows(&self, (inputs, against, to): Asked, lines: Lines, rows: usize, len: usize) {
         let last = self.last();
         // SAFETY: the caller's.
-        with_input!(self.input, E, O => unsafe { dispatch(Rows::<E, O> {
-            data, stride, rows, len, last, against: against.cast(), keys: keys.cast(), index, order: PhantomData,
-        }) })
+        with_sources!(inputs, lines, S, X, dispatch => unsafe {
+            dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
+        })
+    }
+
+    /// Reads rows in batches: some for one end of the order, then for the other.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
+    unsafe fn row_batches(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
+        let size = self.inputs[0].element.size();
+        let group = if inputs.len() == 1 { rows } else { (TWICE / (len * size)).next_multiple_of(ROWS).max(ROWS) };
+        for start in (0..rows).step_by(group) {
+            for (input, to) in inputs.iter().zip(to) {
+                let (lines, rows) = (lines.from(start as isize), group.min(rows - start));
+                // SAFETY: the caller's.
+                unsafe { self.row_batches_of(input, lines, rows, len, to.from(start, size)) };
+            }
+        }
     }
 
     /// Reads rows in batches, and those that batches leave out one by one.
     ///
     /// # Safety
-    /// As for [`read`](Self::read), of `kept` rows of `len` elements; AVX-512 is in force.
-    unsafe fn row_batches(&self, data: *const u8, kept: (usize, isize), len: usize, keys: *mut u8, index: *mut i64) {
-        let Input { element, largest, numbers, .. } = self.input;
-        let (rows, stride) = kept;
+    /// As for [`row_batches`](Self::row_batches), of one end.
+    unsafe fn row_batches_of(&self, input: &Input, lines: Lines, rows: usize, len: usize, to: Outputs) {
+        let &Input { element, largest, numbers, .. } = input;
+        let size = element.size();
         let mut done = 0;
         while done < rows {
-            let (data, index) = (data.wrapping_offset(stride * done as isize), index.wrapping_add(done));
-            let left = rows - done;
+            let (lines, into, left) = (lines.from(done as isize), to.from(done, size), rows - done);
             // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
             let found = unsafe {
-                Batches { data, stride, rows: left, len, element, largest, numbers, last: self.last(), index }.run()
+                Batches { lines, rows: left, len, element, largest, numbers, last: self.last(), to: into }.run()
             };
-            if !keys.is_null() {
-                with_input!(self.input, E, O => for row in 0..found {
-                    // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
-                    unsafe {
-                        let place = *index.add(row) as usize;
-                        let chosen = data.offset(stride * row as isize).cast::<E>().add(place).read_unaligned();
-                        keys.cast::<Key<E>>().add(done + row).write(chosen.lane::<O>().key::<O>());
-                    }
+            if !into.keys.is_null() {
+                // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
+                with_sources!(&[*input][..], lines, S, X, _dispatch => unsafe {
+                    lines.write_keys::<S, <X as Ends>::First>(found, into.index, into.keys)
                 })
             }
             done += found;
             let rest = ROWS.min(left - found);
             if rest > 0 {
-                let data = data.wrapping_offset(stride * found as isize);
-                let keys = if keys.is_null() { keys } else { keys.wrapping_add(done * element.size()) };
+                let ends = (&[*input][..], &[ptr::null()][..], &[to.from(done, size)][..]);
                 // SAFETY: the caller's; so many rows are left.
-                unsafe { self.rows(data, (rest, stride), len, ptr::null(), keys, index.wrapping_add(found)) };
+                unsafe { self.rows(ends, lines.from(found as isize), rest, len) };
                 done += rest;
             }
         }
     }
 
     /// # Safety
-    /// As for [`read`](Self::read), of `reduced` rows of so many columns.
-    unsafe fn columns(&self, data: *const u8, reduced: (usize, isize), columns: usize, keys: *mut u8, index: *mut i64) {
-        let (rows, stride) = reduced;
+    /// As for [`read`](Self::read), of so many rows of so many columns.
+    unsafe fn columns(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize) {
         let last = self.last();
         // SAFETY: the caller's.
-        with_input!(self.input, E, O => unsafe { dispatch(Columns::<E, O> {
-            data, stride, rows, columns, last, keys: keys.cast(), index, order: PhantomData,
-        }) })
+        with_sources!(inputs, lines, S, X, dispatch => unsafe {
+            dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
+        })
     }
 
     /// Reads `interleaved` neighbouring rows of `len` columns as one wide row, then combines the columns that belong
     /// together.
     ///
     /// # Safety
-    /// As for [`read`](Self::read), of `reduced` rows of `len` columns, each of which begins where the last one ends.
+    /// As for [`read`](Self::read), of so many rows of `len` columns, each of which begins where the last one ends; of `N`
+    /// ends, without a mask.
     #[inline(never)]
-    unsafe fn interleaved(
+    unsafe fn interleaved<const N: usize>(
         &self,
-        data: *const u8,
-        reduced: (usize, isize),
+        (inputs, against, to): Asked,
+        lines: Lines,
+        rows: usize,
         len: usize,
         interleaved: usize,
-        keys: *mut u8,
-        index: *mut i64,
     ) {
-        let (rows, stride) = reduced;
         let (wide, rest) = (rows / interleaved, rows % interleaved);
-        let (input, last) = (&self.input, self.last());
-        let size = input.element.size();
-        let mut total = Results::new();
-        let mut part = Results::new();
+        let last = self.last();
+        let size = inputs[0].element.size();
+        let mut totals = [const { Results::new() }; N];
+        let mut parts = [const { Results::new() }; N];
         // SAFETY: the caller's; each part is filled before it is read, and there is room for `len` results.
         unsafe {
             if wide > 0 {
-                let (keys, places) = part.pointers();
-                self.columns(data, (wide, stride * interleaved as isize), len * interleaved, keys, places);
-                for (column, index) in part.index_slice(len * interleaved).iter_mut().enumerate() {
-                    *index = *index * interleaved as i64 + (column / len) as i64;
-                }
-                total.copy(&part, len, size);
-                for neighbour in 1..interleaved {
-                    total.combine(len, &mut part, neighbour * len, input, last);
+                let into = Results::outputs(&mut parts);
+                self.columns((inputs, against, &into), lines.every(interleaved as isize), wide, len * interleaved);
+                for ((total, part), input) in totals.iter_mut().zip(&mut parts).zip(inputs) {
+                    for (column, index) in part.index_slice(len * interleaved).iter_mut().enumerate() {
+                        *index = *index * interleaved as i64 + (column / len) as i64;
+                    }
+                    total.copy(part, len, size);
+                    for neighbour in 1..interleaved {
+                        total.combine(len, part, neighbour * len, input, last);
+                    }
                 }
             }
             if rest > 0 {
-                let into = if wide > 0 { &mut part } else { &mut total };
                 let start = wide * interleaved;
-                let (keys, places) = into.pointers();
-                self.columns(data.wrapping_offset(stride * start as isize), (rest, stride), len, keys, places);
-                for index in into.index_slice(len) {
-                    *index += start as i64;
-                }
-                if wide > 0 {
-                    total.combine(len, &mut part, 0, input, last);
+                let into = Results::outputs(if wide > 0 { &mut parts } else { &mut totals });
+                self.columns((inputs, against, &into), lines.from(start as isize), rest, len);
+                for ((total, part), input) in totals.iter_mut().zip(&mut parts).zip(inputs) {
+                    let into = if wide > 0 { &mut *part } else { &mut *total };
+                    for index in into.index_slice(len) {
+                        *index += start as i64;
+                    }
+                    if wide > 0 {
+                        total.combine(len, part, 0, input, last);
+                    }
                 }
             }
-            let (total_keys, total_index) = total.pointers();
-            if !keys.is_null() {
-                keys.copy_from_nonoverlapping(total_keys, len * size);
+            for (total, to) in totals.iter_mut().zip(to) {
+                if !to.values.is_null() {
+                    for (column, &row) in total.index_slice(len).iter().enumerate() {
+                        let from = lines.from(row as isize).data.wrapping_add(column * size);
+                        to.values.add(column * size).copy_from_nonoverlapping(from, size);
+                    }
+                }
+                let (keys, index) = total.pointers();
+                if !to.keys.is_null() {
+                    to.keys.copy_from_nonoverlapping(keys, len * size);
+                }
+                if !to.index.is_null() {
+                    // (They may be the output's, which are not aligned.)
+                    to.index.cast::<u8>().copy_from_nonoverlapping(index.cast(), len * 8);
+                }
             }
-            // (The places may be the output's, which are not aligned.)
-            index.cast::<u8>().copy_from_nonoverlapping(total_index.cast(), len * 8);
         }
     }
 }

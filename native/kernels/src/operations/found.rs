@@ -1,10 +1,13 @@
 //! What a reduction has found, written down: values, indices, and what is said where no element takes part.
 
+use crate::kernels::omit::Bits;
+use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, Strides, positions};
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 use crate::operations::input::{Input, Omission};
-use crate::operations::sink::Sink;
+use crate::operations::sink::{Sink, Tile, Wants};
 use crate::operations::target::Target;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fetches the elements that indices lead to, and looks again where an element came out that may not take part.
@@ -28,56 +31,33 @@ unsafe impl Sync for Found<'_> {}
 
 impl Sink for Found<'_> {
     #[inline]
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Option<*mut i64> {
-        let plain = self.target.values.is_null() && self.omission.is_none() && self.target.index.size() == 8;
-        let direct = plain && (axis.strides.output == 1 || axis.len == 1);
-        direct.then(|| self.target.indices.cast::<i64>().wrapping_offset(at.output))
+    fn wants(&self) -> Wants {
+        // What came out has to be looked at where elements are left out.
+        let omits = self.omission.is_some();
+        let Target { values, indices, .. } = self.target;
+        Wants { values: omits || !values.is_null(), index: omits || !indices.is_null(), sight: omits }
     }
 
-    unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
-        // SAFETY: the caller's promise.
-        if unsafe { self.take_line(at, axis, index) } {
-            return;
+    #[inline]
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+        let Target { values, indices, index, .. } = self.target;
+        if axis.strides.output != 1 && axis.len > 1 {
+            return Outputs::NOTHING;
         }
-        let mut lacking = 0;
-        for &index in index {
+        let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
+        Outputs { keys: ptr::null_mut(), values, index }.from(at.output as usize, self.input.element.size())
+    }
+
+    unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        if !tile.values.is_null() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.take_values(at, axis, &tile) };
+        }
+        for number in 0..tile.len {
             // SAFETY: the caller's promise, at every position of the tile.
-            unsafe {
-                let place = self.place(at, index);
-                let found = match &self.omission {
-                    Some(omission) if !self.takes_part(omission, place) => self.look_again(omission, at),
-                    _ => Some((index, place.input)),
-                };
-                lacking += found.is_none() as usize;
-                self.write(at.output, found);
-            }
+            unsafe { self.write(at.output, self.mended(at, tile.index(number))) };
             axis.strides.step(&mut at, 1);
         }
-        if lacking > 0 {
-            self.lacking.fetch_add(lacking, Ordering::Relaxed);
-        }
-    }
-}
-
-/// The results of a tile along one line, of one reduced axis.
-struct Line<'a> {
-    first: ReductionOffsets,
-    /// From one result to the next.
-    kept: ReductionOffsets,
-    /// From one reduced element to the next.
-    reduced: ReductionOffsets,
-    base: i64,
-    index: &'a [i64],
-}
-
-impl Line<'_> {
-    /// Where each result's element lies, in the input or in its mask.
-    #[inline(always)]
-    fn places(&self, of: impl Fn(&ReductionOffsets) -> isize) -> impl Iterator<Item = isize> {
-        let (kept, reduced) = (of(&self.kept), of(&self.reduced));
-        let first = of(&self.first).wrapping_sub(self.base as isize * reduced);
-        let place = move |(number, &index): (usize, &i64)| first + kept * number as isize + reduced * index as isize;
-        self.index.iter().enumerate().map(place)
     }
 }
 
@@ -87,27 +67,19 @@ impl Found<'_> {
         self.omission.as_ref().filter(|_| !self.input.numbers)
     }
 
-    /// Takes the indices of a tile at once; false where it is not as nearly every tile is: one axis is reduced, the results
-    /// lie side by side, and what came out takes part.
+    /// Takes the values of a tile, and its indices where they are wanted. Where a value loses to all others, it is seen
+    /// whether its element takes part.
     ///
     /// # Safety
     /// As for [`take`](Sink::take).
-    #[inline]
-    unsafe fn take_line(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) -> bool {
-        let [ReductionAxis { strides: reduced @ ReductionOffsets { index: 1, .. }, .. }] = self.reduced else {
-            return false;
-        };
-        if self.input.swapped || (axis.strides.output != 1 && index.len() > 1) {
-            return false;
-        }
-        let line = Line { first: at, kept: axis.strides, reduced: *reduced, base: self.base, index };
+    unsafe fn take_values(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         // SAFETY: the caller's.
         unsafe {
             match self.input.element.size() {
-                1 => self.take_line_of::<u8>(&line),
-                2 => self.take_line_of::<u16>(&line),
-                4 => self.take_line_of::<u32>(&line),
-                _ => self.take_line_of::<u64>(&line),
+                1 => self.take_values_of::<u8>(at, axis, tile),
+                2 => self.take_values_of::<u16>(at, axis, tile),
+                4 => self.take_values_of::<u32>(at, axis, tile),
+                _ => self.take_values_of::<u64>(at, axis, tile),
             }
         }
     }
@@ -115,40 +87,65 @@ impl Found<'_> {
     /// # Safety
     /// As for [`take`](Sink::take); `T` has the size of an element.
     #[inline]
-    unsafe fn take_line_of<T: Copy + Into<u64>>(&self, line: &Line) -> bool {
+    unsafe fn take_values_of<T: Bits>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let Target { values, indices, index: kind, .. } = self.target;
-        let data = self.input.data;
-        // SAFETY: the caller's, for each position of the line; alignment is not needed.
+        let (found, output, step) = (tile.values.cast::<T>(), at.output, axis.strides.output);
+        let place = |number: usize| output + step * number as isize;
+        // SAFETY: the caller's, for each position of the tile; alignment is not needed.
         unsafe {
-            let element = |at: isize| data.wrapping_offset(at).cast::<T>().read_unaligned();
-            if let Some(Omission { mask, pattern, .. }) = self.omission {
-                let mut lost = false;
-                for (at, in_mask) in line.places(|of| of.input).zip(line.places(|of| of.mask)) {
-                    lost |= pattern.matches(element(at).into());
-                    lost |= !mask.is_null() && *mask.wrapping_offset(in_mask) == 0;
-                }
-                if lost {
-                    return false;
-                }
-            }
-            let output = line.first.output;
-            if !values.is_null() {
-                let values = values.cast::<T>().wrapping_offset(output);
-                for (number, at) in line.places(|of| of.input).enumerate() {
-                    values.add(number).write_unaligned(element(at));
+            let values = values.cast::<T>();
+            if !values.is_null() && values.wrapping_offset(output) != found.cast_mut() {
+                for number in 0..tile.len {
+                    values.wrapping_offset(place(number)).write_unaligned(found.add(number).read_unaligned());
                 }
             }
             if !indices.is_null() && kind.size() == 8 {
-                let indices = indices.cast::<i64>().wrapping_offset(output).cast::<u8>();
-                indices.copy_from_nonoverlapping(line.index.as_ptr().cast(), size_of_val(line.index));
+                let indices = indices.cast::<i64>();
+                if indices.wrapping_offset(output).cast_const() != tile.index {
+                    for number in 0..tile.len {
+                        indices.wrapping_offset(place(number)).write_unaligned(tile.index(number));
+                    }
+                }
             } else if !indices.is_null() {
-                let indices = indices.cast::<i32>().wrapping_offset(output);
-                for (number, &index) in line.index.iter().enumerate() {
-                    indices.add(number).write_unaligned(index as i32);
+                let indices = indices.cast::<i32>();
+                for number in 0..tile.len {
+                    indices.wrapping_offset(place(number)).write_unaligned(tile.index(number) as i32);
+                }
+            }
+            let Some(Omission { pattern, fill, .. }) = &self.omission else { return };
+            let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
+            let doubtful = |number: usize| {
+                let bits = found.add(number).read_unaligned();
+                (bits == fill) | bits.matches(flip, magnitude, limit)
+            };
+            if (0..tile.len).fold(false, |any, number| any | doubtful(number)) {
+                for number in (0..tile.len).filter(|&number| doubtful(number)) {
+                    let at = axis.moved(at, number);
+                    self.write(at.output, self.mended(at, tile.index(number)));
                 }
             }
         }
-        true
+    }
+
+    /// The index and the place of a slice's extremum, given what came out: another one where that does not take part, or
+    /// none, which is counted.
+    ///
+    /// # Safety
+    /// The slice and its mask are readable.
+    #[inline]
+    unsafe fn mended(&self, at: ReductionOffsets, index: i64) -> Option<(i64, isize)> {
+        let place = self.place(at, index);
+        // SAFETY: the caller's.
+        unsafe {
+            let found = match &self.omission {
+                Some(omission) if !self.takes_part(omission, place) => self.look_again(omission, at),
+                _ => Some((index, place.input)),
+            };
+            if found.is_none() {
+                self.lacking.fetch_add(1, Ordering::Relaxed);
+            }
+            found
+        }
     }
 
     /// The position in memory of the element with a row-major index.

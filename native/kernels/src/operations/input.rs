@@ -37,7 +37,50 @@ macro_rules! with_input {
     };
 }
 
-pub(crate) use with_input;
+/// Evaluates an expression for one input, or for one of each end of the order, the smallest first: `$S` is bound to what
+/// reads the elements of some lines, `$X` to the ends, and `$dispatch` to what runs a task: a wide instruction set under a mask
+/// and for both ends.
+macro_rules! with_sources {
+    ($inputs:expr, $lines:expr, $S:ident, $X:ident, $dispatch:ident => $body:expr) => {
+        match $inputs {
+            [input] if !$lines.mask.is_null() => {
+                $crate::element::with_element_and_order!(input.element, input.largest, E, $X => {
+                    #[allow(unused_imports)]
+                    use $crate::isa::dispatch_wide as $dispatch;
+                    type $S = $crate::kernels::source::Masked<E>;
+                    $body
+                })
+            }
+            [input] => $crate::operations::input::with_input!(input, E, $X => {
+                #[allow(unused_imports)]
+                use $crate::isa::dispatch as $dispatch;
+                type $S = *const E;
+                $body
+            }),
+            [input, _] if input.numbers => {
+                type $X = $crate::element::order::BothNumbers;
+                $crate::element::with_native_float!(input.element, E => {
+                    #[allow(unused_imports)]
+                    use $crate::isa::dispatch_wide as $dispatch;
+                    type $S = *const E;
+                    $body
+                })
+            }
+            [input, _] => {
+                type $X = $crate::element::order::Both;
+                $crate::element::with_element!(input.element, E => {
+                    #[allow(unused_imports)]
+                    use $crate::isa::dispatch_wide as $dispatch;
+                    type $S = *const E;
+                    $body
+                })
+            }
+            _ => unreachable!("an order has two ends"),
+        }
+    };
+}
+
+pub(crate) use {with_input, with_sources};
 
 // SAFETY: the kernels only read the input.
 unsafe impl Sync for Input {}
@@ -51,6 +94,13 @@ pub struct Omission {
     pub pattern: Pattern,
     /// An element that loses to all others, as bits.
     pub fill: u64,
+}
+
+impl Omission {
+    /// Whether the mask alone says what is left out.
+    pub fn is_of_mask(&self) -> bool {
+        !self.mask.is_null() && self.pattern.is_none()
+    }
 }
 
 // SAFETY: the mask is only read.

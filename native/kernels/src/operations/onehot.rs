@@ -3,12 +3,14 @@
 use crate::element::stored::Element;
 use crate::element::{ElementType, with_element};
 use crate::kernels::cache_line::Aligned;
+use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Axis, Odometer, merge, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
-use crate::operations::sink::Sink;
+use crate::operations::sink::{Sink, Tile, Wants};
 use std::mem::MaybeUninit;
+use std::slice;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
 ///
@@ -50,11 +52,18 @@ unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
     #[inline]
-    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Option<*mut i64> {
-        None
+    fn wants(&self) -> Wants {
+        Wants { values: false, index: true, sight: false }
     }
 
-    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]) {
+    #[inline]
+    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Outputs {
+        Outputs::NOTHING
+    }
+
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        // SAFETY: the caller's promise; nothing is written straight away, so that the indices lie in memory of their own.
+        let index = unsafe { slice::from_raw_parts(tile.index, tile.len) };
         let output = self.output.wrapping_offset(at.output);
         let size = self.element.size();
         if let [Axis { len, strides: ReductionOffsets { index: 1, output: stride, .. } }] = self.reduced[..] {

@@ -4,8 +4,8 @@
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
 use crate::element::compare::Index;
-use crate::kernels::batches::dispatch::pay;
-use crate::kernels::columns::TILE;
+use crate::kernels::batches::dispatch::{pay, pay_masked};
+use crate::kernels::descent::TILE;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::layout::axis::positions;
@@ -16,9 +16,6 @@ pub const POSITIONS: usize = 2048;
 
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 const SHORT: usize = 64;
-
-/// Bytes of a block that is read twice: it fits the second-level cache.
-const TWICE: usize = 1 << 17;
 
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
@@ -53,8 +50,10 @@ pub struct Demand {
     pub swapped: bool,
     /// Whether elements are left out.
     pub omits: bool,
-    /// How many ends of the order each block is read for.
-    pub ends: usize,
+    /// Whether a mask alone says which.
+    pub masked: bool,
+    /// Whether there are kernels for masks.
+    pub wide: bool,
 }
 
 /// How the blocks of a reduction are cut and read.
@@ -82,6 +81,9 @@ impl<'a> Plan<'a> {
     pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, num_threads: usize) -> Self {
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !demand.swapped && !demand.omits;
+        let masked = |axis: &ReductionAxis| {
+            follows(axis) && axis.strides.mask == 1 && demand.masked && !demand.swapped && demand.wide
+        };
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
@@ -103,6 +105,10 @@ impl<'a> Plan<'a> {
             {
                 Form::RowBatches { packed: false }
             }
+            // What a mask leaves out is passed over where vectors can read both.
+            None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
+            None if masked(&reduced) && pay_masked(size, kept.len, reduced.len) => Form::RowBatches { packed: false },
+            None if masked(&reduced) && !short => Form::Rows { packed: false },
             None if demand.omits
                 && !demand.swapped
                 && follows(&reduced)
@@ -131,29 +137,10 @@ impl<'a> Plan<'a> {
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
-        if demand.ends > 1 {
-            plan.keep_in_cache(size);
-        }
         if num_threads > 1 {
             plan.split(num_threads);
         }
         plan
-    }
-
-    /// Cuts smaller, so that a block that is read for both ends of the order comes from memory once.
-    fn keep_in_cache(&mut self, size: usize) {
-        let most = fit(TWICE, size);
-        match self.form {
-            Form::Rows { packed: false } | Form::RowBatches { packed: false } => {
-                self.tile = self.tile.min((most / self.chunk).max(1));
-                self.chunk = self.chunk.min(most);
-            }
-            Form::Columns { packed: false } | Form::Interleaved(_) => {
-                self.chunk = self.chunk.min((most / self.tile).max(1));
-            }
-            // Scratch memory is smaller.
-            Form::Rows { packed: true } | Form::RowBatches { packed: true } | Form::Columns { packed: true } => {}
-        }
     }
 
     /// Cuts smaller, so that there is work for all threads: they share the tiles, or else the blocks of each tile.

@@ -3,19 +3,22 @@
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 
+use crate::isa::InstructionSet;
 use crate::kernels::cache_line::Aligned;
+use crate::kernels::descent::TILE;
+use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
 use crate::operations::input::{Input, Omission};
 use crate::operations::plan::{Demand, POSITIONS, Plan};
 use crate::operations::results::Results;
-use crate::operations::sink::Sink;
+use crate::operations::sink::{Sink, Tile};
 use crate::operations::small;
 use crate::threads;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::{ptr, slice};
+use std::ptr;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
 ///
@@ -50,10 +53,12 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
-    let demand = Demand { swapped: input.swapped, omits: omission.is_some(), ends: ENDS };
+    let masked = omission.is_some_and(Omission::is_of_mask);
+    let wide = InstructionSet::current().is_wide();
+    let demand = Demand { swapped: input.swapped, omits: omission.is_some(), masked, wide };
     let plan = Plan::new(input.element.size(), demand, layout, num_threads);
     let tiles = plan.tiles();
-    let blocks = ends.map(|(input, omission)| Blocks { input, omission, plan: &plan });
+    let blocks = Blocks { inputs: ends.map(|end| end.0), omissions: ends.map(|end| end.1), plan: &plan, wide };
     let walk = Walk { blocks: &blocks, origin };
     // SAFETY: the caller's promise.
     unsafe {
@@ -67,10 +72,10 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     }
 }
 
-/// The walk over the blocks of a plan, which are the same for each end of the order.
+/// The walk over the blocks of a plan.
 #[derive(Debug)]
 struct Walk<'a, const ENDS: usize> {
-    blocks: &'a [Blocks<'a>; ENDS],
+    blocks: &'a Blocks<'a, ENDS>,
     /// The first elements in memory.
     origin: ReductionOffsets,
 }
@@ -92,12 +97,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
                 if plain {
-                    for (blocks, sink) in self.blocks.iter().zip(sinks) {
-                        match sink.direct_output(at, &plan.kept) {
-                            Some(index) => Self::read_plain(blocks, at, len, index),
-                            None => Self::read_into_scratch(blocks, at, len, sink),
-                        }
-                    }
+                    self.read_tile(at, len, sinks);
                 } else {
                     self.combine_blocks(at, len, sinks);
                 }
@@ -111,26 +111,70 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// Reads a tile that is one block whose positions already are the indices.
     ///
     /// # Safety
-    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` indices.
-    unsafe fn read_plain(blocks: &Blocks, at: ReductionOffsets, len: usize, index: *mut i64) {
+    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` results.
+    unsafe fn read_plain(&self, at: ReductionOffsets, len: usize, to: &[Outputs; ENDS]) {
         // SAFETY: the caller's.
-        unsafe { blocks.read(&at, len, 0..blocks.plan.reduced.len, ptr::null(), ptr::null_mut(), index) }
+        unsafe { self.blocks.read(&at, len, 0..self.blocks.plan.reduced.len, &[ptr::null(); ENDS], to) }
+    }
+
+    /// Reads a plain tile, into the outputs themselves as far as that goes.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
+    #[inline]
+    unsafe fn read_tile(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
+        let (mut values, mut index) = (false, false);
+        let to = sinks.map(|sink| {
+            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants());
+            values |= wants.values && to.values.is_null();
+            index |= wants.index && to.index.is_null();
+            to
+        });
+        // SAFETY: the caller's.
+        unsafe {
+            match (values, index) {
+                (false, false) if !sinks[0].wants().sight => self.read_plain(at, len, &to),
+                (false, false) => self.read_into_scratch::<0, 0>(at, len, to, sinks),
+                (true, false) => self.read_into_scratch::<{ TILE / 8 }, 0>(at, len, to, sinks),
+                (false, true) => self.read_into_scratch::<0, POSITIONS>(at, len, to, sinks),
+                (true, true) => self.read_into_scratch::<{ TILE / 8 }, POSITIONS>(at, len, to, sinks),
+            }
+        }
     }
 
     // These two have frames of several pages, each of which is touched at every call. That takes a third as long as a
     // call on a hundred elements: those that need no scratch memory do not come this way.
 
-    /// Reads a plain tile and hands it to the sink.
+    /// Reads a plain tile and hands it to the sinks. What is not written `to` the outputs themselves goes to scratch memory:
+    /// so many words of values and so many indices.
     ///
     /// # Safety
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline(never)]
-    unsafe fn read_into_scratch(blocks: &Blocks, at: ReductionOffsets, len: usize, sink: &impl Sink) {
-        let mut index = Aligned([const { MaybeUninit::<i64>::uninit() }; POSITIONS]);
-        // SAFETY: the caller's; the tile's indices are written before they are handed on.
+    unsafe fn read_into_scratch<const VALUES: usize, const INDICES: usize>(
+        &self,
+        at: ReductionOffsets,
+        len: usize,
+        mut to: [Outputs; ENDS],
+        sinks: [&impl Sink; ENDS],
+    ) {
+        let mut values = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; VALUES]) }; ENDS];
+        let mut index = [const { Aligned([const { MaybeUninit::<i64>::uninit() }; INDICES]) }; ENDS];
+        for (end, (to, sink)) in to.iter_mut().zip(sinks).enumerate() {
+            let wants = sink.wants();
+            if wants.values && to.values.is_null() {
+                to.values = values[end].0.as_mut_ptr().cast();
+            }
+            if wants.index && to.index.is_null() {
+                to.index = index[end].0.as_mut_ptr().cast();
+            }
+        }
+        // SAFETY: the caller's; what is wanted of the tile is written before it is handed on.
         unsafe {
-            Self::read_plain(blocks, at, len, index.0.as_mut_ptr().cast());
-            sink.take(at, &blocks.plan.kept, slice::from_raw_parts(index.0.as_ptr().cast(), len));
+            self.read_plain(at, len, &to);
+            for (to, sink) in to.iter().zip(sinks) {
+                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values });
+            }
         }
     }
 
@@ -161,7 +205,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     ) {
         for (state, sink) in states.iter_mut().zip(sinks) {
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan().kept, state.index_slice(len)) };
+            unsafe { sink.take(at, &self.plan().kept, Tile { len, index: state.pointers().1, values: ptr::null() }) };
         }
     }
 
@@ -183,7 +227,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         // SAFETY: each part has filled its results; the rest is the caller's promise.
         unsafe {
             for mut states in parts {
-                for ((total, state), Blocks { input, .. }) in totals.iter_mut().zip(&mut *states).zip(self.blocks) {
+                for ((total, state), input) in totals.iter_mut().zip(&mut *states).zip(&self.blocks.inputs) {
                     total.combine(len, state, 0, input, input.last);
                 }
             }
@@ -191,9 +235,8 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         }
     }
 
-    /// The plan, which is the same for each end.
     fn plan(&self) -> &Plan<'_> {
-        self.blocks[0].plan
+        self.blocks.plan
     }
 
     /// Whether a tile is one block whose positions already are the indices.
@@ -202,7 +245,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
     }
 
-    /// Reduces some of the blocks of one tile into `states`, each block for all ends while it is in cache.
+    /// Reduces some of the blocks of one tile into `states`.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
@@ -216,27 +259,28 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         let plan = self.plan();
         let per_line = plan.blocks_per_line();
         let mut line = Odometer::new(plan.outer_reduced, at, blocks.start / per_line);
-        let mut block = Results::new();
+        let mut block = [const { Results::new() }; ENDS];
         let first = blocks.start;
         for number in blocks {
             let start = number % per_line * plan.chunk;
             let end = plan.reduced.len.min(start + plan.chunk);
             let first_index = plan.reduced.moved(line.at, start).index;
-            for (state, blocks) in states.iter_mut().zip(self.blocks) {
-                // Only a block that reaches what the others have found needs to say where.
-                let (against, into) = match number == first {
-                    true => (ptr::null(), &mut *state),
-                    false => (state.pointers().0.cast_const(), &mut block),
-                };
-                let (keys, index) = into.pointers();
-                // SAFETY: the caller's promise; the block fills what is read of it.
-                unsafe {
-                    blocks.read(&line.at, len, start..end, against, keys, index);
-                    for index in into.index_slice(len) {
+            // Only a block that reaches what the others have found needs to say where.
+            let (against, into) = match number == first {
+                true => ([ptr::null(); ENDS], &mut *states),
+                false => (Results::outputs(states).map(|so_far| so_far.keys.cast_const()), &mut block),
+            };
+            // SAFETY: the caller's promise; the block fills what is read of it.
+            unsafe {
+                self.blocks.read(&line.at, len, start..end, &against, &Results::outputs(into));
+                for results in into {
+                    for index in results.index_slice(len) {
                         *index = first_index + *index * plan.reduced.strides.index;
                     }
-                    if number != first {
-                        state.combine(len, &mut block, 0, &blocks.input, blocks.input.last);
+                }
+                if number != first {
+                    for ((state, block), input) in states.iter_mut().zip(&mut block).zip(&self.blocks.inputs) {
+                        state.combine(len, block, 0, input, input.last);
                     }
                 }
             }

@@ -4,12 +4,14 @@ use crate::element::compare::Key;
 use crate::element::with_element_and_order;
 use crate::isa::dispatch;
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::columns::TILE;
 use crate::kernels::combine::Combine;
+use crate::kernels::descent::TILE;
+use crate::kernels::outputs::Outputs;
 use crate::operations::input::Input;
 use crate::operations::plan::POSITIONS;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 /// A key and an index for every position of a tile.
 pub struct Results {
@@ -34,6 +36,14 @@ impl Results {
     /// Where the keys and the indices are. Both at once, because to ask again ends what was asked before.
     pub fn pointers(&mut self) -> (*mut u8, *mut i64) {
         (self.keys.0.as_mut_ptr().cast(), self.index.0.as_mut_ptr().cast())
+    }
+
+    /// Where the keys and the indices of several results go.
+    pub fn outputs<const N: usize>(all: &mut [Self; N]) -> [Outputs; N] {
+        all.each_mut().map(|results| {
+            let (keys, index) = results.pointers();
+            Outputs { keys, values: ptr::null_mut(), index }
+        })
     }
 
     /// The first `len` indices.

@@ -107,10 +107,13 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
             }
         }
         [one, other] => {
-            let (one, other) = (found(one), found(other));
-            let ends = [&one, &other].map(|end| (end.input, end.packed()));
+            assert_ne!(one.largest, other.largest, "an order has two ends");
+            // The smallest first, as kernels for both have it.
+            let (smallest, largest) =
+                if other.largest { (found(one), found(other)) } else { (found(other), found(one)) };
+            let ends = [&smallest, &largest].map(|end| (end.input, end.packed()));
             // SAFETY: the caller's promise.
-            unsafe { reduce_ends(ends, &mut layout, [&one, &other]) };
+            unsafe { reduce_ends(ends, &mut layout, [&smallest, &largest]) };
         }
         _ => unreachable!("an order has two ends"),
     }

@@ -1,15 +1,54 @@
 //! Where the results of a reduction go.
 
+use crate::kernels::outputs::Outputs;
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 
 /// Where finished tiles go.
 pub trait Sink {
-    /// The output itself, where the indices of a tile may be written to it straight away.
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Option<*mut i64>;
+    /// What has to be known of each position.
+    fn wants(&self) -> Wants;
 
-    /// Takes the indices of a tile of `index.len()` positions that starts at `at` and runs along `axis`.
+    /// The output itself, as far as the results of a tile may be written to it straight away.
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs;
+
+    /// Takes a tile that starts at `at` and runs along `axis`; not asked for where all of it has gone to the output, unless the sink
+    /// wants to see it.
     ///
     /// # Safety
-    /// The position lies in the layout that the sink was made for.
-    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, index: &[i64]);
+    /// The position lies in the layout that the sink was made for, and the tile holds what the sink wants.
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
+}
+
+/// What has to be known of each position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// The elements that were found.
+    pub values: bool,
+    /// Where they lie.
+    pub index: bool,
+    /// Whether each tile has to be seen, even where all of it has gone to the output.
+    pub sight: bool,
+}
+
+/// The results of a tile. They may lie in the output itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile {
+    /// Number of positions.
+    pub len: usize,
+    /// The row-major indices; null where nobody wants them.
+    pub index: *const i64,
+    /// The elements, their bytes in this machine's order; null where they have to be fetched.
+    pub values: *const u8,
+}
+
+impl Tile {
+    /// The index of a position.
+    ///
+    /// # Safety
+    /// There are indices, and one at this position.
+    #[inline(always)]
+    pub unsafe fn index(&self, position: usize) -> i64 {
+        // SAFETY: the caller's; an output need not be aligned.
+        unsafe { self.index.add(position).read_unaligned() }
+    }
 }

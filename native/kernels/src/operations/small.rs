@@ -8,8 +8,9 @@ use crate::layout::axis::{Odometer, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::operations::input::{Input, with_input};
-use crate::operations::sink::Sink;
+use crate::operations::sink::{Sink, Tile};
 use std::mem::MaybeUninit;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Elements of a small array, at most. Measured with the code in cache; without it, planning pays even later.
@@ -43,7 +44,7 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
         // SAFETY: the caller's promise.
         unsafe {
             with_input!(input, E, O => choose::<E, O>(data, at, kept, &layout.reduced, last, found));
-            sink.take(at, kept, found);
+            sink.take(at, kept, Tile { len: kept.len, index: found.as_ptr(), values: ptr::null() });
         }
     }
 }

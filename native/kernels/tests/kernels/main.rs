@@ -10,6 +10,8 @@ mod invariance;
 mod layout;
 mod loops;
 #[cfg(all(unix, not(miri)))]
+mod selections;
+#[cfg(all(unix, not(miri)))]
 mod values;
 #[cfg(not(miri))]
 mod writers;

@@ -4,6 +4,8 @@
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 
 use crate::element::ElementType;
+use crate::kernels::outputs::Outputs;
+use crate::kernels::source::Lines;
 
 /// Rows of a batch, at most.
 pub const ROWS: usize = 16;
@@ -17,10 +19,8 @@ pub const AHEAD: usize = 4096;
 
 /// Finds the extremum of each of several rows.
 pub struct Batches {
-    /// The first element of the first row.
-    pub data: *const u8,
-    /// Bytes from one row to the next.
-    pub stride: isize,
+    /// The rows. Under a mask they are of a length that is read in chunks.
+    pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
     /// Elements in a row, at least one and at most 4096 bytes.
@@ -33,8 +33,8 @@ pub struct Batches {
     pub numbers: bool,
     /// Whether the last of equals wins.
     pub last: bool,
-    /// Receives the position in the row.
-    pub index: *mut i64,
+    /// Receives the extremum itself and its place in the row, but no key.
+    pub to: Outputs,
 }
 
 impl Batches {
@@ -45,8 +45,46 @@ impl Batches {
         (0..self.rows).step_by(size).map(move |start| start.min(last))
     }
 
+    /// Copies elements of `size` bytes.
+    ///
+    /// # Safety
+    /// As for [`fetch`](Self::fetch).
+    #[inline(always)]
+    pub unsafe fn fetch_by(&self, size: usize, start: usize, rows: usize, places: *const i64) {
+        // SAFETY: the caller's.
+        unsafe {
+            match size {
+                1 => self.fetch::<1>(start, rows, places),
+                2 => self.fetch::<2>(start, rows, places),
+                4 => self.fetch::<4>(start, rows, places),
+                _ => self.fetch::<8>(start, rows, places),
+            }
+        }
+    }
+
+    /// Copies the elements at the places in some of the rows to where they are wanted; not what a mask leaves out.
+    ///
+    /// # Safety
+    /// There are such rows with such places, of elements of `SIZE` bytes, and values are wanted.
+    #[inline(always)]
+    unsafe fn fetch<const SIZE: usize>(&self, start: usize, rows: usize, places: *const i64) {
+        for row in 0..rows {
+            // SAFETY: the caller's; alignment is not needed.
+            unsafe {
+                let place = places.add(row).read_unaligned() as usize;
+                let line = self.lines.from((start + row) as isize);
+                if !line.mask.is_null() && *line.mask.add(place) == 0 {
+                    continue;
+                }
+                let from = line.data.add(place * SIZE);
+                let to = self.to.values.add((start + row) * SIZE);
+                to.cast::<[u8; SIZE]>().write(from.cast::<[u8; SIZE]>().read());
+            }
+        }
+    }
+
     /// Whether the rows follow one another in memory.
     pub fn follow(&self) -> bool {
-        self.stride == (self.len * self.element.size()) as isize
+        self.lines.stride == (self.len * self.element.size()) as isize
     }
 }

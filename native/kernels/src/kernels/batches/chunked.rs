@@ -4,7 +4,9 @@ use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::cache_line::Aligned;
+use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
+use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
@@ -23,14 +25,45 @@ impl Batches {
     pub unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
+            match (self.lines.mask.is_null(), self.to.values.is_null()) {
+                (false, _) => self.in_fewer_chunks::<K, LAST>(kind),
+                (true, true) => self.in_chunks_of::<K, LAST, false>(kind),
+                (true, false) => self.in_chunks_of::<K, LAST, true>(kind),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Batches::run`].
+    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST>(self, kind)),
-                2 => avx512::run(Chunked::<K, 2, LAST>(self, kind)),
-                3 => avx512::run(Chunked::<K, 3, LAST>(self, kind)),
-                4 => avx512::run(Chunked::<K, 4, LAST>(self, kind)),
-                5 | 6 => avx512::run(Chunked::<K, 6, LAST>(self, kind)),
-                7 | 8 => avx512::run(Chunked::<K, 8, LAST>(self, kind)),
-                _ => avx512::run(Chunked::<K, 0, LAST>(self, kind)),
+                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, false>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST, VALUES, false>(self, kind)),
+                3 => avx512::run(Chunked::<K, 3, LAST, VALUES, false>(self, kind)),
+                4 => avx512::run(Chunked::<K, 4, LAST, VALUES, false>(self, kind)),
+                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES, false>(self, kind)),
+                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES, false>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST, VALUES, false>(self, kind)),
+            }
+        }
+    }
+
+    /// Rows under a mask, with fewer copies of the code than for what is asked for most: the last chunk may be the one
+    /// before.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`].
+    unsafe fn in_fewer_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len.div_ceil(K::LANES) {
+                1 => avx512::run(Chunked::<K, 1, LAST, true, true>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST, true, true>(self, kind)),
+                3 | 4 => avx512::run(Chunked::<K, 4, LAST, true, true>(self, kind)),
+                5..=8 => avx512::run(Chunked::<K, 8, LAST, true, true>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST, true, true>(self, kind)),
             }
         }
     }
@@ -43,12 +76,13 @@ impl Batches {
     /// # Safety
     /// As for [`Batches::run`], of as many rows and results as the kind has in a batch.
     #[inline(always)]
-    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool>(
+    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(
         &self,
         kind: K,
-        data: *const u8,
-        index: *mut i64,
+        start_row: usize,
     ) -> bool {
+        let Outputs { values, index, .. } = self.to.from(start_row, K::SIZE);
+        let lines = self.lines.from(start_row as isize);
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
         let chunks = if long { self.len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
@@ -61,10 +95,12 @@ impl Batches {
         // SAFETY: the rows are readable; what a mask excludes is not read.
         unsafe {
             let worst = kind.worst();
-            let row = |row: usize| data.offset(self.stride * row as isize);
-            let lanes = |row: *const u8, at: usize| {
-                let from = row.add(at * K::SIZE);
-                if CHUNKS == 1 {
+            let row = |row: usize| lines.from(row as isize);
+            let lanes = |row: Lines, at: usize| {
+                let from = row.data.add(at * K::SIZE);
+                if MASKED {
+                    kind.lanes(K::load(worst, K::present(mask, row.mask.add(at)), from))
+                } else if CHUNKS == 1 {
                     kind.lanes(K::load(worst, mask, from))
                 } else {
                     kind.lanes(_mm512_loadu_epi8(from.cast()))
@@ -77,13 +113,16 @@ impl Batches {
                 let from = row(at);
                 for chunk in 0..chunks {
                     let start = start(chunk);
-                    prefetch::<VECTOR>(from.wrapping_add(start * K::SIZE + AHEAD));
+                    prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + AHEAD));
+                    if MASKED {
+                        prefetch::<VECTOR>(from.mask.wrapping_add(start + AHEAD / K::SIZE));
+                    }
                     let mut best = lanes(from, start);
                     if CHUNKS != 1 {
                         unordered |= kind.unordered(best, best);
                     }
                     for vector in 1..vectors {
-                        prefetch::<VECTOR>(from.wrapping_add(start * K::SIZE + vector * VECTOR + AHEAD));
+                        prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + vector * VECTOR + AHEAD));
                         let lanes = lanes(from, start + vector * K::LANES);
                         unordered |= kind.unordered(lanes, lanes);
                         best = K::larger(lanes, best);
@@ -100,9 +139,16 @@ impl Batches {
             if unordered != 0 {
                 return false;
             }
+            let extremes_of_rows = together::<K>(best_of_rows);
+            let told = !VALUES || values.is_null() || kind.write(values, extremes_of_rows);
+            if VALUES && told && index.is_null() {
+                return true;
+            }
+            let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
+            let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
             // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
             let mut extremes = Aligned([0u8; VECTOR]);
-            _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), together::<K>(best_of_rows));
+            _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), extremes_of_rows);
             let extremes = black_box(extremes.0.as_ptr());
             for at in 0..K::ROWS {
                 let from = row(at);
@@ -133,15 +179,20 @@ impl Batches {
                 let hits = if CHUNKS > 1 { hits | far_lane::<LAST>(mask) } else { hits };
                 index.add(at).write_unaligned((place + lane::<LAST>(hits)) as i64);
             }
+            if !told {
+                self.fetch_by(K::SIZE, start_row, K::ROWS, index);
+            }
         }
         true
     }
 }
 
 /// One batch after the other, their rows read in `CHUNKS` chunks.
-struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool>(&'a Batches, K);
+struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
-impl<K: Kind, const CHUNKS: usize, const LAST: bool> Task for Chunked<'_, K, CHUNKS, LAST> {
+impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
+    for Chunked<'_, K, CHUNKS, LAST, VALUES, MASKED>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -149,8 +200,7 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool> Task for Chunked<'_, K, CHU
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                let data = batches.data.offset(batches.stride * start as isize);
-                if !batches.batch::<K, CHUNKS, LAST>(kind, data, batches.index.add(start)) {
+                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, start) {
                     return start;
                 }
             }

@@ -21,6 +21,11 @@ pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
         && InstructionSet::current() == InstructionSet::Avx512
 }
 
+/// The same of rows under a mask, of which batches are only read in chunks.
+pub fn pay_masked(size: usize, rows: usize, len: usize) -> bool {
+    !few::serves(len) && !padded::serves(size, len) && pay(size, rows, len, false)
+}
+
 impl Batches {
     /// Returns the number of rows done: in the batch that follows them there is NaN, or they are fewer than a batch.
     ///

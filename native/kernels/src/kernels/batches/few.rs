@@ -4,10 +4,12 @@
 //! at a time gather each column; then the columns are compared, and the places leave as they were found.
 
 use crate::isa::{Task, avx512};
-use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
+use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 /// Elements of the longest row.
 const MOST: usize = 5;
@@ -57,28 +59,35 @@ impl Batches {
     /// As for [`Batches::run`], of rows of a length that is [served](serves) and that follow one another.
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
-        unsafe { if self.last { self.few_by_len::<K, true>(kind) } else { self.few_by_len::<K, false>(kind) } }
+        unsafe {
+            match (self.last, self.to.values.is_null()) {
+                (false, true) => self.few_by_len::<K, false, false>(kind),
+                (false, false) => self.few_by_len::<K, false, true>(kind),
+                (true, true) => self.few_by_len::<K, true, false>(kind),
+                (true, false) => self.few_by_len::<K, true, true>(kind),
+            }
+        }
     }
 
     /// # Safety
     /// As for [`few`](Self::few).
-    unsafe fn few_by_len<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => avx512::run(Few::<K, 2, LAST>(self, kind)),
-                3 => avx512::run(Few::<K, 3, LAST>(self, kind)),
-                4 => avx512::run(Few::<K, 4, LAST>(self, kind)),
-                _ => avx512::run(Few::<K, MOST, LAST>(self, kind)),
+                2 => avx512::run(Few::<K, 2, LAST, VALUES>(self, kind)),
+                3 => avx512::run(Few::<K, 3, LAST, VALUES>(self, kind)),
+                4 => avx512::run(Few::<K, 4, LAST, VALUES>(self, kind)),
+                _ => avx512::run(Few::<K, MOST, LAST, VALUES>(self, kind)),
             }
         }
     }
 }
 
 /// One batch after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool>(&'a Batches, K);
+struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
 
-impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST> {
+impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for Few<'_, K, LEN, LAST, VALUES> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -87,7 +96,7 @@ impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST>
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = batches.data.add(start * LEN * K::SIZE);
+                let from = batches.lines.data.add(start * LEN * K::SIZE);
                 let mut vectors = [_mm512_setzero_si512(); LEN];
                 let mut unordered = 0;
                 for (at, vector) in vectors.iter_mut().enumerate() {
@@ -118,7 +127,13 @@ impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST>
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                let index = batches.index.add(start);
+                let Outputs { values, index, .. } = batches.to.from(start, K::SIZE);
+                let told = !VALUES || kind.write(values, best);
+                if VALUES && told && index.is_null() {
+                    continue;
+                }
+                let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
+                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
                 if K::WIDE == 8 {
                     let low = _mm512_set1_epi64(u32::MAX.into());
                     _mm512_storeu_epi64(index, _mm512_and_si512(place, low));
@@ -126,6 +141,9 @@ impl<K: Kind, const LEN: usize, const LAST: bool> Task for Few<'_, K, LEN, LAST>
                     let (low, high) = (_mm512_castsi512_si256(place), _mm512_extracti64x4_epi64::<1>(place));
                     _mm512_storeu_epi64(index, _mm512_cvtepi32_epi64(low));
                     _mm512_storeu_epi64(index.add(8), _mm512_cvtepi32_epi64(high));
+                }
+                if !told {
+                    batches.fetch_by(K::SIZE, start, K::WIDE, index);
                 }
             }
         }

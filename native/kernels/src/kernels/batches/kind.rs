@@ -24,6 +24,19 @@ pub trait Kind: Copy {
     /// # Safety
     /// AVX-512 is in force.
     unsafe fn lanes(self, elements: __m512i) -> __m512i;
+    /// The elements that a vector of lanes, none of them NaN, are those of.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn elements(self, lanes: __m512i) -> __m512i;
+    /// Which lanes do not say which element they are the lanes of.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn untold(self, _: __m512i) -> u64 {
+        0
+    }
     /// In which lanes one of the two is NaN.
     ///
     /// # Safety
@@ -45,6 +58,30 @@ pub trait Kind: Copy {
                 2 => _mm512_mask_loadu_epi16(other, mask as u32, from.cast()),
                 4 => _mm512_mask_loadu_epi32(other, mask as u16, from.cast()),
                 _ => _mm512_mask_loadu_epi64(other, mask as u8, from.cast()),
+            }
+        }
+    }
+    /// Which of the lanes that `within` selects have a byte other than 0 in a mask.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and the bytes that `within` selects may be read.
+    #[inline(always)]
+    unsafe fn present(within: u64, mask: *const u8) -> u64 {
+        // SAFETY: the caller's.
+        unsafe {
+            match Self::LANES {
+                64 => {
+                    let bytes = _mm512_maskz_loadu_epi8(within, mask.cast());
+                    _mm512_test_epi8_mask(bytes, bytes)
+                }
+                32 => {
+                    let bytes = _mm256_maskz_loadu_epi8(within as u32, mask.cast());
+                    _mm256_test_epi8_mask(bytes, bytes).into()
+                }
+                _ => {
+                    let bytes = _mm_maskz_loadu_epi8(within as u16, mask.cast());
+                    _mm_test_epi8_mask(bytes, bytes).into()
+                }
             }
         }
     }
@@ -91,6 +128,39 @@ pub trait Kind: Copy {
                 2 => _mm512_cvtepi16_epi32(_mm512_castsi512_si256(lanes)),
                 _ => lanes,
             }
+        }
+    }
+    /// Widened lanes, side by side again, the first of a vector.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn narrow(lanes: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_zextsi128_si512(_mm512_cvtepi32_epi8(lanes)),
+                2 => _mm512_zextsi256_si512(_mm512_cvtepi32_epi16(lanes)),
+                _ => lanes,
+            }
+        }
+    }
+    /// Writes the elements of as many widened lanes as a vector has; whether they say which those are.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and there is room for so many elements.
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8, widened: __m512i) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            let lanes = Self::narrow(widened);
+            let elements = self.elements(lanes);
+            match Self::SIZE {
+                1 => _mm_storeu_epi8(to.cast(), _mm512_castsi512_si128(elements)),
+                2 => _mm256_storeu_epi8(to.cast(), _mm512_castsi512_si256(elements)),
+                _ => _mm512_storeu_epi8(to.cast(), elements),
+            }
+            self.untold(lanes) & (u64::MAX >> (64 - Self::WIDE)) == 0
         }
     }
     /// Widened lanes of two vectors.

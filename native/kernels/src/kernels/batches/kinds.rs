@@ -51,7 +51,7 @@ pub struct Doubles {
 
 macro_rules! integers {
     ($($kind:ident, $type:ty, $splat:ident, $larger:ident, $equal:ident, $mask:ty,
-       |$own:ident, $elements:ident| $worst:expr, $lanes:expr;)*) => {$(
+       |$own:ident, $elements:ident| $worst:expr, $lanes:expr, $untold:expr;)*) => {$(
         impl Kind for $kind {
             const SIZE: usize = size_of::<$type>();
             #[inline(always)]
@@ -63,6 +63,16 @@ macro_rules! integers {
             unsafe fn lanes($own, $elements: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
                 unsafe { $lanes }
+            }
+            /// Bits flipped twice are what they were; what counts as `most` is told to be none.
+            #[inline(always)]
+            unsafe fn elements(self, lanes: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { _mm512_xor_si512(lanes, $splat(self.xor_mask)) }
+            }
+            #[inline(always)]
+            unsafe fn untold($own, _: __m512i) -> u64 {
+                $untold
             }
             #[inline(always)]
             unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
@@ -82,16 +92,16 @@ integers! {
     Bytes, i8, _mm512_set1_epi8, _mm512_max_epi8, _mm512_mask_cmpeq_epi8_mask, u64, |self, elements| self.worst, {
         let within = _mm512_min_epu8(elements, _mm512_set1_epi8(self.most as i8));
         _mm512_xor_si512(within, _mm512_set1_epi8(self.xor_mask))
-    };
+    }, if self.most == u8::MAX { 0 } else { u64::MAX };
     Words, i16, _mm512_set1_epi16, _mm512_max_epi16, _mm512_mask_cmpeq_epi16_mask, u32, |self, elements| i16::MIN ^ self.xor_mask, {
         _mm512_xor_si512(elements, _mm512_set1_epi16(self.xor_mask))
-    };
+    }, 0;
     Longs, i32, _mm512_set1_epi32, _mm512_max_epi32, _mm512_mask_cmpeq_epi32_mask, u16, |self, elements| i32::MIN ^ self.xor_mask, {
         _mm512_xor_si512(elements, _mm512_set1_epi32(self.xor_mask))
-    };
+    }, 0;
     Quads, i64, _mm512_set1_epi64, _mm512_max_epi64, _mm512_mask_cmpeq_epi64_mask, u8, |self, elements| i64::MIN ^ self.xor_mask, {
         _mm512_xor_si512(elements, _mm512_set1_epi64(self.xor_mask))
-    };
+    }, 0;
 }
 
 impl Kind for Float16Bits {
@@ -110,6 +120,22 @@ impl Kind for Float16Bits {
             let negative = _mm512_movepi16_mask(flipped);
             _mm512_mask_sub_epi16(flipped, negative, _mm512_set1_epi16(i16::MIN), flipped)
         }
+    }
+    /// The way there is the way back.
+    #[inline(always)]
+    unsafe fn elements(self, lanes: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            let negative = _mm512_movepi16_mask(lanes);
+            let flipped = _mm512_mask_sub_epi16(lanes, negative, _mm512_set1_epi16(i16::MIN), lanes);
+            _mm512_xor_si512(flipped, _mm512_set1_epi16(self.xor_mask))
+        }
+    }
+    /// Zeros: of which sign?
+    #[inline(always)]
+    unsafe fn untold(self, lanes: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe { _mm512_testn_epi16_mask(lanes, lanes).into() }
     }
     #[inline(always)]
     unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {
@@ -144,6 +170,17 @@ macro_rules! floats {
             unsafe fn lanes(self, elements: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
                 unsafe { _mm512_xor_si512(elements, $splat(self.xor_mask)) }
+            }
+            #[inline(always)]
+            unsafe fn elements(self, lanes: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { _mm512_xor_si512(lanes, $splat(self.xor_mask)) }
+            }
+            /// Zeros: of which sign?
+            #[inline(always)]
+            unsafe fn untold(self, lanes: __m512i) -> u64 {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $compare::<_CMP_EQ_OQ>($float(lanes), $float(_mm512_setzero_si512())).into() }
             }
             #[inline(always)]
             unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {

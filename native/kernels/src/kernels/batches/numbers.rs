@@ -20,6 +20,16 @@ impl<K: Kind> Kind for Numbers<K> {
         unsafe { K::larger(self.0.lanes(elements), self.0.lanes(self.0.worst())) }
     }
     #[inline(always)]
+    unsafe fn elements(self, lanes: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { self.0.elements(lanes) }
+    }
+    #[inline(always)]
+    unsafe fn untold(self, lanes: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe { self.0.untold(lanes) }
+    }
+    #[inline(always)]
     unsafe fn is_larger(a: __m512i, b: __m512i) -> u64 {
         // SAFETY: the caller has AVX-512.
         unsafe { K::is_larger(a, b) }

@@ -7,8 +7,10 @@
 use crate::isa::{Task, avx512_vbmi2};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 /// Rows of a batch.
 const ROWS: usize = 8;
@@ -54,7 +56,7 @@ impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = batches.data.add(start * batches.len * K::SIZE);
+                let from = batches.lines.data.add(start * batches.len * K::SIZE);
                 let mut rows = Rows::<K, LANES> { kind, mask, step, from, unordered: 0 };
                 let hits = if LANES == 8 {
                     _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(rows.word()))
@@ -68,7 +70,13 @@ impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let place = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
-                _mm512_storeu_epi64(batches.index.add(start), place);
+                let Outputs { values, index, .. } = batches.to.from(start, K::SIZE);
+                let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
+                let index = if index.is_null() { places.as_mut_ptr().cast() } else { index };
+                _mm512_storeu_epi64(index, place);
+                if !values.is_null() {
+                    batches.fetch_by(K::SIZE, start, ROWS, index);
+                }
             }
         }
         batches.rows
