@@ -183,7 +183,9 @@ class Reduction:
         return tuple(policy.default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
 
     def _fill(self, array: NDArray[Any], value: NDArray[Any] | None, place: NDArray[Any], default: Any) -> None:
-        """Put the default where no element took part."""
+        """Put the default where no element took part and the place, so far, is -1."""
+        if value is None and default == -1:
+            return
         lacking = place == -1
         if default is None:
             raise self._masked(array, lacking)

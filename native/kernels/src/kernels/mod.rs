@@ -7,6 +7,7 @@ pub mod cache_line;
 pub mod columns;
 pub mod combine;
 pub mod descent;
+pub mod doubtful;
 pub mod float16_bits;
 pub mod omit;
 pub mod outputs;

@@ -1,5 +1,7 @@
 //! What a reduction has found, written down: values, indices, and what is said where no element takes part.
 
+use crate::isa::dispatch;
+use crate::kernels::doubtful::{Doubtful, PIECE, Piece};
 use crate::kernels::omit::Bits;
 use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, Strides, positions};
@@ -114,15 +116,17 @@ impl Found<'_> {
             }
             let Some(Omission { pattern, fill, .. }) = &self.omission else { return };
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
-            let doubtful = |number: usize| {
-                let bits = found.add(number).read_unaligned();
-                (bits == fill) | bits.matches(flip, magnitude, limit)
-            };
-            if (0..tile.len).fold(false, |any, number| any | doubtful(number)) {
-                for number in (0..tile.len).filter(|&number| doubtful(number)) {
-                    let at = axis.moved(at, number);
-                    self.write(at.output, self.mended(at, tile.index(number)));
+            let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill };
+            let mut from = 0;
+            while from < tile.len {
+                from = dispatch(Piece { doubtful, from });
+                for number in from..tile.len.min(from + PIECE) {
+                    if doubtful.is(number) {
+                        let at = axis.moved(at, number);
+                        self.write(at.output, self.mended(at, tile.index(number)));
+                    }
                 }
+                from += PIECE;
             }
         }
     }
