@@ -15,7 +15,6 @@ use crate::kernels::source::{Lines, Source};
 use crate::kernels::sweep::{BLOCK, DISTANCE, Sweep, asks_ahead};
 use crate::kernels::sweep_ends::sweep_ends;
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// Finds the extrema of each of several rows.
 pub struct Rows<'a, S: Source, X> {
@@ -44,6 +43,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
         // Where rows go down in memory, what comes after a row has been read.
         let Lines { data, stride, .. } = self.lines;
         let end = data.wrapping_add(stride.max(0) as usize * self.rows.saturating_sub(1) + self.len * size);
+        // Copies, since what is written might be the lists themselves for all that the compiler knows.
+        let other = X::BOTH as usize;
+        let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
         for row in 0..self.rows {
             // SAFETY: the caller vouches for `rows` rows of `len` elements and as many results.
             unsafe {
@@ -52,15 +54,17 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
                 let next = source.data().cast::<u8>().wrapping_offset(stride);
                 let ahead = row + 1 < self.rows && !asks_ahead::<S::Element>() && self.len * size >= AHEAD / 2;
                 let found = find::<S, X>(source, self.len, self.last, end);
-                for (end, (key, place)) in found.into_iter().enumerate().take(1 + X::BOTH as usize) {
-                    let Some(key) = key else { unreachable!("a row holds at least one element") };
-                    let sought =
-                        if end == 0 { self.note::<X::First>(0, row, key) } else { self.note::<X::Second>(1, row, key) };
+                for end in 0..1 + X::BOTH as usize {
+                    let (Some(key), place) = found[end] else { unreachable!("a row holds at least one element") };
+                    let sought = match end {
+                        0 => Self::note::<X::First>(to[0], against[0].cast(), row, key),
+                        _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
+                    };
                     if sought {
                         if ahead {
                             prefetch::<AHEAD>(next);
                         }
-                        self.look(end, row, source, key, place);
+                        self.look(end, to[end], row, source, key, place);
                     }
                 }
             }
@@ -75,9 +79,8 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
-    unsafe fn note<O: Order>(&self, end: usize, row: usize, key: Key<S::Element>) -> bool {
-        let Outputs { keys, values, index } = self.to[end];
-        let against = self.against[end].cast::<Key<S::Element>>();
+    unsafe fn note<O: Order>(to: Outputs, against: *const Key<S::Element>, row: usize, key: Key<S::Element>) -> bool {
+        let Outputs { keys, values, index } = to;
         // SAFETY: the caller's.
         unsafe {
             if !keys.is_null() {
@@ -101,8 +104,8 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// # Safety
     /// As for [`Task::run`]; the block at `place` holds the key.
     #[inline(always)]
-    unsafe fn look(&self, end: usize, row: usize, source: S, key: Key<S::Element>, place: Range<usize>) {
-        let Outputs { values, index, .. } = self.to[end];
+    unsafe fn look(&self, end: usize, to: Outputs, row: usize, source: S, key: Key<S::Element>, place: (usize, usize)) {
+        let Outputs { values, index, .. } = to;
         let last = self.last;
         // SAFETY: the caller's.
         unsafe {
@@ -131,16 +134,21 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
 /// # Safety
 /// The row has the places, and they hold the key.
 #[inline(always)]
-unsafe fn seek_at<S: Source, O: Order>(source: S, key: Key<S::Element>, place: Range<usize>, last: bool) -> usize {
-    let block = source.skip(place.start);
+unsafe fn seek_at<S: Source, O: Order>(
+    source: S,
+    key: Key<S::Element>,
+    (start, stop): (usize, usize),
+    last: bool,
+) -> usize {
+    let block = source.skip(start);
     // SAFETY: the caller's.
     let at = unsafe {
         match last {
-            false => seek::<S, O, false>(block, place.len(), key),
-            true => seek::<S, O, true>(block, place.len(), key),
+            false => seek::<S, O, false>(block, stop - start, key),
+            true => seek::<S, O, true>(block, stop - start, key),
         }
     };
-    place.start + at
+    start + at
 }
 
 /// Bytes from which a row is read in blocks twice as long: from the third-level cache on, each comparison
@@ -151,8 +159,8 @@ const LONG: usize = 1 << 20;
 /// there. Measured over rows of 4 and 8 KiB from the third-level cache: 2 KiB gain 10 to 20 %, 8 KiB lose it again.
 const AHEAD: usize = 2048;
 
-/// A key, and the block that holds it.
-type Found<E> = (Option<Key<E>>, Range<usize>);
+/// A key, and where the block that holds it begins and ends.
+type Found<E> = (Option<Key<E>>, (usize, usize));
 
 /// For each end the key of the extremum of `len` elements, and where it lies. What lies before `end` will be read later.
 ///
@@ -167,8 +175,9 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
 ) -> [Found<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
     let block = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
-    let mut keys = [None; 2];
-    let mut places = [0..len, 0..len];
+    // (In an array they would be in memory.)
+    let mut first: Found<S::Element> = (None, (0, len));
+    let mut second = first;
     // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
     // the second-level cache.
     let offset = data.cast::<u8>().align_offset(LINE) / size;
@@ -179,25 +188,28 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
         let stop = len.min(offset + (number + 1) * block);
         // Not beyond what will be read: to ask for what is in no cache takes long.
         let ahead = data.wrapping_add(stop).cast::<u8>().wrapping_add(DISTANCE) <= end;
-        // SAFETY: `start..stop` lies in `0..len`.
-        let found = unsafe {
-            match X::BOTH || S::MASKED {
-                true => sweep_ends::<S, X>(source.skip(start), stop - start, keys, ahead),
-                false => [S::Element::sweep::<X::First>(data.add(start), stop - start, keys[0], ahead), None],
-            }
-        };
-        for (number, key) in found.into_iter().enumerate().take(1 + X::BOTH as usize) {
-            if key.is_some() {
-                keys[number] = key;
-                places[number] = start..stop;
-            }
-        }
         // Nothing is beyond NaN, which is at both ends.
-        let utmost = [Some(utmost::<X::First, _>()), Some(utmost::<X::Second, _>())];
-        if keys[0] == utmost[0] && (!X::BOTH || keys[1] == utmost[1]) {
-            break;
+        // SAFETY: `start..stop` lies in `0..len`.
+        unsafe {
+            if X::BOTH || S::MASKED {
+                let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0], ahead);
+                if one.is_some() {
+                    first = (one, (start, stop));
+                }
+                if other.is_some() {
+                    second = (other, (start, stop));
+                }
+                if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>()))
+                {
+                    break;
+                }
+            } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0, ahead) {
+                first = (Some(key), (start, stop));
+                if key == utmost::<X::First, _>() {
+                    break;
+                }
+            }
         }
     }
-    let [first, second] = places;
-    [(keys[0], first), (keys[1], second)]
+    [first, second]
 }

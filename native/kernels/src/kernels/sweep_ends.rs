@@ -82,22 +82,21 @@ unsafe fn sweep_by<S: Source, X: Ends, const AHEAD: bool>(
     let second = &mut second.0[..if X::BOTH { lanes } else { 0 }];
     first.fill(MaybeUninit::new(worst::<X::First, _>()));
     second.fill(MaybeUninit::new(worst::<X::Second, _>()));
+    // As many stretches in one pass as there are all along; the last pass overlaps the one before, since an extremum does not
+    // mind reading an element twice. (Single stretches at the end would be stored in part, and loaded again before that is done.)
     let near = AHEAD && watched::<S::Element>();
+    let count = if len >= 4 * lanes && !near { 4 } else { (len / lanes).min(2) };
     let mut nan = false;
-    let mut at = 0;
-    while at < len {
-        // The last stretch overlaps the one before: an extremum does not mind reading an element twice.
-        at = at.min(len - lanes);
+    for at in (0..len).step_by(count * lanes) {
+        let from = source.skip(at.min(len - count * lanes));
         // SAFETY: each pass reads as many stretches as its constant says, and so many are left.
-        let taken = unsafe {
-            let from = source.skip(at);
-            match (len - at) / lanes {
-                4.. if !near => stretch::<S, X, 4, AHEAD>(from, first, second, &mut nan),
-                2.. if near => stretch::<S, X, 2, AHEAD>(from, first, second, &mut nan),
+        unsafe {
+            match count {
+                4 => stretch::<S, X, 4, AHEAD>(from, first, second, &mut nan),
+                2 => stretch::<S, X, 2, AHEAD>(from, first, second, &mut nan),
                 _ => stretch::<S, X, 1, AHEAD>(from, first, second, &mut nan),
             }
-        };
-        at += taken * lanes;
+        }
     }
     if nan {
         return [Some(utmost::<X::First, _>()), X::BOTH.then(utmost::<X::Second, _>)];
@@ -146,7 +145,7 @@ unsafe fn settle<E: Compared, O: Order>(best: &mut [MaybeUninit<E::Lane>], champ
 }
 
 /// Accumulates `COUNT` neighbouring stretches, each as long as `first`, into `first` and, where both ends are wanted, `second`;
-/// asks for what comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.
+/// asks for what comes later where `AHEAD`. Raises `nan` where a lane was NaN.
 ///
 /// # Safety
 /// There are `COUNT` stretches, and the accumulators are filled.
@@ -156,7 +155,7 @@ unsafe fn stretch<S: Source, X: Ends, const COUNT: usize, const AHEAD: bool>(
     first: &mut [MaybeUninit<LaneOf<S>>],
     second: &mut [MaybeUninit<LaneOf<S>>],
     nan: &mut bool,
-) -> usize {
+) {
     let lanes = first.len();
     let second = &mut second[..if X::BOTH { lanes } else { 0 }];
     if AHEAD {
@@ -192,5 +191,4 @@ unsafe fn stretch<S: Source, X: Ends, const COUNT: usize, const AHEAD: bool>(
         }
     }
     *nan |= flags.any();
-    COUNT
 }
