@@ -182,8 +182,8 @@ instruction_sets! {
     avx2 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
-    /// The same with VBMI2, which processors have since Ice Lake and Zen 4: what one kernel asks for besides.
-    avx512_vbmi2 ["avx512vbmi2"]
+    /// The same with VBMI, which processors have since Ice Lake and Zen 4: what one kernel asks for besides.
+    avx512_vbmi ["avx512vbmi"]
 }
 
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]
@@ -212,7 +212,7 @@ mod tests {
     fn a_processor_is_asked_for_all_that_the_compiler_may_use() {
         let baseline = enabled(&[]);
         assert!(baseline.contains("sse2"));
-        for features in [avx2::FEATURES, avx512::FEATURES, avx512_vbmi2::FEATURES] {
+        for features in [avx2::FEATURES, avx512::FEATURES, avx512_vbmi::FEATURES] {
             let asked: BTreeSet<String> = features.iter().map(|&feature| feature.to_owned()).collect();
             let all: BTreeSet<String> = enabled(features).difference(&baseline).cloned().collect();
             assert_eq!(asked, all);

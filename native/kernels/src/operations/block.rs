@@ -166,18 +166,23 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         })
     }
 
-    /// Reads rows in batches: some for one end of the order, then for the other.
+    /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
     ///
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
-    unsafe fn row_batches(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
-        let size = self.inputs[0].element.size();
-        let group = if inputs.len() == 1 { rows } else { (TWICE / (len * size)).next_multiple_of(ROWS).max(ROWS) };
+    unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
+        let (inputs, against, to) = ends;
+        if inputs.len() == 1 || to.iter().all(|to| to.keys.is_null() && to.index.is_null()) {
+            // SAFETY: the caller's.
+            return unsafe { self.row_batches_of(ends, lines, rows, len) };
+        }
+        let size = inputs[0].element.size();
+        let group = (TWICE / (len * size)).next_multiple_of(ROWS).max(ROWS);
         for start in (0..rows).step_by(group) {
-            for (input, to) in inputs.iter().zip(to) {
-                let (lines, rows) = (lines.from(start as isize), group.min(rows - start));
+            for end in 0..inputs.len() {
+                let ends = (&inputs[end..=end], &against[end..=end], &[to[end].from(start, size)][..]);
                 // SAFETY: the caller's.
-                unsafe { self.row_batches_of(input, lines, rows, len, to.from(start, size)) };
+                unsafe { self.row_batches_of(ends, lines.from(start as isize), group.min(rows - start), len) };
             }
         }
     }
@@ -185,27 +190,29 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads rows in batches, and those that batches leave out one by one.
     ///
     /// # Safety
-    /// As for [`row_batches`](Self::row_batches), of one end.
-    unsafe fn row_batches_of(&self, input: &Input, lines: Lines, rows: usize, len: usize, to: Outputs) {
-        let &Input { element, largest, numbers, .. } = input;
-        let size = element.size();
+    /// As for [`row_batches`](Self::row_batches), of one end, or of values alone.
+    unsafe fn row_batches_of(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
+        let Input { element, largest, numbers, .. } = inputs[0];
+        let (size, last) = (element.size(), self.last());
         let mut done = 0;
         while done < rows {
-            let (lines, into, left) = (lines.from(done as isize), to.from(done, size), rows - done);
+            let (lines, left) = (lines.from(done as isize), rows - done);
+            let (into, other) =
+                (to[0].from(done, size), to.get(1).map_or(ptr::null_mut(), |to| to.from(done, size).values));
             // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
-            let found = unsafe {
-                Batches { lines, rows: left, len, element, largest, numbers, last: self.last(), to: into }.run()
-            };
+            let found =
+                unsafe { Batches { lines, rows: left, len, element, largest, numbers, last, to: into, other }.run() };
             if !into.keys.is_null() {
                 // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
-                with_sources!(&[*input][..], lines, S, X, _dispatch => unsafe {
+                with_sources!(inputs, lines, S, X, _dispatch => unsafe {
                     lines.write_keys::<S, <X as Ends>::First>(found, into.index, into.keys)
                 })
             }
             done += found;
             let rest = ROWS.min(left - found);
             if rest > 0 {
-                let ends = (&[*input][..], &[ptr::null()][..], &[to.from(done, size)][..]);
+                let both = [to[0].from(done, size), to[to.len() - 1].from(done, size)];
+                let ends = (inputs, &[ptr::null(); 2][..to.len()], &both[..to.len()]);
                 // SAFETY: the caller's; so many rows are left.
                 unsafe { self.rows(ends, lines.from(found as isize), rest, len) };
                 done += rest;

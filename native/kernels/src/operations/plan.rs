@@ -97,17 +97,19 @@ impl<'a> Plan<'a> {
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
+        let follow = kept.strides.input == (reduced.len * size) as isize;
+        let follow_in_mask = follow && kept.strides.mask == reduced.len as isize;
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced)
-                && pay(size, kept.len, reduced.len, kept.strides.input == (reduced.len * size) as isize) =>
-            {
+            None if contiguous(&reduced) && pay(size, kept.len, reduced.len, follow) => {
                 Form::RowBatches { packed: false }
             }
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
-            None if masked(&reduced) && pay_masked(size, kept.len, reduced.len) => Form::RowBatches { packed: false },
+            None if masked(&reduced) && pay_masked(size, kept.len, reduced.len, follow_in_mask) => {
+                Form::RowBatches { packed: false }
+            }
             None if masked(&reduced) && !short => Form::Rows { packed: false },
             None if demand.omits
                 && !demand.swapped

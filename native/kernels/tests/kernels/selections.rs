@@ -72,7 +72,11 @@ fn selections_agree_with_a_loop_and_touch_nothing_else() {
         for element in ELEMENTS {
             let draw = Draw::new(&mut random, element);
             let size = element.size();
-            let contents = values::bytes(&mut random, draw.rows * draw.len * size, size);
+            let mut contents = values::bytes(&mut random, draw.rows * draw.len * size, size);
+            if element == ElementType::Bool && random.below(3) > 0 {
+                // As NumPy writes them.
+                contents.iter_mut().for_each(|byte| *byte = (*byte != 0).into());
+            }
             let at_end = random.below(2) == 0;
             let data = memory.place(contents.len(), at_end);
             // SAFETY: the place has room for them.

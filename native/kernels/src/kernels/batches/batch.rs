@@ -19,7 +19,7 @@ pub const AHEAD: usize = 4096;
 
 /// Finds the extremum of each of several rows.
 pub struct Batches {
-    /// The rows. Under a mask they are of a length that is read in chunks.
+    /// The rows. Under a mask they are not padded.
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -35,6 +35,9 @@ pub struct Batches {
     pub last: bool,
     /// Receives the extremum itself and its place in the row, but no key.
     pub to: Outputs,
+    /// Receives the extremum at the other end of the order, where that is wanted too: values alone, and without a mask. Else
+    /// null.
+    pub other: *mut u8,
 }
 
 impl Batches {
@@ -83,8 +86,10 @@ impl Batches {
         }
     }
 
-    /// Whether the rows follow one another in memory.
+    /// Whether the rows follow one another in memory, and in the mask where there is one.
     pub fn follow(&self) -> bool {
-        self.lines.stride == (self.len * self.element.size()) as isize
+        let Lines { stride, mask, mask_stride, .. } = self.lines;
+        let length = self.len as isize;
+        stride == length * self.element.size() as isize && (mask.is_null() || mask_stride == length)
     }
 }

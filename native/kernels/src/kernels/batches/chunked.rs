@@ -2,6 +2,7 @@
 
 use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
+use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::outputs::Outputs;
@@ -22,13 +23,16 @@ impl Batches {
     ///
     /// # Safety
     /// As for [`Batches::run`].
-    pub unsafe fn in_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
+    pub unsafe fn in_chunks<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.lines.mask.is_null(), self.to.values.is_null()) {
-                (false, _) => self.in_fewer_chunks::<K, LAST>(kind),
-                (true, true) => self.in_chunks_of::<K, LAST, false>(kind),
-                (true, false) => self.in_chunks_of::<K, LAST, true>(kind),
+            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
+                (true, true, false) => self.in_chunks_of::<K, false, false>(kind),
+                (true, true, true) => self.in_chunks_of::<K, true, false>(kind),
+                (true, false, false) => self.in_chunks_of::<K, false, true>(kind),
+                (true, false, true) => self.in_chunks_of::<K, true, true>(kind),
+                (false, _, false) => self.in_fewer_chunks::<K, false>(kind),
+                (false, _, true) => self.in_fewer_chunks::<K, true>(kind),
             }
         }
     }
@@ -81,7 +85,7 @@ impl Batches {
         kind: K,
         start_row: usize,
     ) -> bool {
-        let Outputs { values, index, .. } = self.to.from(start_row, K::SIZE);
+        let Outputs { values, index, .. } = self.results::<K, VALUES>(start_row);
         let lines = self.lines.from(start_row as isize);
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
@@ -139,7 +143,11 @@ impl Batches {
             if unordered != 0 {
                 return false;
             }
-            let extremes_of_rows = together::<K>(best_of_rows);
+            let mut pairs = [_mm512_setzero_si512(); ROWS / 2];
+            for (at, rows) in best_of_rows.chunks_exact(2).enumerate() {
+                pairs[at] = Join::WHOLE.pair::<K, true>(rows[0], rows[1]);
+            }
+            let extremes_of_rows = Join::WHOLE.all::<K, true>(pairs);
             let told = !VALUES || values.is_null() || kind.write(values, extremes_of_rows);
             if VALUES && told && index.is_null() {
                 return true;
@@ -176,8 +184,8 @@ impl Batches {
                     }
                 }
                 // Only rows of several single vectors are read again; the others are compared as they were read first.
-                let hits = if CHUNKS > 1 { hits | far_lane::<LAST>(mask) } else { hits };
-                index.add(at).write_unaligned((place + lane::<LAST>(hits)) as i64);
+                let hits = if CHUNKS > 1 { hits | far_lane(mask, LAST) } else { hits };
+                index.add(at).write_unaligned((place + lane(hits, LAST)) as i64);
             }
             if !told {
                 self.fetch_by(K::SIZE, start_row, K::ROWS, index);
@@ -211,60 +219,16 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
 
 /// The first (or last) of the lanes that were hit.
 #[inline(always)]
-fn lane<const LAST: bool>(hits: u64) -> usize {
-    let lane = if LAST { 63 - hits.leading_zeros() } else { hits.trailing_zeros() };
+fn lane(hits: u64, last: bool) -> usize {
+    let lane = if last { 63 - hits.leading_zeros() } else { hits.trailing_zeros() };
     lane as usize
 }
 
 /// The lane of the mask that is the last to be asked, as a mask. It counts as hit, so that there is a lane where no other
 /// is: another thread may write a row between both looks at it.
 #[inline(always)]
-fn far_lane<const LAST: bool>(mask: u64) -> u64 {
-    if LAST { 1 } else { (mask >> 1) + 1 }
-}
-
-/// The largest lanes of as many vectors as fill one, side by side; narrow ones fill four bytes each.
-///
-/// # Safety
-/// AVX-512 is in force.
-#[inline(always)]
-unsafe fn together<K: Kind>(mut rows: [__m512i; ROWS]) -> __m512i {
-    // SAFETY: the caller has AVX-512.
-    unsafe {
-        if K::SIZE < 8 {
-            for at in 0..ROWS / 2 {
-                let (a, b) = (rows[2 * at], rows[2 * at + 1]);
-                rows[at] = K::larger(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-            }
-        }
-        // Eight vectors, in each of which two rows alternate (or eight rows of 64-bit elements).
-        for at in 0..4 {
-            let (a, b) = (rows[2 * at], rows[2 * at + 1]);
-            rows[at] = K::larger(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-        }
-        for at in 0..2 {
-            let (a, b) = (rows[2 * at], rows[2 * at + 1]);
-            let (low, high) =
-                (_mm512_shuffle_i64x2::<0b01_00_01_00>(a, b), _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b));
-            rows[at] = K::larger(low, high);
-        }
-        let (a, b) = (rows[0], rows[1]);
-        let (even, odd) = (_mm512_shuffle_i64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
-        let mut best = K::larger(even, odd);
-        // What is left of each row are four bytes.
-        if K::SIZE <= 2 {
-            best = K::larger(best, _mm512_srli_epi32::<16>(best));
-        }
-        if K::SIZE == 1 {
-            best = K::larger(best, _mm512_srli_epi32::<8>(best));
-        }
-        // The lowest lane of the four bytes everywhere in them: to broadcast four bytes from memory is free.
-        match K::SIZE {
-            1 => _mm512_shuffle_epi8(best, _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0)),
-            2 => _mm512_shuffle_epi8(best, _mm512_set4_epi32(0x0d0c0d0c, 0x09080908, 0x05040504, 0x01000100)),
-            _ => best,
-        }
-    }
+fn far_lane(mask: u64, last: bool) -> u64 {
+    if last { 1 } else { (mask >> 1) + 1 }
 }
 
 #[cfg(test)]
@@ -276,10 +240,11 @@ mod tests {
         for lanes in 1..=64 {
             let mask = u64::MAX >> (64 - lanes);
             for hits in (0..lanes).map(|hit| 1 << hit).chain([mask]) {
-                assert_eq!(lane::<false>(hits | far_lane::<false>(mask)), lane::<false>(hits));
-                assert_eq!(lane::<true>(hits | far_lane::<true>(mask)), lane::<true>(hits));
+                for last in [false, true] {
+                    assert_eq!(lane(hits | far_lane(mask, last), last), lane(hits, last));
+                }
             }
-            assert_eq!((lane::<false>(far_lane::<false>(mask)), lane::<true>(far_lane::<true>(mask))), (lanes - 1, 0));
+            assert_eq!((lane(far_lane(mask, false), false), lane(far_lane(mask, true), true)), (lanes - 1, 0));
         }
     }
 }

@@ -3,10 +3,12 @@
 use crate::element::ElementType;
 use crate::isa::InstructionSet;
 use crate::kernels::batches::batch::{Batches, ROWS};
+use crate::kernels::batches::bools::Bools;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, Singles, Words};
 use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::{few, padded};
+use crate::kernels::outputs::Outputs;
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
 /// transposed into columns or one by one.
@@ -21,9 +23,40 @@ pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
         && InstructionSet::current() == InstructionSet::Avx512
 }
 
-/// The same of rows under a mask, of which batches are only read in chunks.
-pub fn pay_masked(size: usize, rows: usize, len: usize) -> bool {
-    !few::serves(len) && !padded::serves(size, len) && pay(size, rows, len, false)
+/// The same of rows under a mask, which follow one another in it as well where they are said to.
+pub fn pay_masked(size: usize, rows: usize, len: usize, follow: bool) -> bool {
+    !padded::serves(size, len) && pay(size, rows, len, follow)
+}
+
+/// Evaluates an expression with a name bound to the kind of an element type. To reverse the order, all bits of integers are
+/// flipped, or the sign of floats.
+macro_rules! with_kind {
+    ($element:expr, $largest:expr, $kind:ident => $body:expr) => {{
+        let (all, sign) = if $largest { (0, 0) } else { (-1, i64::MIN) };
+        match $element {
+            ElementType::Bool => with_kind!(@ $kind, Bools { xor_mask: all as i8 }, $body),
+            ElementType::Int8 => with_kind!(@ $kind, Bytes { xor_mask: all as i8 }, $body),
+            ElementType::UInt8 => with_kind!(@ $kind, Bytes { xor_mask: all as i8 ^ i8::MIN }, $body),
+            ElementType::Int16 => with_kind!(@ $kind, Words { xor_mask: all as i16 }, $body),
+            ElementType::UInt16 => with_kind!(@ $kind, Words { xor_mask: all as i16 ^ i16::MIN }, $body),
+            ElementType::Int32 => with_kind!(@ $kind, Longs { xor_mask: all as i32 }, $body),
+            ElementType::UInt32 => with_kind!(@ $kind, Longs { xor_mask: all as i32 ^ i32::MIN }, $body),
+            ElementType::Int64 => with_kind!(@ $kind, Quads { xor_mask: all }, $body),
+            ElementType::UInt64 => with_kind!(@ $kind, Quads { xor_mask: all ^ i64::MIN }, $body),
+            ElementType::Float16 => {
+                with_kind!(@ $kind, Float16Bits { infinity: 0x7c00, xor_mask: (sign >> 48) as i16 }, $body)
+            }
+            ElementType::BFloat16 => {
+                with_kind!(@ $kind, Float16Bits { infinity: 0x7f80, xor_mask: (sign >> 48) as i16 }, $body)
+            }
+            ElementType::Float32 => with_kind!(@ $kind, Singles { xor_mask: (sign >> 32) as i32 }, $body),
+            ElementType::Float64 => with_kind!(@ $kind, Doubles { xor_mask: sign }, $body),
+        }
+    }};
+    (@ $kind:ident, $value:expr, $body:expr) => {{
+        let $kind = $value;
+        $body
+    }};
 }
 
 impl Batches {
@@ -32,31 +65,31 @@ impl Batches {
     /// # Safety
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     pub unsafe fn run(&self) -> usize {
-        if self.rows < ROWS {
-            return 0;
-        }
-        // To reverse the order, all bits of integers are flipped, or the sign of floats.
-        let (all, sign) = if self.largest { (0, 0) } else { (-1, i64::MIN) };
+        debug_assert!(self.other.is_null() || !self.numbers && self.lines.mask.is_null());
+        let sign = if self.largest { 0 } else { i64::MIN };
         // SAFETY: the caller's.
         unsafe {
             match self.element {
-                ElementType::Bool => self.by(Bytes { worst: all as i8, most: 1, xor_mask: all as i8 }),
-                ElementType::Int8 => self.by(Bytes { worst: all as i8 ^ i8::MIN, most: u8::MAX, xor_mask: all as i8 }),
-                ElementType::UInt8 => self.by(Bytes { worst: all as i8, most: u8::MAX, xor_mask: all as i8 ^ i8::MIN }),
-                ElementType::Int16 => self.by(Words { xor_mask: all as i16 }),
-                ElementType::UInt16 => self.by(Words { xor_mask: all as i16 ^ i16::MIN }),
-                ElementType::Int32 => self.by(Longs { xor_mask: all as i32 }),
-                ElementType::UInt32 => self.by(Longs { xor_mask: all as i32 ^ i32::MIN }),
-                ElementType::Int64 => self.by(Quads { xor_mask: all }),
-                ElementType::UInt64 => self.by(Quads { xor_mask: all ^ i64::MIN }),
-                ElementType::Float16 => self.by(Float16Bits { infinity: 0x7c00, xor_mask: (sign >> 48) as i16 }),
-                ElementType::BFloat16 => self.by(Float16Bits { infinity: 0x7f80, xor_mask: (sign >> 48) as i16 }),
+                _ if !self.other.is_null() => with_kind!(self.element, self.largest, kind => self.both(kind)),
                 ElementType::Float32 if self.numbers => self.by(Numbers(Singles { xor_mask: (sign >> 32) as i32 })),
                 ElementType::Float64 if self.numbers => self.by(Numbers(Doubles { xor_mask: sign })),
-                ElementType::Float32 => self.by(Singles { xor_mask: (sign >> 32) as i32 }),
-                ElementType::Float64 => self.by(Doubles { xor_mask: sign }),
+                element => with_kind!(element, self.largest, kind => self.by(kind)),
             }
         }
+    }
+
+    /// Where the results of a batch go: places alone, unless `VALUES`.
+    #[inline(always)]
+    pub fn results<K: Kind, const VALUES: bool>(&self, start: usize) -> Outputs {
+        match VALUES {
+            true => self.to.from(start, K::SIZE),
+            false => Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING },
+        }
+    }
+
+    /// Whether the rows are padded.
+    fn are_padded(&self) -> bool {
+        self.follow() && padded::serves(self.element.size(), self.len)
     }
 
     /// Does the batches one after the other, the way that is fastest for their rows.
@@ -66,13 +99,28 @@ impl Batches {
     unsafe fn by<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            if self.follow() && few::serves(self.len) {
-                return self.few(kind);
+            match () {
+                () if self.are_padded() && self.rows >= padded::ROWS => self.padded(kind),
+                () if self.rows < K::ROWS => 0,
+                () if self.follow() && few::serves(self.len) => self.few(kind),
+                () => self.in_chunks(kind),
             }
-            if self.follow() && padded::serves(K::SIZE, self.len) {
-                return self.padded(kind);
+        }
+    }
+
+    /// The same at both ends.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`], where both ends are wanted.
+    unsafe fn both<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match () {
+                () if self.rows < K::ROWS => 0,
+                () if self.are_padded() => self.padded_at_both_ends(kind),
+                () if self.follow() && few::serves(self.len) => self.few_at_both_ends(kind),
+                () => self.in_chunks_at_both_ends(kind),
             }
-            if self.last { self.in_chunks::<K, true>(kind) } else { self.in_chunks::<K, false>(kind) }
         }
     }
 }

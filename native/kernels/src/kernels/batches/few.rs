@@ -8,6 +8,7 @@ use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
+use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -60,75 +61,75 @@ impl Batches {
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.last, self.to.values.is_null()) {
-                (false, true) => self.few_by_len::<K, false, false>(kind),
-                (false, false) => self.few_by_len::<K, false, true>(kind),
-                (true, true) => self.few_by_len::<K, true, false>(kind),
-                (true, false) => self.few_by_len::<K, true, true>(kind),
+            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
+                (true, true, false) => self.few_by_len::<K, false, false, false>(kind),
+                (true, true, true) => self.few_by_len::<K, true, false, false>(kind),
+                (true, false, false) => self.few_by_len::<K, false, true, false>(kind),
+                (true, false, true) => self.few_by_len::<K, true, true, false>(kind),
+                (false, ..) => self.few_by_len::<K, false, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`few`](Self::few).
-    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => avx512::run(Few::<K, 2, LAST, VALUES>(self, kind)),
-                3 => avx512::run(Few::<K, 3, LAST, VALUES>(self, kind)),
-                4 => avx512::run(Few::<K, 4, LAST, VALUES>(self, kind)),
-                _ => avx512::run(Few::<K, MOST, LAST, VALUES>(self, kind)),
+                2 => avx512::run(Few::<K, 2, LAST, VALUES, MASKED>(self, kind)),
+                3 => avx512::run(Few::<K, 3, LAST, VALUES, MASKED>(self, kind)),
+                4 => avx512::run(Few::<K, 4, LAST, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Few::<K, MOST, LAST, VALUES, MASKED>(self, kind)),
+            }
+        }
+    }
+
+    /// The same at both ends.
+    ///
+    /// # Safety
+    /// As for [`few`](Self::few), where both ends are wanted.
+    pub unsafe fn few_at_both_ends<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len {
+                2 => avx512::run(Both::<K, 2>(self, kind)),
+                3 => avx512::run(Both::<K, 3>(self, kind)),
+                4 => avx512::run(Both::<K, 4>(self, kind)),
+                _ => avx512::run(Both::<K, MOST>(self, kind)),
             }
         }
     }
 }
 
 /// One batch after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
-impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for Few<'_, K, LEN, LAST, VALUES> {
+impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
+    for Few<'_, K, LEN, LAST, VALUES, MASKED>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
-        let permutations = const { &permutations(LEN, K::WIDE) };
+        // (Fewer copies of the code under a mask.)
+        let last = if MASKED { batches.last } else { LAST };
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = batches.lines.data.add(start * LEN * K::SIZE);
-                let mut vectors = [_mm512_setzero_si512(); LEN];
-                let mut unordered = 0;
-                for (at, vector) in vectors.iter_mut().enumerate() {
-                    let from = from.add(at * K::WIDE * K::SIZE);
-                    prefetch::<VECTOR>(from.wrapping_add(AHEAD));
-                    let lanes = kind.lanes(K::read(from));
-                    unordered |= kind.unordered(lanes, lanes);
-                    *vector = K::widen(lanes);
-                }
-                if unordered != 0 {
-                    return start;
-                }
-                let column = |column: usize| {
-                    let mut gathered = vectors[0];
-                    for vector in 1..LEN {
-                        let permutation = _mm512_loadu_epi32(permutations[column][vector - 1].as_ptr());
-                        gathered = K::permute(gathered, permutation, vectors[vector]);
-                    }
-                    gathered
-                };
+                let Some(vectors) = read::<K, LEN, MASKED>(batches, kind, start) else { return start };
                 // From the end whose ties win, so that "larger" is the only comparison.
-                let order = |step: usize| if LAST { LEN - 1 - step } else { step };
-                let mut best = column(order(0));
+                let order = |step: usize| if last { LEN - 1 - step } else { step };
+                let mut best = column::<K, LEN>(&vectors, order(0));
                 let mut place = _mm512_set1_epi32(order(0) as i32);
                 for step in 1..LEN {
-                    let lanes = column(order(step));
+                    let lanes = column::<K, LEN>(&vectors, order(step));
                     let larger = K::is_larger(lanes, best);
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                let Outputs { values, index, .. } = batches.to.from(start, K::SIZE);
-                let told = !VALUES || kind.write(values, best);
+                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
+                let told = !VALUES || values.is_null() || kind.write(values, best);
                 if VALUES && told && index.is_null() {
                     continue;
                 }
@@ -149,4 +150,79 @@ impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for F
         }
         batches.rows
     }
+}
+
+/// One batch after the other, of which values at both ends are wanted.
+struct Both<'a, K, const LEN: usize>(&'a Batches, K);
+
+impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
+    type Output = usize;
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        let Self(batches, kind) = self;
+        for start in batches.starts(K::WIDE) {
+            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
+            unsafe {
+                let Some(vectors) = read::<K, LEN, false>(batches, kind, start) else { return start };
+                let mut largest = column::<K, LEN>(&vectors, 0);
+                let mut smallest = largest;
+                for at in 1..LEN {
+                    let lanes = column::<K, LEN>(&vectors, at);
+                    largest = K::larger(lanes, largest);
+                    smallest = K::smaller(lanes, smallest);
+                }
+                batches.write_both(kind, start, largest, smallest);
+            }
+        }
+        batches.rows
+    }
+}
+
+/// The widened lanes of a batch as they lie in memory; none where one of them is NaN.
+///
+/// # Safety
+/// AVX-512 is in force, and there are so many rows.
+#[inline(always)]
+unsafe fn read<K: Kind, const LEN: usize, const MASKED: bool>(
+    batches: &Batches,
+    kind: K,
+    start: usize,
+) -> Option<[__m512i; LEN]> {
+    // SAFETY: the caller's.
+    unsafe {
+        let Lines { data, mask, .. } = batches.lines.from(start as isize);
+        let mut vectors = [_mm512_setzero_si512(); LEN];
+        let mut unordered = 0;
+        for (at, vector) in vectors.iter_mut().enumerate() {
+            let from = data.add(at * K::WIDE * K::SIZE);
+            prefetch::<VECTOR>(from.wrapping_add(AHEAD));
+            let lanes = kind.lanes(if MASKED {
+                let present = K::present(u64::MAX >> (64 - K::WIDE), mask.add(at * K::WIDE));
+                K::load(kind.worst(), present, from)
+            } else {
+                K::read(from)
+            });
+            unordered |= kind.unordered(lanes, lanes);
+            *vector = K::widen(lanes);
+        }
+        (unordered == 0).then_some(vectors)
+    }
+}
+
+/// One element of each row of a batch.
+///
+/// # Safety
+/// AVX-512 is in force.
+#[inline(always)]
+unsafe fn column<K: Kind, const LEN: usize>(vectors: &[__m512i; LEN], column: usize) -> __m512i {
+    let permutations = const { &permutations(LEN, K::WIDE) };
+    let mut gathered = vectors[0];
+    for vector in 1..LEN {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            let permutation = _mm512_loadu_epi32(permutations[column][vector - 1].as_ptr());
+            gathered = K::permute(gathered, permutation, vectors[vector]);
+        }
+    }
+    gathered
 }

@@ -85,21 +85,6 @@ pub trait Kind: Copy {
             }
         }
     }
-    /// The elements from `from` on in the lanes that the mask selects; those of `other` elsewhere. Narrow ones only.
-    ///
-    /// # Safety
-    /// AVX-512 with VBMI2 is in force, and as many elements may be read as the mask selects.
-    #[inline(always)]
-    unsafe fn spread(other: __m512i, mask: u64, from: *const u8) -> __m512i {
-        // SAFETY: the caller's.
-        unsafe {
-            match Self::SIZE {
-                _ if mask == u64::MAX >> (64 - Self::LANES) => _mm512_loadu_epi8(from.cast()),
-                1 => _mm512_mask_expandloadu_epi8(other, mask, from.cast()),
-                _ => _mm512_mask_expandloadu_epi16(other, mask as u32, from.cast()),
-            }
-        }
-    }
     /// As many elements as a vector of widened lanes has.
     ///
     /// # Safety
@@ -219,11 +204,59 @@ pub trait Kind: Copy {
             }
         }
     }
+    /// Which lanes have their highest bit set.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn signs(lanes: __m512i) -> u64 {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            match Self::SIZE {
+                1 => _mm512_movepi8_mask(lanes),
+                2 => _mm512_movepi16_mask(lanes).into(),
+                4 => _mm512_movepi32_mask(lanes).into(),
+                _ => _mm512_movepi64_mask(lanes).into(),
+            }
+        }
+    }
+    /// The larger lanes where the mask has them, else those of `a`; none is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn larger_in(mask: u64, a: __m512i, b: __m512i) -> __m512i;
+    /// The smaller lanes where the mask has them, else those of `a`; none is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    unsafe fn smaller_in(mask: u64, a: __m512i, b: __m512i) -> __m512i;
+    /// The larger lanes, or the smaller ones, where the mask has them, else those of `a`; none is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn extreme<const LARGEST: bool>(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { if LARGEST { Self::larger_in(mask, a, b) } else { Self::smaller_in(mask, a, b) } }
+    }
     /// The larger lanes, none of which is NaN.
     ///
     /// # Safety
     /// AVX-512 is in force.
-    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i;
+    #[inline(always)]
+    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { Self::larger_in(u64::MAX, a, b) }
+    }
+    /// The smaller lanes, none of which is NaN.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn smaller(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { Self::smaller_in(u64::MAX, a, b) }
+    }
     /// Which of the lanes that the mask selects are equal.
     ///
     /// # Safety

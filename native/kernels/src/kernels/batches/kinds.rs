@@ -1,14 +1,12 @@
 //! The element types as batches compare them. The lanes of every [`Kind`] are mapped so that the largest is
-//! wanted: seven kinds stand for all element types and both orders.
+//! wanted: seven kinds, and one of [bools](crate::kernels::batches::bools), stand for all element types and both orders.
 
 use crate::kernels::batches::kind::Kind;
 use std::arch::x86_64::*;
 
-/// 8-bit integers and bool: bytes above `most` (as unsigned) count as `most`, then the bits of `xor_mask` are flipped.
+/// 8-bit integers, the bits of `xor_mask` flipped.
 #[derive(Clone, Copy)]
 pub struct Bytes {
-    pub worst: i8,
-    pub most: u8,
     pub xor_mask: i8,
 }
 
@@ -50,34 +48,33 @@ pub struct Doubles {
 }
 
 macro_rules! integers {
-    ($($kind:ident, $type:ty, $splat:ident, $larger:ident, $equal:ident, $mask:ty,
-       |$own:ident, $elements:ident| $worst:expr, $lanes:expr, $untold:expr;)*) => {$(
+    ($($kind:ident, $type:ty, $splat:ident, $larger:ident, $smaller:ident, $equal:ident, $mask:ty;)*) => {$(
         impl Kind for $kind {
             const SIZE: usize = size_of::<$type>();
             #[inline(always)]
-            unsafe fn worst($own) -> __m512i {
+            unsafe fn worst(self) -> __m512i {
                 // SAFETY: the caller has AVX-512.
-                unsafe { $splat($worst) }
+                unsafe { $splat(<$type>::MIN ^ self.xor_mask) }
             }
             #[inline(always)]
-            unsafe fn lanes($own, $elements: __m512i) -> __m512i {
+            unsafe fn lanes(self, elements: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
-                unsafe { $lanes }
+                unsafe { _mm512_xor_si512(elements, $splat(self.xor_mask)) }
             }
-            /// Bits flipped twice are what they were; what counts as `most` is told to be none.
             #[inline(always)]
             unsafe fn elements(self, lanes: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
                 unsafe { _mm512_xor_si512(lanes, $splat(self.xor_mask)) }
             }
             #[inline(always)]
-            unsafe fn untold($own, _: __m512i) -> u64 {
-                $untold
+            unsafe fn larger_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $larger(a, mask as $mask, a, b) }
             }
             #[inline(always)]
-            unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+            unsafe fn smaller_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
-                unsafe { $larger(a, b) }
+                unsafe { $smaller(a, mask as $mask, a, b) }
             }
             #[inline(always)]
             unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
@@ -89,19 +86,10 @@ macro_rules! integers {
 }
 
 integers! {
-    Bytes, i8, _mm512_set1_epi8, _mm512_max_epi8, _mm512_mask_cmpeq_epi8_mask, u64, |self, elements| self.worst, {
-        let within = _mm512_min_epu8(elements, _mm512_set1_epi8(self.most as i8));
-        _mm512_xor_si512(within, _mm512_set1_epi8(self.xor_mask))
-    }, if self.most == u8::MAX { 0 } else { u64::MAX };
-    Words, i16, _mm512_set1_epi16, _mm512_max_epi16, _mm512_mask_cmpeq_epi16_mask, u32, |self, elements| i16::MIN ^ self.xor_mask, {
-        _mm512_xor_si512(elements, _mm512_set1_epi16(self.xor_mask))
-    }, 0;
-    Longs, i32, _mm512_set1_epi32, _mm512_max_epi32, _mm512_mask_cmpeq_epi32_mask, u16, |self, elements| i32::MIN ^ self.xor_mask, {
-        _mm512_xor_si512(elements, _mm512_set1_epi32(self.xor_mask))
-    }, 0;
-    Quads, i64, _mm512_set1_epi64, _mm512_max_epi64, _mm512_mask_cmpeq_epi64_mask, u8, |self, elements| i64::MIN ^ self.xor_mask, {
-        _mm512_xor_si512(elements, _mm512_set1_epi64(self.xor_mask))
-    }, 0;
+    Bytes, i8, _mm512_set1_epi8, _mm512_mask_max_epi8, _mm512_mask_min_epi8, _mm512_mask_cmpeq_epi8_mask, u64;
+    Words, i16, _mm512_set1_epi16, _mm512_mask_max_epi16, _mm512_mask_min_epi16, _mm512_mask_cmpeq_epi16_mask, u32;
+    Longs, i32, _mm512_set1_epi32, _mm512_mask_max_epi32, _mm512_mask_min_epi32, _mm512_mask_cmpeq_epi32_mask, u16;
+    Quads, i64, _mm512_set1_epi64, _mm512_mask_max_epi64, _mm512_mask_min_epi64, _mm512_mask_cmpeq_epi64_mask, u8;
 }
 
 impl Kind for Float16Bits {
@@ -146,9 +134,14 @@ impl Kind for Float16Bits {
         }
     }
     #[inline(always)]
-    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+    unsafe fn larger_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
-        unsafe { _mm512_max_epi16(a, b) }
+        unsafe { _mm512_mask_max_epi16(a, mask as u32, a, b) }
+    }
+    #[inline(always)]
+    unsafe fn smaller_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { _mm512_mask_min_epi16(a, mask as u32, a, b) }
     }
     #[inline(always)]
     unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
@@ -158,7 +151,7 @@ impl Kind for Float16Bits {
 }
 
 macro_rules! floats {
-    ($($kind:ident, $type:ty, $splat:ident, $float:ident, $bits:ident, $larger:ident, $compare:ident, $equal:ident, $mask:ty;)*) => {$(
+    ($($kind:ident, $type:ty, $splat:ident, $float:ident, $bits:ident, $larger:ident, $smaller:ident, $compare:ident, $equal:ident, $mask:ty;)*) => {$(
         impl Kind for $kind {
             const SIZE: usize = size_of::<$type>();
             #[inline(always)]
@@ -193,9 +186,14 @@ macro_rules! floats {
                 unsafe { $compare::<_CMP_GT_OQ>($float(a), $float(b)).into() }
             }
             #[inline(always)]
-            unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+            unsafe fn larger_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
                 // SAFETY: the caller has AVX-512.
-                unsafe { $bits($larger($float(a), $float(b))) }
+                unsafe { $bits($larger($float(a), mask as $mask, $float(a), $float(b))) }
+            }
+            #[inline(always)]
+            unsafe fn smaller_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+                // SAFETY: the caller has AVX-512.
+                unsafe { $bits($smaller($float(a), mask as $mask, $float(a), $float(b))) }
             }
             #[inline(always)]
             unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {
@@ -207,8 +205,8 @@ macro_rules! floats {
 }
 
 floats! {
-    Singles, f32, _mm512_set1_epi32, _mm512_castsi512_ps, _mm512_castps_si512, _mm512_max_ps,
-        _mm512_cmp_ps_mask, _mm512_mask_cmp_ps_mask, u16;
-    Doubles, f64, _mm512_set1_epi64, _mm512_castsi512_pd, _mm512_castpd_si512, _mm512_max_pd,
-        _mm512_cmp_pd_mask, _mm512_mask_cmp_pd_mask, u8;
+    Singles, f32, _mm512_set1_epi32, _mm512_castsi512_ps, _mm512_castps_si512, _mm512_mask_max_ps,
+        _mm512_mask_min_ps, _mm512_cmp_ps_mask, _mm512_mask_cmp_ps_mask, u16;
+    Doubles, f64, _mm512_set1_epi64, _mm512_castsi512_pd, _mm512_castpd_si512, _mm512_mask_max_pd,
+        _mm512_mask_min_pd, _mm512_cmp_pd_mask, _mm512_mask_cmp_pd_mask, u8;
 }

@@ -5,10 +5,14 @@
 //! batch end up side by side for three instructions a row; last, each row is compared with its extreme, and
 //! the place of the first (or last) hit is a count of zero bits. No step depends on the values.
 //!
-//! The lanes of every kind are mapped so that the largest is wanted: seven kinds stand for all element
+//! The lanes of every kind are mapped so that the largest is wanted: eight kinds stand for all element
 //! types and both orders.
 
 pub mod batch;
+#[cfg(target_arch = "x86_64")]
+mod bools;
+#[cfg(target_arch = "x86_64")]
+mod both;
 #[cfg(target_arch = "x86_64")]
 mod chunked;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +23,8 @@ pub mod dispatch;
 #[cfg(target_arch = "x86_64")]
 mod few;
 #[cfg(target_arch = "x86_64")]
+mod join;
+#[cfg(target_arch = "x86_64")]
 mod kind;
 #[cfg(target_arch = "x86_64")]
 mod kinds;
@@ -26,3 +32,5 @@ mod kinds;
 mod numbers;
 #[cfg(target_arch = "x86_64")]
 mod padded;
+#[cfg(target_arch = "x86_64")]
+mod spread;

@@ -35,9 +35,14 @@ impl<K: Kind> Kind for Numbers<K> {
         unsafe { K::is_larger(a, b) }
     }
     #[inline(always)]
-    unsafe fn larger(a: __m512i, b: __m512i) -> __m512i {
+    unsafe fn larger_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
-        unsafe { K::larger(a, b) }
+        unsafe { K::larger_in(mask, a, b) }
+    }
+    #[inline(always)]
+    unsafe fn smaller_in(mask: u64, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { K::smaller_in(mask, a, b) }
     }
     #[inline(always)]
     unsafe fn equal(mask: u64, a: __m512i, b: __m512i) -> u64 {

@@ -1,27 +1,31 @@
 //! Batches of rows of a few narrow elements, one after the other in memory, with AVX-512.
 //!
-//! Several rows share a vector: each is spread over a power of two lanes, the rest of which hold the worst element.
+//! Several rows share a vector: each is spread over a power of two lanes, the rest of which hold its last element once more.
 //! Lanes are exchanged within each row until all of them hold its extreme; the bits of a comparison with it are
 //! then the places of the row. No element is read twice, so that there is a place whatever other threads write.
 
-use crate::isa::{Task, avx512_vbmi2};
+use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::batches::spread::{gathered, spread};
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 /// Rows of a batch.
-const ROWS: usize = 8;
+pub const ROWS: usize = 8;
 
 /// Lanes of the longest row.
-const MOST: usize = 16;
+pub const MOST: usize = 16;
+
+/// Lanes of a row that half as many suffice for.
+pub const HALF: usize = MOST / 2;
 
 /// Whether this is the way for rows of `len` elements of `size` bytes. What spreads them is no part of the instruction
 /// set.
 pub fn serves(size: usize, len: usize) -> bool {
-    size <= 2 && (6..=MOST).contains(&len) && avx512_vbmi2::is_available()
+    size <= 2 && (6..=MOST).contains(&len) && avx512_vbmi::is_available()
 }
 
 impl Batches {
@@ -32,49 +36,80 @@ impl Batches {
     pub unsafe fn padded<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.len > MOST / 2, self.last) {
-                (false, false) => avx512_vbmi2::run(Padded::<K, { MOST / 2 }, false>(self, kind)),
-                (false, true) => avx512_vbmi2::run(Padded::<K, { MOST / 2 }, true>(self, kind)),
-                (true, false) => avx512_vbmi2::run(Padded::<K, MOST, false>(self, kind)),
-                (true, true) => avx512_vbmi2::run(Padded::<K, MOST, true>(self, kind)),
+            match (self.last, self.to.values.is_null()) {
+                (false, true) => self.padded_by_len::<K, false, false>(kind),
+                (false, false) => self.padded_by_len::<K, false, true>(kind),
+                (true, true) => self.padded_by_len::<K, true, false>(kind),
+                (true, false) => self.padded_by_len::<K, true, true>(kind),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`padded`](Self::padded).
+    unsafe fn padded_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match (self.len > HALF, self.len.is_multiple_of(HALF)) {
+                (false, false) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES>(self, kind)),
+                (false, true) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES>(self, kind)),
+                (true, false) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES>(self, kind)),
+                (true, true) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES>(self, kind)),
+            }
+        }
+    }
+
+    /// The same at both ends.
+    ///
+    /// # Safety
+    /// As for [`padded`](Self::padded), where both ends are wanted.
+    pub unsafe fn padded_at_both_ends<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len {
+                ..=HALF => avx512_vbmi::run(Both::<K, HALF>(self, kind)),
+                _ => avx512_vbmi::run(Both::<K, MOST>(self, kind)),
             }
         }
     }
 }
 
-/// One batch after the other, of rows that are spread over `LANES` lanes each.
-struct Padded<'a, K, const LANES: usize, const LAST: bool>(&'a Batches, K);
+/// One batch after the other, of rows that fill `LANES` lanes each, if they are spread.
+struct Padded<'a, K, const LANES: usize, const SPREAD: bool, const LAST: bool, const VALUES: bool>(&'a Batches, K);
 
-impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES, LAST> {
+impl<K: Kind, const LANES: usize, const SPREAD: bool, const LAST: bool, const VALUES: bool> Task
+    for Padded<'_, K, LANES, SPREAD, LAST, VALUES>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
-        let row = u64::MAX >> (64 - batches.len);
-        let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
-        let step = K::LANES / LANES * batches.len * K::SIZE;
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let from = batches.lines.data.add(start * batches.len * K::SIZE);
-                let mut rows = Rows::<K, LANES> { kind, mask, step, from, unordered: 0 };
+                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
+                let mut rows = Rows::<K, LANES, SPREAD>::new(batches, kind, start);
+                let low = rows.word::<VALUES>(values);
+                // (Where eight bits are a row, each becomes a byte: to widen them would send them through memory.)
                 let hits = if LANES == 8 {
-                    _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(rows.word()))
+                    _mm512_movm_epi8(low)
                 } else {
-                    let low = rows.word();
-                    _mm512_cvtepu16_epi64(_mm_set_epi64x(rows.word(), low))
+                    _mm512_cvtepu16_epi64(_mm_set_epi64x(
+                        rows.word::<VALUES>(values.wrapping_add(ROWS / 2 * K::SIZE)) as i64,
+                        low as i64,
+                    ))
                 };
                 if rows.unordered != 0 {
                     return start;
                 }
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
-                let place = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
-                let Outputs { values, index, .. } = batches.to.from(start, K::SIZE);
+                let bit = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
+                let place = if LANES == 8 { _mm512_srli_epi64::<3>(bit) } else { bit };
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-                let index = if index.is_null() { places.as_mut_ptr().cast() } else { index };
+                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
                 _mm512_storeu_epi64(index, place);
-                if !values.is_null() {
+                if VALUES && rows.untold != 0 {
                     batches.fetch_by(K::SIZE, start, ROWS, index);
                 }
             }
@@ -83,10 +118,47 @@ impl<K: Kind, const LANES: usize, const LAST: bool> Task for Padded<'_, K, LANES
     }
 }
 
+/// One batch after the other, of which values at both ends are wanted.
+struct Both<'a, K, const LANES: usize>(&'a Batches, K);
+
+impl<K: Kind, const LANES: usize> Task for Both<'_, K, LANES> {
+    type Output = usize;
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        let Self(batches, kind) = self;
+        for start in batches.starts(ROWS) {
+            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
+            unsafe {
+                let (to, other) = (batches.to.from(start, K::SIZE).values, batches.other.add(start * K::SIZE));
+                let mut rows = Rows::<K, LANES, true>::new(batches, kind, start);
+                let mut untold = [0; 2];
+                for row in (0..ROWS).step_by(K::LANES / LANES) {
+                    let lanes = rows.lanes();
+                    rows.unordered |= kind.unordered(lanes, lanes);
+                    untold[0] |= rows.write(to.add(row * K::SIZE), extreme::<K, LANES, true>(lanes));
+                    untold[1] |= rows.write(other.add(row * K::SIZE), extreme::<K, LANES, false>(lanes));
+                }
+                if rows.unordered != 0 {
+                    return start;
+                }
+                if untold[0] != 0 {
+                    batches.look_for(start, ROWS, batches.largest, to);
+                }
+                if untold[1] != 0 {
+                    batches.look_for(start, ROWS, !batches.largest, other);
+                }
+            }
+        }
+        batches.rows
+    }
+}
+
 /// The rows of a batch as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
-struct Rows<K, const LANES: usize> {
+struct Rows<K, const LANES: usize, const SPREAD: bool> {
     kind: K,
-    /// The lanes of a vector that rows fill.
+    /// Elements of a row.
+    len: usize,
+    /// The lanes of a vector that elements fill.
     mask: u64,
     /// Bytes of the rows of a vector.
     step: usize,
@@ -94,64 +166,101 @@ struct Rows<K, const LANES: usize> {
     from: *const u8,
     /// Not zero where a lane was NaN.
     unordered: u64,
+    /// Not zero where a lane does not tell which element was written.
+    untold: u64,
 }
 
-impl<K: Kind, const LANES: usize> Rows<K, LANES> {
+impl<K: Kind, const LANES: usize, const SPREAD: bool> Rows<K, LANES, SPREAD> {
+    /// The rows from one on.
+    #[inline(always)]
+    fn new(batches: &Batches, kind: K, start: usize) -> Self {
+        let row = u64::MAX >> (64 - batches.len);
+        let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
+        let step = K::LANES / LANES * batches.len * K::SIZE;
+        let from = batches.lines.data.wrapping_add(start * batches.len * K::SIZE);
+        Self { kind, len: batches.len, mask, step, from, unordered: 0, untold: 0 }
+    }
+
     /// The next rows, as many as a vector has room for.
     ///
     /// # Safety
-    /// AVX-512 with VBMI2 is in force, and there are so many rows.
+    /// AVX-512 with VBMI is in force, and there are so many rows.
     #[inline(always)]
     unsafe fn lanes(&mut self) -> __m512i {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's; no more is read than the rows.
         unsafe {
-            let lanes = self.kind.lanes(K::spread(self.kind.worst(), self.mask, self.from));
-            prefetch::<VECTOR>(self.from.wrapping_add(AHEAD));
-            self.from = self.from.add(self.step);
-            lanes
+            let from = self.from;
+            prefetch::<VECTOR>(from.wrapping_add(AHEAD));
+            self.from = from.add(self.step);
+            self.kind.lanes(match SPREAD {
+                true => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
+                false => _mm512_loadu_epi8(from.cast()),
+            })
         }
     }
 
-    /// The lanes of the next rows that hold the extreme of their row, 64 lanes in all.
+    /// Writes one element for each row of a vector, all lanes of which are the element's; not zero where one does not tell
+    /// which element that is.
+    ///
+    /// # Safety
+    /// AVX-512 with VBMI is in force, and there is room for so many elements.
+    #[inline(always)]
+    unsafe fn write(&self, to: *mut u8, lanes: __m512i) -> u64 {
+        // SAFETY: the caller's.
+        unsafe {
+            let elements = _mm512_castsi512_si128(gathered::<K, LANES>(self.kind.elements(lanes)));
+            match LANES {
+                8 => _mm_storel_epi64(to.cast(), elements),
+                _ => to.cast::<i32>().write_unaligned(_mm_cvtsi128_si32(elements)),
+            }
+            self.kind.untold(lanes)
+        }
+    }
+
+    /// The lanes of the next rows that hold the extreme of their row, 64 lanes in all; where `VALUES`, that is written.
     ///
     /// (A word at a time: an array of them would be written and read in pieces of different size.)
     ///
     /// # Safety
-    /// As for [`lanes`](Self::lanes).
+    /// As for [`lanes`](Self::lanes), and [`write`](Self::write).
     #[inline(always)]
-    unsafe fn word(&mut self) -> i64 {
+    unsafe fn word<const VALUES: bool>(&mut self, values: *mut u8) -> u64 {
         // SAFETY: the caller's.
         unsafe {
-            let low = self.lanes();
-            let mut hits = K::equal(self.mask, low, extreme::<K, LANES>(low));
-            if K::LANES < 64 {
-                let high = self.lanes();
-                hits |= K::equal(self.mask, high, extreme::<K, LANES>(high)) << K::LANES;
-                self.unordered |= self.kind.unordered(low, high);
+            let mut read = [_mm512_setzero_si512(); 2];
+            let mut hits = 0;
+            for at in 0..64 / K::LANES {
+                read[at] = self.lanes();
+                let best = extreme::<K, LANES, true>(read[at]);
+                hits |= K::equal(self.mask, read[at], best) << (at * K::LANES);
+                if VALUES {
+                    self.untold |= self.write(values.add(at * K::LANES / LANES * K::SIZE), best);
+                }
             }
-            hits as i64
+            self.unordered |= self.kind.unordered(read[0], read[64 / K::LANES - 1]);
+            hits
         }
     }
 }
 
-/// The largest of each `LANES` neighbouring lanes, in all of them.
+/// The extreme of each `LANES` neighbouring lanes, in all of them.
 ///
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
+unsafe fn extreme<K: Kind, const LANES: usize, const LARGEST: bool>(mut best: __m512i) -> __m512i {
     // SAFETY: the caller has AVX-512.
     unsafe {
         if LANES * K::SIZE >= 32 {
-            best = K::larger(best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
+            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
         }
         if LANES * K::SIZE >= 16 {
-            best = K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
+            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
         }
-        best = K::larger(best, _mm512_rol_epi64::<32>(best));
-        best = K::larger(best, _mm512_rol_epi64::<16>(best));
+        best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<32>(best));
+        best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<16>(best));
         if K::SIZE == 1 {
-            best = K::larger(best, _mm512_rol_epi64::<8>(best));
+            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<8>(best));
         }
         best
     }

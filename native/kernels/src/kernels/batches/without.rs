@@ -8,7 +8,7 @@ pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
 }
 
 /// Nor these.
-pub fn pay_masked(_: usize, _: usize, _: usize) -> bool {
+pub fn pay_masked(_: usize, _: usize, _: usize, _: bool) -> bool {
     false
 }
 

@@ -1,0 +1,120 @@
+//! Both ends of the order at once, with AVX-512: values alone, and no row is read twice.
+//!
+//! Two rows at a time, so that one comparison notices NaN in both. Where a lane does not tell the element, which only its
+//! place does, the batch is done once more for that end of the order alone.
+
+use crate::isa::{Task, avx512};
+use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
+use crate::kernels::batches::join::Join;
+use crate::kernels::batches::kind::Kind;
+use crate::kernels::outputs::Outputs;
+use crate::kernels::prefetch::prefetch;
+use std::arch::x86_64::*;
+
+impl Batches {
+    /// Does the batches one after the other.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`], where both ends are wanted.
+    pub unsafe fn in_chunks_at_both_ends<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.len <= K::LANES {
+                true => avx512::run(Both::<K, true>(self, kind)),
+                false => avx512::run(Both::<K, false>(self, kind)),
+            }
+        }
+    }
+
+    /// Writes the largest and the smallest elements of a batch, of which these are the widened lanes.
+    ///
+    /// # Safety
+    /// As for [`in_chunks_at_both_ends`](Self::in_chunks_at_both_ends), of so many rows as the kind has in a batch.
+    #[inline(always)]
+    pub unsafe fn write_both<K: Kind>(&self, kind: K, start: usize, largest: __m512i, smallest: __m512i) {
+        let (to, other) = (self.to.values.wrapping_add(start * K::SIZE), self.other.wrapping_add(start * K::SIZE));
+        // SAFETY: the caller's.
+        unsafe {
+            if !kind.write(to, largest) {
+                self.look_for(start, K::ROWS, self.largest, to);
+            }
+            if !kind.write(other, smallest) {
+                self.look_for(start, K::ROWS, !self.largest, other);
+            }
+        }
+    }
+
+    /// Writes the elements of some rows at one end of the order by their places.
+    ///
+    /// # Safety
+    /// As for [`in_chunks_at_both_ends`](Self::in_chunks_at_both_ends), of a batch without NaN.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn look_for(&self, start: usize, rows: usize, largest: bool, values: *mut u8) {
+        let (lines, to) = (self.lines.from(start as isize), Outputs { values, ..Outputs::NOTHING });
+        let one = Self { lines, rows, largest, to, other: std::ptr::null_mut(), ..*self };
+        // SAFETY: the caller's. (No row is done where another thread has written NaN since: then it is any element.)
+        unsafe { one.run() };
+    }
+}
+
+/// One batch after the other, of rows that a vector holds where `ONE`, else of longer ones.
+struct Both<'a, K, const ONE: bool>(&'a Batches, K);
+
+impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
+    type Output = usize;
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        let Self(batches, kind) = self;
+        let len = batches.len;
+        // SAFETY: the caller has AVX-512.
+        let join = if ONE { unsafe { Join::new::<K>(len) } } else { Join::WHOLE };
+        for start in batches.starts(K::ROWS) {
+            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
+            unsafe {
+                let mut largest = [_mm512_setzero_si512(); ROWS / 2];
+                let mut smallest = largest;
+                let mut unordered = 0;
+                for at in 0..K::ROWS / 2 {
+                    let row = (start + 2 * at) as isize;
+                    let (one, other) = (batches.lines.from(row).data, batches.lines.from(row + 1).data);
+                    let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
+                    let (mut high, mut low) = ([a, b], [a, b]);
+                    unordered |= kind.unordered(a, b);
+                    // The last vector overlaps the one before: an extremum does not mind reading an element twice.
+                    for from in (K::LANES..if ONE { 0 } else { len }).step_by(K::LANES) {
+                        let from = from.min(len - K::LANES) * K::SIZE;
+                        let (one, other) = (one.add(from), other.add(from));
+                        let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
+                        high = [K::larger(a, high[0]), K::larger(b, high[1])];
+                        low = [K::smaller(a, low[0]), K::smaller(b, low[1])];
+                        unordered |= kind.unordered(a, b);
+                    }
+                    largest[at] = join.pair::<K, true>(high[0], high[1]);
+                    smallest[at] = join.pair::<K, false>(low[0], low[1]);
+                }
+                if unordered != 0 {
+                    return start;
+                }
+                batches.write_both(kind, start, join.all::<K, true>(largest), join.all::<K, false>(smallest));
+            }
+        }
+        batches.rows
+    }
+}
+
+/// The next lanes of a row; where a vector holds all of its `len` elements, the rest of it is empty.
+///
+/// # Safety
+/// AVX-512 is in force, and there are as many elements.
+#[inline(always)]
+unsafe fn read<K: Kind, const ONE: bool>(kind: K, from: *const u8, len: usize) -> __m512i {
+    prefetch::<VECTOR>(from.wrapping_add(AHEAD));
+    // SAFETY: the caller's.
+    unsafe {
+        kind.lanes(match ONE {
+            true => K::load(_mm512_setzero_si512(), u64::MAX >> (64 - len), from),
+            false => _mm512_loadu_epi8(from.cast()),
+        })
+    }
+}

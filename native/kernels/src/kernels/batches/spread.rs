@@ -1,0 +1,78 @@
+//! Several short rows of narrow elements in one vector: each spread over a power of two lanes, and one lane of each.
+
+use crate::kernels::batches::batch::VECTOR;
+use crate::kernels::batches::kind::Kind;
+use crate::kernels::batches::padded::{HALF, MOST};
+use std::arch::x86_64::*;
+
+/// For each vector of lanes, which lane of another one it has.
+type Permutation = [u8; VECTOR];
+
+/// What spreads rows of each length, of elements of one byte and of two.
+static SPREAD: [[Permutation; MOST + 1]; 2] = [spreading(1), spreading(2)];
+
+/// What brings the first lanes of rows together, by the lanes that a row fills: of elements of one byte and of two.
+static GATHER: [[Permutation; 2]; 2] =
+    [[gathering(1, HALF), gathering(1, MOST)], [gathering(2, HALF), gathering(2, MOST)]];
+
+const fn spreading(size: usize) -> [Permutation; MOST + 1] {
+    let mut all = [[0; VECTOR]; MOST + 1];
+    let mut len = 1;
+    while len <= MOST {
+        let lanes = if len > HALF { MOST } else { HALF };
+        let mut lane = 0;
+        while lane < VECTOR / size {
+            let (row, at) = (lane / lanes, lane % lanes);
+            all[len][lane * size] = (row * len + if at < len { at } else { len - 1 }) as u8;
+            lane += 1;
+        }
+        len += 1;
+    }
+    all
+}
+
+const fn gathering(size: usize, lanes: usize) -> Permutation {
+    let mut all = [0; VECTOR];
+    let mut row = 0;
+    while row < VECTOR / size / lanes {
+        all[row * size] = (row * lanes) as u8;
+        row += 1;
+    }
+    all
+}
+
+/// Rows of `len` elements that follow one another, spread; what is left of their lanes has their last element.
+///
+/// # Safety
+/// AVX-512 with VBMI is in force.
+#[inline(always)]
+pub unsafe fn spread<K: Kind>(elements: __m512i, len: usize) -> __m512i {
+    // SAFETY: the caller has both.
+    unsafe { permuted::<K>(&SPREAD[K::SIZE - 1][len], elements) }
+}
+
+/// The first of each `LANES` lanes, side by side.
+///
+/// # Safety
+/// AVX-512 with VBMI is in force.
+#[inline(always)]
+pub unsafe fn gathered<K: Kind, const LANES: usize>(lanes: __m512i) -> __m512i {
+    // SAFETY: the caller has both.
+    unsafe { permuted::<K>(&GATHER[K::SIZE - 1][(LANES == MOST) as usize], lanes) }
+}
+
+/// The narrow lanes of a vector, moved about.
+///
+/// # Safety
+/// AVX-512 with VBMI is in force.
+#[inline(always)]
+unsafe fn permuted<K: Kind>(permutation: &Permutation, lanes: __m512i) -> __m512i {
+    // SAFETY: the caller has both.
+    unsafe {
+        let permutation = _mm512_loadu_epi8(permutation.as_ptr().cast());
+        match K::SIZE {
+            1 => _mm512_permutexvar_epi8(permutation, lanes),
+            _ => _mm512_permutexvar_epi16(permutation, lanes),
+        }
+    }
+}
