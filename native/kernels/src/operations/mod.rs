@@ -5,6 +5,7 @@ pub mod block;
 pub mod extremum;
 pub mod found;
 pub mod input;
+pub mod line;
 pub mod onehot;
 pub mod plan;
 pub mod read_bandwidth;

@@ -11,6 +11,7 @@ use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
 use crate::operations::input::{Input, Omission};
+use crate::operations::line;
 use crate::operations::plan::{Demand, POSITIONS, Plan};
 use crate::operations::results::Results;
 use crate::operations::sink::{Sink, Tile};
@@ -32,6 +33,10 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
     if small::is_small(elements) && !input.swapped {
         // SAFETY: the caller's promise.
         return unsafe { small::reduce(input, layout, sink) };
+    }
+    if line::serves(&input, layout, sink) && threads::num_threads(elements.saturating_mul(input.element.size())) == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { line::reduce(input, layout, sink) };
     }
     // SAFETY: the caller's promise.
     unsafe { reduce_ends([(input, None)], layout, [sink]) }
