@@ -7,7 +7,7 @@
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::spread::{gathered, spread};
+use crate::kernels::batches::spread::{HALF, MOST, gathered, spread};
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
@@ -15,12 +15,6 @@ use std::mem::MaybeUninit;
 
 /// Rows of a batch.
 pub const ROWS: usize = 8;
-
-/// Lanes of the longest row.
-pub const MOST: usize = 16;
-
-/// Lanes of a row that half as many suffice for.
-pub const HALF: usize = MOST / 2;
 
 /// Whether this is the way for rows of `len` elements of `size` bytes. What spreads them is no part of the instruction
 /// set.

@@ -2,8 +2,13 @@
 
 use crate::kernels::batches::batch::VECTOR;
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::padded::{HALF, MOST};
 use std::arch::x86_64::*;
+
+/// Lanes of the longest row.
+pub const MOST: usize = 16;
+
+/// Lanes of a row that half as many suffice for.
+pub const HALF: usize = MOST / 2;
 
 /// For each vector of lanes, which lane of another one it has.
 type Permutation = [u8; VECTOR];
