@@ -6,7 +6,6 @@ the process by (:mod:`extremum.graph.shown`): they are hidden from it, and it ru
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import onnx
 
 from extremum.errors import ModelError
 from extremum.graph import nodes
+from extremum.runtimes.watched import ended
 
 __all__ = ["raised"]
 
@@ -59,8 +59,7 @@ def raised(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         return _with_domains(onnx.ModelProto.FromString(child.stdout), lambda domain: domain.removeprefix(_HIDDEN))
     if child.returncode == 3:
         raise _refusal(opset, child.stdout.decode())
-    ended = signal.Signals(-child.returncode).name if child.returncode < 0 else f"exit status {child.returncode}"
-    raise _refusal(opset, f"onnx's converter ended with {ended}")
+    raise _refusal(opset, f"onnx's converter ended with {ended(child.returncode)}")
 
 
 def _with_domains(model: onnx.ModelProto, called: Callable[[str], str]) -> onnx.ModelProto:

@@ -22,7 +22,7 @@ from extremum.printable import printable
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.runtime import Feeds, Run, Runtime
 
-__all__ = ["Here", "NoAnswerError", "Watched"]
+__all__ = ["Here", "NoAnswerError", "Watched", "ended"]
 
 # In seconds. A runtime may compile for a long time when it is imported.
 _TO_START = 300.0
@@ -136,10 +136,14 @@ class Watched:
         if process.is_alive():
             process.kill()
             process.join()
-        code = process.exitcode or 0
-        with contextlib.suppress(ValueError):
-            return signal.Signals(-code).name
-        return f"exit status {code}"
+        return ended(process.exitcode or 0)
+
+
+def ended(code: int) -> str:
+    """Return how a process ended, by the code that Python has of it."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name
+    return f"exit status {code}"
 
 
 def _serve(name: str, pipe: Connection) -> None:
