@@ -64,7 +64,8 @@ impl Compared for Bool {
     const TOLD: bool = false;
     #[inline(always)]
     fn lane<O: Order>(self) -> u8 {
-        (self.0 != 0) as u8
+        // True is the largest lane there is: nothing after it can win, and nobody looks there.
+        ((self.0 != 0) as u8).wrapping_neg()
     }
     #[inline(always)]
     fn from_lane(lane: u8) -> (Self, bool) {
@@ -76,7 +77,7 @@ impl Ranked for Bool {
     type Rank = u8;
     #[inline(always)]
     fn rank<O: Order>(self) -> u8 {
-        self.lane::<O>()
+        (self.0 != 0) as u8
     }
     #[inline(always)]
     fn from_rank<O: Order>(rank: u8) -> Self {

@@ -4,13 +4,13 @@
 //! answer is read a second time, from cache. The scan starts at the end whose ties win, so that "strictly
 //! better" is the only comparison.
 
-use crate::element::compare::{Compared, Key, Lane, utmost};
+use crate::element::compare::{Compared, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::seek::seek;
+use crate::kernels::seek::{LOOK, seek, seek_utmost};
 use crate::kernels::source::{Lines, Source};
 use crate::kernels::sweep::{BLOCK, DISTANCE, Sweep, asks_ahead};
 use crate::kernels::sweep_ends::sweep_ends;
@@ -61,7 +61,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
                         _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
                     };
                     if sought {
-                        if ahead {
+                        if ahead && S::Element::HEAD.two_keys {
+                            prefetch::<LOOK>(next);
+                        } else if ahead {
                             prefetch::<AHEAD>(next);
                         }
                         self.look(end, to[end], row, source, key, place);
@@ -174,18 +176,49 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
     end: *const u8,
 ) -> [Found<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
-    let block = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
     // (In an array they would be in memory.)
     let mut first: Found<S::Element> = (None, (0, len));
     let mut second = first;
+    let is_utmost = |first: &Found<S::Element>, second: &Found<S::Element>| {
+        first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>()))
+    };
+    let mut left = 0..len;
+    // SAFETY: the elements are there.
+    unsafe {
+        let head = S::Element::HEAD;
+        if len >= head.least && (head.two_keys || !X::BOTH && !S::MASKED) {
+            let head = head.len.min(len);
+            let start = if last { len - head } else { 0 };
+            first = hoped::<S, X::First>(source, start, head, last);
+            if X::BOTH {
+                second = hoped::<S, X::Second>(source, start, head, last);
+            }
+            if is_utmost(&first, &second) {
+                return [first, second];
+            }
+            if S::Element::HEAD.two_keys {
+                left = if last { 0..start } else { head..len };
+            } else {
+                first.0 = None;
+            }
+        }
+    }
+    let block = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
     // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
     // the second-level cache.
+    let line = LINE / size;
     let offset = data.cast::<u8>().align_offset(LINE) / size;
-    let blocks = len.saturating_sub(offset).div_ceil(block).max(1);
-    for step in 0..blocks {
-        let number = if last { blocks - 1 - step } else { step };
-        let start = if number == 0 { 0 } else { offset + number * block };
-        let stop = len.min(offset + (number + 1) * block);
+    while !left.is_empty() {
+        let (start, stop) = if last {
+            let least = left.end.saturating_sub(block);
+            let up = offset.wrapping_sub(least) & (line - 1);
+            (if least <= offset { 0 } else { least + up }, left.end)
+        } else {
+            let most = left.start + block;
+            let up = offset.wrapping_sub(most) & (line - 1);
+            (left.start, len.min(most + up))
+        };
+        left = if last { 0..start } else { stop..len };
         // Not beyond what will be read: to ask for what is in no cache takes long.
         let ahead = data.wrapping_add(stop).cast::<u8>().wrapping_add(DISTANCE) <= end;
         // Nothing is beyond NaN, which is at both ends.
@@ -199,8 +232,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
                 if other.is_some() {
                     second = (other, (start, stop));
                 }
-                if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>()))
-                {
+                if is_utmost(&first, &second) {
                     break;
                 }
             } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0, ahead) {
@@ -212,4 +244,17 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
         }
     }
     [first, second]
+}
+
+/// The key that no other beats, and where it lies in a part of a row; or else the one that loses to all, anywhere in it.
+///
+/// # Safety
+/// There are `len >= 1` elements from `start` on.
+#[inline(always)]
+unsafe fn hoped<S: Source, O: Order>(source: S, start: usize, len: usize, last: bool) -> Found<S::Element> {
+    // SAFETY: the caller's.
+    match unsafe { seek_utmost::<S, O>(source.skip(start), len, last) } {
+        Some((from, to)) => (Some(utmost::<O, _>()), (start + from, start + to)),
+        None => (Some(worst::<O, _>()), (start, start + len)),
+    }
 }

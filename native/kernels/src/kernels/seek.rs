@@ -43,6 +43,44 @@ pub unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize,
     at + if LAST { LANES - 1 - distance } else { distance }
 }
 
+/// Elements that are searched for the utmost key between two looks.
+pub const LOOK: usize = 256;
+
+/// Where a stretch lies that holds the first (or last) of the elements with the key that no other beats, if there is one.
+///
+/// # Safety
+/// There are `len >= 1` elements.
+#[inline(always)]
+pub unsafe fn seek_utmost<S: Source, O: Order>(source: S, len: usize, last: bool) -> Option<(usize, usize)> {
+    // SAFETY: every place asked for lies in `0..len`.
+    let hit = |at| unsafe { source.lane::<O>(at) }.key::<O>() == utmost::<O, _>();
+    if len < LANES {
+        return (0..len).any(hit).then_some((0, len));
+    }
+    let mut done = 0;
+    while done < len {
+        // What is left at the far edge overlaps a stretch without a hit, which does no harm.
+        let stretch = if done == 0 || len < LOOK { LANES } else { LOOK };
+        let far = done.min(len - stretch);
+        let start = if last { len - stretch - far } else { far };
+        let mut any = false;
+        if stretch == LANES {
+            for step in 0..LANES {
+                any |= hit(start + step);
+            }
+        } else {
+            for step in 0..LOOK {
+                any |= hit(start + step);
+            }
+        }
+        if any {
+            return Some((start, start + stretch));
+        }
+        done += stretch;
+    }
+    None
+}
+
 /// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
 /// whether it has one or not.
 #[inline(always)]

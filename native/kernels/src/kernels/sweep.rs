@@ -9,6 +9,9 @@ use std::mem::MaybeUninit;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
+    /// How much of a row is searched, before any of it is swept, for the key that no other beats: nothing after it can win.
+    const HEAD: Head = Head::NONE;
+
     /// The extreme key of a block, if it is better than the champion so far. Where `ahead`, what comes after it is asked for.
     ///
     /// # Safety
@@ -25,11 +28,51 @@ pub trait Sweep: Compared {
     }
 }
 
-macro_rules! by_lanes {
-    ($($type:ty)*) => {$(impl Sweep for $type {})*};
+/// The beginning of a row, from the end whose ties win.
+pub struct Head {
+    /// Elements of the beginning.
+    pub len: usize,
+    /// Elements of the shortest row that is worth it.
+    pub least: usize,
+    /// Whether there are but two keys, so that the search says all.
+    pub two_keys: bool,
 }
 
-by_lanes!(Bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+impl Head {
+    /// There is nothing to search for.
+    const NONE: Self = Self { len: 0, least: usize::MAX, two_keys: false };
+}
+
+impl Sweep for f32 {}
+
+impl Sweep for f64 {}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl Sweep for $type {
+            // (Among random bytes there is an extreme in it.)
+            const HEAD: Head = Head {
+                len: if size_of::<$type>() == 1 { 2048 } else { LANES },
+                least: BLOCK / size_of::<$type>(),
+                two_keys: false,
+            };
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+impl Sweep for Bool {
+    const HEAD: Head = Head { len: BLOCK, least: 1, two_keys: true };
+    /// By bytes, the copies of whose loop are there already: any but zero is true.
+    #[inline(always)]
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<u8>, ahead: bool) -> Option<u8> {
+        let reach = champion.map(|champion| if O::LARGEST { champion } else { champion.min(1) });
+        // SAFETY: the caller's; a bool is a byte.
+        let best = unsafe { sweep_lanes::<u8, O>(data.cast(), len, reach, ahead) };
+        best.map(|byte| if byte == 0 { 0 } else { u8::MAX })
+    }
+}
 
 /// Bytes that are swept before the best value so far is compared: long enough to hide the comparison, short
 /// enough to be still in the first-level cache when the answer is looked up in it.

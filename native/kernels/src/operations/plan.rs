@@ -20,6 +20,9 @@ const SHORT: usize = 64;
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
+/// Rows of more bools than this end early more often than not, one by one.
+const BOOLS: usize = 256;
+
 /// Which kernel reads a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -48,6 +51,8 @@ pub enum Form {
 pub struct Demand {
     /// Whether the bytes of each element are in the order that is foreign to this machine.
     pub swapped: bool,
+    /// Whether there are but two keys, so that rows end early.
+    pub two_keys: bool,
     /// Whether elements are left out.
     pub omits: bool,
     /// Whether a mask alone says which.
@@ -97,17 +102,18 @@ impl<'a> Plan<'a> {
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
+        let paid = !(demand.two_keys && reduced.len > BOOLS);
         let follow = kept.strides.input == (reduced.len * size) as isize;
         let follow_in_mask = follow && kept.strides.mask == reduced.len as isize;
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced) && pay(size, kept.len, reduced.len, follow) => {
+            None if paid && contiguous(&reduced) && pay(size, kept.len, reduced.len, follow) => {
                 Form::RowBatches { packed: false }
             }
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
-            None if masked(&reduced) && pay_masked(size, kept.len, reduced.len, follow_in_mask) => {
+            None if paid && masked(&reduced) && pay_masked(size, kept.len, reduced.len, follow_in_mask) => {
                 Form::RowBatches { packed: false }
             }
             None if masked(&reduced) && !short => Form::Rows { packed: false },

@@ -3,6 +3,7 @@
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 
+use crate::element::ElementType;
 use crate::isa::InstructionSet;
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::descent::TILE;
@@ -60,7 +61,8 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     let origin = layout.origin;
     let masked = omission.is_some_and(Omission::is_of_mask);
     let wide = InstructionSet::current().is_wide();
-    let demand = Demand { swapped: input.swapped, omits: omission.is_some(), masked, wide };
+    let two_keys = input.element == ElementType::Bool;
+    let demand = Demand { swapped: input.swapped, two_keys, omits: omission.is_some(), masked, wide };
     let plan = Plan::new(input.element.size(), demand, layout, num_threads);
     let tiles = plan.tiles();
     let blocks = Blocks { inputs: ends.map(|end| end.0), omissions: ends.map(|end| end.1), plan: &plan, wide };
