@@ -19,3 +19,4 @@ pub mod source;
 pub mod sweep;
 pub mod sweep_ends;
 pub mod transpose;
+pub mod zip;

@@ -21,8 +21,11 @@ pub struct Pack {
     pub size: usize,
     /// Whether the bytes of each element stand in the other order.
     pub swapped: bool,
-    /// Receives the block, [`pitch`] elements from one `outer` position to the next.
+    /// Receives the block.
     pub to: *mut u8,
+    /// Bytes there from one `outer` position to the next: at least the inner length in whole vectors, unless that is a
+    /// multiple of theirs or less than one.
+    pub step: usize,
 }
 
 /// Elements from one outer position of a packed block to the next: the inner length in whole vectors.
@@ -37,14 +40,24 @@ impl Task for Pack {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(matches!(self.size, 1 | 2 | 4 | 8));
-        debug_assert!(self.outer.0 * pitch(self.inner.0, self.size) * self.size <= SCRATCH);
+        debug_assert!(self.outer.0 < 2 || self.inner.0 * self.size <= self.step);
         // SAFETY: the caller vouches for the block and for the room in `to`.
         unsafe {
+            let turned = match self.size {
+                1 => self.turn::<u8>(),
+                2 => self.turn::<u16>(),
+                4 => self.turn::<u32>(),
+                _ => self.turn::<u64>(),
+            };
             match (self.size, self.swapped) {
-                (1, _) => self.copy::<u8>(),
-                (2, false) => self.copy::<u16>(),
-                (4, false) => self.copy::<u32>(),
-                (_, false) => self.copy::<u64>(),
+                (1, _) | (_, false) if turned => {}
+                (1, _) => self.gather(|bits: u8| bits),
+                (2, false) => self.gather(|bits: u16| bits),
+                (4, false) => self.gather(|bits: u32| bits),
+                (_, false) => self.gather(|bits: u64| bits),
+                (2, true) if turned => self.mend(u16::swap_bytes),
+                (4, true) if turned => self.mend(u32::swap_bytes),
+                (_, true) if turned => self.mend(u64::swap_bytes),
                 (2, true) => self.gather(u16::swap_bytes),
                 (4, true) => self.gather(u32::swap_bytes),
                 (_, true) => self.gather(u64::swap_bytes),
@@ -54,18 +67,34 @@ impl Task for Pack {
 }
 
 impl Pack {
+    /// Transposes a block whose outer axis is contiguous, where there is enough for vectors; says whether it did.
+    ///
     /// # Safety
     /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
-    unsafe fn copy<T: Square>(&self) {
+    unsafe fn turn<T: Square>(&self) -> bool {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
-        if outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES {
-            // SAFETY: inside the block, and the pitch leaves room for whole vectors.
-            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to.cast(), pitch(inner, self.size)) }
-        } else {
-            // SAFETY: the caller's.
-            unsafe { self.gather(|value: T| value) }
+        let turns = outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES;
+        if turns {
+            // SAFETY: inside the block, and the step leaves room for whole vectors.
+            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to, self.step) }
+        }
+        turns
+    }
+
+    /// Mends what has been turned, in its place: read from elsewhere, it would not be known to be apart.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; `T` has the size of the elements, which have been turned.
+    #[inline(always)]
+    unsafe fn mend<T: Copy>(&self, mend: impl Fn(T) -> T) {
+        for row in 0..self.outer.0 {
+            let line = self.to.wrapping_add(row * self.step).cast::<T>();
+            for at in 0..self.inner.0 {
+                // SAFETY: inside what has been turned.
+                unsafe { line.add(at).write_unaligned(mend(line.add(at).read_unaligned())) };
+            }
         }
     }
 
@@ -75,20 +104,19 @@ impl Pack {
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
-        let pitch = pitch(inner, self.size);
         for row in 0..outer {
             let from = self.data.wrapping_offset(outer_stride * row as isize);
-            let to = self.to.cast::<T>().wrapping_add(row * pitch);
+            let to = self.to.wrapping_add(row * self.step).cast::<T>();
             if inner_stride == size_of::<T>() as isize {
                 for at in 0..inner {
                     // SAFETY: inside the block.
-                    unsafe { to.add(at).write(mend(from.cast::<T>().add(at).read_unaligned())) };
+                    unsafe { to.add(at).write_unaligned(mend(from.cast::<T>().add(at).read_unaligned())) };
                 }
             } else {
                 for at in 0..inner {
                     let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
                     // SAFETY: inside the block.
-                    unsafe { to.add(at).write(mend(element.read_unaligned())) };
+                    unsafe { to.add(at).write_unaligned(mend(element.read_unaligned())) };
                 }
             }
         }

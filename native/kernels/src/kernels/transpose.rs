@@ -8,19 +8,19 @@
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports, unused_macros))]
 
 use crate::kernels::cache_line::Aligned;
+use crate::kernels::zip::Zip;
 use std::array::from_fn;
-use std::ops::Range;
 
 /// A square that can be transposed in registers.
 pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
 
-    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `pitch` elements apart.
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart.
     ///
     /// # Safety
     /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares.
-    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize);
+    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize);
 }
 
 /// Bytes of a vector.
@@ -44,6 +44,10 @@ fn rows_read_beyond(rows: usize, stride: isize, len: usize, whole: usize) -> usi
     }
 }
 
+/// Rows that all strips take before the next ones, where rows are long and far apart: a line of the cache is read to its end
+/// while it is there. Sixteen lines with a large power of two between them fit the second-level cache.
+const BLOCK: usize = 16;
+
 /// Transposes with squares of `N` lanes, strip by strip of `N` columns.
 ///
 /// # Safety
@@ -54,30 +58,38 @@ unsafe fn by_squares<T: Zip, const N: usize>(
     stride: isize,
     rows: usize,
     len: usize,
-    to: *mut T,
-    pitch: usize,
+    to: *mut u8,
+    step: usize,
 ) {
     // Squares with rows that may not be read in whole vectors are read from a copy.
     let whole_vectors = len.next_multiple_of(N) * size_of::<T>();
     let safe = rows_read_beyond(rows, stride, len * size_of::<T>(), whole_vectors);
     let whole = safe - safe % N;
-    let mut column = 0;
-    while column < len {
-        let width = N.min(len - column);
-        // SAFETY: the strip's squares end inside the rows.
-        unsafe {
-            let from = from.cast::<T>().add(column).cast();
-            let to = to.add(column * pitch);
-            // Columns that nobody asked for are not even computed.
-            match width {
-                ..=2 => strip::<T, N, 2>(from, stride, whole, to, pitch, width),
-                3..=4 => strip::<T, N, 4>(from, stride, whole, to, pitch, width),
-                5..=8 => strip::<T, N, 8>(from, stride, whole, to, pitch, width),
-                _ => strip::<T, N, 16>(from, stride, whole, to, pitch, width),
+    // What is farther apart is finished first: the rows, or else the columns.
+    let block = if len > 4 * N && stride.unsigned_abs() > step { BLOCK } else { usize::MAX };
+    let mut row = 0;
+    while row < rows {
+        let squares = block.min(whole - row.min(whole));
+        let height = if squares > 0 { squares } else { rows - row };
+        let mut column = 0;
+        while column < len {
+            let width = N.min(len - column);
+            // SAFETY: the strip's squares end inside the rows.
+            unsafe {
+                let from = from.cast::<T>().add(column).byte_offset(stride * row as isize).cast();
+                let to = to.add(column * step).cast::<T>().add(row).cast();
+                // Columns that nobody asked for are not even computed.
+                match width {
+                    _ if squares == 0 => rest::<T, N>(from, stride, height, to, step, width),
+                    ..=2 => strip::<T, N, 2>(from, stride, squares, to, step, width),
+                    3..=4 => strip::<T, N, 4>(from, stride, squares, to, step, width),
+                    5..=8 => strip::<T, N, 8>(from, stride, squares, to, step, width),
+                    _ => strip::<T, N, 16>(from, stride, squares, to, step, width),
+                }
             }
-            rest::<T, N>(from, stride, whole..rows, to, pitch, width);
+            column += N;
         }
-        column += N;
+        row += height;
     }
 }
 
@@ -90,14 +102,16 @@ unsafe fn strip<T: Zip, const N: usize, const W: usize>(
     from: *const u8,
     stride: isize,
     rows: usize,
-    to: *mut T,
-    pitch: usize,
+    to: *mut u8,
+    step: usize,
     width: usize,
 ) {
     let mut row = 0;
     while row < rows {
         // SAFETY: the caller's.
-        unsafe { square::<T, N, W>(from.offset(stride * row as isize), stride, to.add(row), pitch, width) };
+        unsafe {
+            square::<T, N, W>(from.offset(stride * row as isize), stride, to.cast::<T>().add(row).cast(), step, width)
+        };
         row += N;
     }
 }
@@ -110,22 +124,24 @@ unsafe fn strip<T: Zip, const N: usize, const W: usize>(
 unsafe fn rest<T: Zip, const N: usize>(
     from: *const u8,
     stride: isize,
-    rows: Range<usize>,
-    to: *mut T,
-    pitch: usize,
+    rows: usize,
+    to: *mut u8,
+    step: usize,
     width: usize,
 ) {
-    for start in rows.clone().step_by(N) {
+    for start in (0..rows).step_by(N) {
         let mut copy = Aligned([[0u8; VECTOR]; N]);
-        for (row, line) in (start..rows.end).zip(&mut copy.0) {
+        for (row, line) in (start..rows).zip(&mut copy.0) {
             // SAFETY: `width` elements of a row that exists; a line has room for `N`.
             unsafe {
                 let source = from.offset(stride * row as isize);
                 source.copy_to_nonoverlapping(line.as_mut_ptr(), width * size_of::<T>());
             }
         }
-        // SAFETY: the copy is a whole square, and the pitch leaves room for whole vectors.
-        unsafe { square::<T, N, 16>(copy.0.as_ptr().cast(), VECTOR as isize, to.add(start), pitch, width) };
+        // SAFETY: the copy is a whole square, and there is room for whole vectors.
+        unsafe {
+            square::<T, N, 16>(copy.0.as_ptr().cast(), VECTOR as isize, to.cast::<T>().add(start).cast(), step, width)
+        };
     }
 }
 
@@ -137,8 +153,8 @@ unsafe fn rest<T: Zip, const N: usize>(
 unsafe fn square<T: Zip, const N: usize, const W: usize>(
     corner: *const u8,
     stride: isize,
-    to: *mut T,
-    pitch: usize,
+    to: *mut u8,
+    step: usize,
     width: usize,
 ) {
     // SAFETY: the caller's.
@@ -155,114 +171,40 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
         }
         for column in 0..W.min(N) {
             if column < width {
-                T::store(to.add(column * pitch), vectors[column]);
+                T::store(to.add(column * step).cast(), vectors[column]);
             }
         }
     }
 }
 
-/// Interleaving two vectors of 16 bytes.
-trait Zip: Copy {
-    type Vector: Copy;
-    /// # Safety
-    /// A whole vector may be read.
-    unsafe fn load(from: *const u8) -> Self::Vector;
-    /// # Safety
-    /// A whole vector may be written.
-    unsafe fn store(to: *mut Self, vector: Self::Vector);
-    /// # Safety
-    /// None is needed: zips are part of the baseline.
-    unsafe fn zip_low(a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// # Safety
-    /// None is needed: zips are part of the baseline.
-    unsafe fn zip_high(a: Self::Vector, b: Self::Vector) -> Self::Vector;
-}
-
 macro_rules! squares {
-    ($($type:ty, $lanes:literal, $vector:ty, $load:expr, $store:expr, $low:path, $high:path;)*) => {$(
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        impl Zip for $type {
-            type Vector = $vector;
-            /// # Safety
-            /// A whole vector may be read.
-            #[inline(always)]
-            unsafe fn load(from: *const u8) -> $vector {
-                // SAFETY: the caller's.
-                unsafe { $load(from.cast()) }
-            }
-            /// # Safety
-            /// A whole vector may be written.
-            #[inline(always)]
-            unsafe fn store(to: *mut $type, vector: $vector) {
-                // SAFETY: the caller's.
-                unsafe { $store(to.cast(), vector) }
-            }
-            /// # Safety
-            /// None is needed: zips are part of the baseline.
-            #[inline(always)]
-            unsafe fn zip_low(a: $vector, b: $vector) -> $vector {
-                // SAFETY: part of the architecture's baseline.
-                #[allow(unused_unsafe)]
-                unsafe { $low(a, b) }
-            }
-            /// # Safety
-            /// None is needed: zips are part of the baseline.
-            #[inline(always)]
-            unsafe fn zip_high(a: $vector, b: $vector) -> $vector {
-                // SAFETY: part of the architecture's baseline.
-                #[allow(unused_unsafe)]
-                unsafe { $high(a, b) }
-            }
-        }
-
+    ($($type:ty, $lanes:literal;)*) => {$(
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         impl Square for $type {
             const LANES: usize = $lanes;
             #[inline(always)]
-            unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize) {
+            unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize) {
                 // SAFETY: the caller's.
-                unsafe { by_squares::<$type, $lanes>(from, stride, rows, len, to, pitch) }
+                unsafe { by_squares::<$type, $lanes>(from, stride, rows, len, to, step) }
             }
         }
     )*};
 }
 
-#[cfg(target_arch = "x86_64")]
-mod vectors {
-    use crate::kernels::transpose::{Square, Zip, by_squares};
-    use std::arch::x86_64::*;
-    squares! {
-        u8, 16, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi8, _mm_unpackhi_epi8;
-        u16, 8, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi16, _mm_unpackhi_epi16;
-        u32, 4, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi32, _mm_unpackhi_epi32;
-        u64, 2, __m128i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpacklo_epi64, _mm_unpackhi_epi64;
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-mod vectors {
-    use crate::kernels::transpose::{Square, Zip, by_squares};
-    use std::arch::aarch64::*;
-    squares! {
-        u8, 16, uint8x16_t, vld1q_u8, vst1q_u8, vzip1q_u8, vzip2q_u8;
-        u16, 8, uint16x8_t, vld1q_u16, vst1q_u16, vzip1q_u16, vzip2q_u16;
-        u32, 4, uint32x4_t, vld1q_u32, vst1q_u32, vzip1q_u32, vzip2q_u32;
-        u64, 2, uint64x2_t, vld1q_u64, vst1q_u64, vzip1q_u64, vzip2q_u64;
-    }
-}
+squares! { u8, 16; u16, 8; u32, 4; u64, 2; }
 
 /// Other architectures copy element by element.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl<T: Copy> Square for T {
     const LANES: usize = 1;
     #[inline(always)]
-    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut Self, pitch: usize) {
+    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize) {
         for row in 0..rows {
             for column in 0..len {
                 // SAFETY: the caller's.
                 unsafe {
                     let element = from.offset(stride * row as isize).cast::<T>().add(column).read_unaligned();
-                    to.add(column * pitch + row).write(element);
+                    to.add(column * step).cast::<Self>().add(row).write_unaligned(element);
                 }
             }
         }

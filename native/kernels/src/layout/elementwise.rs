@@ -3,6 +3,7 @@
 use crate::layout::PerAxis;
 use crate::layout::axis::{Axes, Axis, Strides, merge};
 use smallvec::SmallVec;
+use std::iter::once;
 
 /// One operand, broadcast to the output's shape.
 #[derive(Clone, Debug)]
@@ -63,6 +64,12 @@ impl ElementwiseStrides<'_> {
     #[inline(always)]
     pub fn operand(&self, number: usize) -> isize {
         self.of(&self.operands[number])
+    }
+
+    /// Those of all arrays, the output's first.
+    #[inline(always)]
+    pub fn all(&self) -> impl Iterator<Item = isize> {
+        once(self.output).chain(self.operands.iter().map(|operand| self.of(operand)))
     }
 
     #[inline(always)]

@@ -136,9 +136,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
         let to = scratch.0.as_mut_ptr().cast::<u8>();
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
-        let pitch = if omission.is_some() { len } else { pitch(len, size) };
+        let step = size * if omission.is_some() { len } else { pitch(len, size) };
         let Lines { data, stride, mask, mask_stride } = lines;
-        let pack = Pack { data, outer: (number, stride), inner: (len, along.input), size, swapped, to };
+        let pack = Pack { data, outer: (number, stride), inner: (len, along.input), size, swapped, to, step };
         // SAFETY: the caller's.
         unsafe {
             match omission {
@@ -148,7 +148,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 }
             }
         }
-        read(Lines::plain(to, (pitch * size) as isize));
+        read(Lines::plain(to, step as isize));
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.

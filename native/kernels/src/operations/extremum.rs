@@ -5,7 +5,7 @@ use crate::element::rank::Extreme;
 use crate::layout::axis::positions;
 use crate::layout::elementwise::{ElementwiseLayout, Operand};
 use crate::operations::small;
-use crate::operations::tiles::Plan;
+use crate::operations::tiles::{Plan, arrange};
 use crate::threads;
 
 /// Writes the largest (or smallest) of all operands at every position of the output.
@@ -22,7 +22,10 @@ pub unsafe fn extremum(
     axes: impl Iterator<Item = (usize, isize)>,
     output: *mut u8,
 ) {
-    let layout = ElementwiseLayout::new(operands, element.size(), axes);
+    let mut layout = ElementwiseLayout::new(operands, element.size(), axes);
+    if layout.axes.len() > 1 {
+        arrange(&mut layout, element.size());
+    }
     let elements = positions(&layout.axes);
     if elements == 0 {
         return;

@@ -15,4 +15,5 @@ pub mod select;
 pub mod sink;
 pub mod small;
 pub mod target;
+pub mod tile;
 pub mod tiles;

@@ -11,6 +11,7 @@ mod layout;
 mod loops;
 #[cfg(all(unix, not(miri)))]
 mod selections;
+mod turned;
 #[cfg(all(unix, not(miri)))]
 mod values;
 #[cfg(not(miri))]
