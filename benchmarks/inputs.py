@@ -6,7 +6,7 @@ expected answer serves all twelve element types. No NaN: peers disagree on it, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.matrix import Case
 from extremum import dtypes
 
-__all__ = ["LAYOUTS", "draw", "place", "span", "typed"]
+__all__ = ["LAYOUTS", "arrays", "draw", "place", "span", "typed"]
 
 
 def draw(case: Case) -> tuple[NDArray[np.int8], ...]:
@@ -82,6 +82,13 @@ def place(values: NDArray[Any], layout: str) -> NDArray[Any]:
     placed = LAYOUTS[layout](values.shape, values.dtype)
     placed[...] = values
     return placed
+
+
+def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[NDArray[Any]]:
+    """Return the operands of a case: of several, every second one in the case's layout, the others contiguous."""
+    layouts = [case.layout] if len(numbers) == 1 else ["contiguous", case.layout] * len(numbers)
+    placed = zip(numbers, layouts, strict=False)
+    return [place(typed(operand, case.element_type), layout) for operand, layout in placed]
 
 
 def span(array: NDArray[Any]) -> int:

@@ -49,7 +49,7 @@ class Case:
     last : bool
         Whether the last of equals is wanted.
     layout : str
-        How the input lies in memory: a key of `inputs.LAYOUTS`.
+        How the input lies in memory: a key of `inputs.LAYOUTS`; of ``max`` and ``min``, every second operand.
     operands : int
         How many arrays ``max`` and ``min`` take.
     broadcast : str
@@ -145,6 +145,15 @@ _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...
     ("views", (4096, 1024), (1,), "broadcast"),
 )
 
+# shape, operands, layout of every second operand
+_ELEMENTWISE_VIEWS: tuple[tuple[tuple[int, ...], int, str], ...] = (
+    ((512, 512), 2, "fortran"),
+    ((2000, 2000), 2, "fortran"),
+    ((2000, 2000), 3, "fortran"),
+    ((2000, 2000), 2, "strided"),
+    ((2000, 2000), 2, "reversed"),
+)
+
 # shape, reduced axes, version; version 11 with axis=1 takes axes 1 and 2 together
 _HARDMAX: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((4096, 1024), (0,), 13),
@@ -177,6 +186,9 @@ def _all() -> Iterator[Case]:
                 yield Case("elementwise", "max", element, shape, operands=operands, broadcast=broadcast)
     for element in ELEMENT_TYPES:
         yield Case("elementwise", "min", element, (1 << 20,), operands=2)
+    for shape, operands, layout in _ELEMENTWISE_VIEWS:
+        for element in ELEMENT_TYPES:
+            yield Case("views", "max", element, shape, layout=layout, operands=operands)
     for shape, axes, opset in _HARDMAX:
         for element in FLOAT_TYPES:
             yield Case("hardmax", "hardmax", element, shape, axes, opset=opset)

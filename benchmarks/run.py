@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks import footprint, machine, sizes
 from benchmarks.expected import agrees, answer
-from benchmarks.inputs import draw, place, span, typed
+from benchmarks.inputs import arrays, draw, span
 from benchmarks.matrix import CALL, Case
 from benchmarks.peers.contender import Contender
 from benchmarks.record import LIMIT, OURS, CaseRecord, Run
@@ -82,12 +82,12 @@ def measure_case(
     budget: float,
 ) -> CaseRecord:
     """Check and time one case."""
-    arrays = [place(typed(operand, case.element_type), case.layout) for operand in numbers]
+    operands = arrays(case, numbers)
     calls: dict[str, Callable[[], object]] = {}
     wrong, absent = [], {}
     for contender in contenders:
         try:
-            prepared = contender.prepare(case, arrays)
+            prepared = contender.prepare(case, operands)
             if prepared is None:
                 continue
             result = prepared.read(prepared.call())
@@ -103,8 +103,8 @@ def measure_case(
             raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
             wrong.append(contender.name)
-    read = sum(span(array) for array in arrays)
-    moved = read + right.size * (8 if case.operator.startswith("arg") else arrays[0].itemsize)
+    read = sum(span(array) for array in operands)
+    moved = read + right.size * (8 if case.operator.startswith("arg") else operands[0].itemsize)
     if case.kind != CALL:
         calls[LIMIT] = partial(_native.read_bandwidth, np.ones(moved, np.uint8))
     seconds = interleave(calls, budget, keep=(OURS, LIMIT))

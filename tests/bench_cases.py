@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.expected import answer
-from benchmarks.inputs import LAYOUTS, draw, place, typed
+from benchmarks.inputs import LAYOUTS, arrays, draw
 from benchmarks.matrix import Case
 
 SMALL = (
@@ -21,6 +21,7 @@ SMALL = (
     Case("elementwise", "max", "float16", (6, 5), operands=3, broadcast="row"),
     Case("elementwise", "max", "uint64", (6, 5), operands=4, broadcast="column"),
     Case("elementwise", "min", "float32", (6, 5), operands=8, broadcast="scalar"),
+    Case("views", "max", "float32", (6, 5), operands=3, layout="fortran"),
     Case("hardmax", "hardmax", "float32", (6, 5), (0,)),
     Case("hardmax", "hardmax", "bfloat16", (6, 5, 4), (1, 2), opset=11),
 )
@@ -35,4 +36,4 @@ def run_python(code, *arguments):
 
 def prepared_case(case):
     numbers = draw(case)
-    return numbers, answer(case, numbers), [place(typed(n, case.element_type), case.layout) for n in numbers]
+    return numbers, answer(case, numbers), arrays(case, numbers)

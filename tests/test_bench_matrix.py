@@ -22,6 +22,7 @@ def test_case_names_are_unique_and_readable():
         "argmax/int8/(4096,1024)/axis=1/last/fortran",
         "max/float32/(1048576)/operands=4",
         "max/int16/(4096,1024)/operands=2/column",
+        "max/float64/(2000,2000)/operands=3/fortran",
         "hardmax/float16/(64,256,256)/axis=(1,2)/opset=11",
     ):
         assert name in {case.name for case in cases}
@@ -33,7 +34,7 @@ def test_the_matrix_has_every_element_type_and_tie_on_every_reduction():
     assert len(counts) == 33
     assert set(counts.values()) == {2 * len(matrix.ELEMENT_TYPES)}
     assert len(matrix.ELEMENT_TYPES) == 12
-    assert len(cases) == 1056
+    assert len(cases) == 1116
     assert {case.kind for case in cases} == set(matrix.KINDS)
     assert {case.layout for case in cases} == set(LAYOUTS)
 
@@ -53,6 +54,12 @@ def test_a_layout_changes_neither_shape_nor_values(layout):
     placed = place(values, layout)
     assert placed.shape == values.shape
     np.testing.assert_array_equal(placed, values)
+
+
+def test_every_second_operand_has_the_layout():
+    operands = prepared_case(Case("views", "max", "int16", (3, 4), operands=3, layout="fortran"))[2]
+    assert [x.flags.f_contiguous for x in operands] == [False, True, False]
+    assert [x.flags.c_contiguous for x in operands] == [True, False, True]
 
 
 def test_a_span_counts_the_memory_reached_over():
