@@ -34,6 +34,11 @@ CALLS = (
 )
 
 
+def rounds_up_to(few):
+    """So many rounds, and 200 in the exhaustive leg: what hangs once in a hundred times is met there."""
+    return pytest.mark.parametrize("rounds", [few, pytest.param(200, marks=pytest.mark.exhaustive)])
+
+
 def digests():
     return [np.asarray(call()).tobytes() for call in CALLS]
 
@@ -62,8 +67,8 @@ def many_threads(threads):
     assert all(each == expected for each in found)
 
 
-def forks_during_a_kernel():
-    """A child that is forked while all threads of its parent compute, starts threads of its own."""
+def forks_during_a_kernel(rounds):
+    """A child that is forked while all threads of its parent compute, starts threads of its own; so does its child."""
     extremum.set_num_threads(3)
     _native.set_bytes_per_thread(1 << 14)
     expected = digests()
@@ -77,10 +82,13 @@ def forks_during_a_kernel():
     for thread in threads:
         thread.start()
     try:
-        for turn in range(20):
+        for turn in range(rounds):
             child = os.fork()
             if child == 0:
-                os._exit(0 if digests() == expected else 1)
+                grandchild = os.fork()
+                if grandchild == 0:
+                    os._exit(0 if digests() == expected else 1)
+                os._exit(0 if digests() == expected and os.waitpid(grandchild, 0)[1] == 0 else 1)
             assert os.waitpid(child, 0)[1] == 0, turn
             assert digests() == expected
     finally:
@@ -89,17 +97,24 @@ def forks_during_a_kernel():
             thread.join()
 
 
+def forks_from_a_thread(rounds):
+    """A thread forks while the pool runs for others; in the child it is the only thread there is."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(forks_during_a_kernel, rounds).result()
+
+
 def in_a_pool(number):
     return number, digests()
 
 
-def pools(method):
+def pools(method, rounds):
     extremum.set_num_threads(2)
     _native.set_bytes_per_thread(1 << 14)
     expected = digests()
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        for number, found in pool.map(in_a_pool, range(6)):
-            assert found == expected, number
+    for turn in range(rounds):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            for number, found in pool.map(in_a_pool, range(6)):
+                assert found == expected, (turn, number)
 
 
 def exits_beside_daemons():
@@ -207,17 +222,21 @@ def test_many_threads_and_settings():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
-def test_forks_during_a_kernel():
-    watched.call(forks_during_a_kernel)
+@pytest.mark.parametrize("forks", [forks_during_a_kernel, forks_from_a_thread])
+@rounds_up_to(20)
+def test_forks(forks, rounds):
+    watched.call(forks, rounds, seconds=300)
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_pools(method):
-    watched.call(pools, method)
+@rounds_up_to(1)
+def test_pools(method, rounds):
+    watched.call(pools, method, rounds, seconds=900)
 
 
-def test_daemon_threads_at_exit():
-    for _ in range(3):
+@rounds_up_to(3)
+def test_daemon_threads_at_exit(rounds):
+    for _ in range(rounds):
         assert watched.call(exits_beside_daemons) == "ends\n"
 
 
@@ -232,7 +251,13 @@ def test_another_interpreter():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this platform sends an interrupt to all processes of the console")
-def test_an_interrupt():
+@rounds_up_to(1)
+def test_an_interrupt(rounds):
+    for _ in range(rounds):
+        interrupt()
+
+
+def interrupt():
     program = f"import {interrupted.__module__} as module; module.{interrupted.__name__}()"
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True) as child:

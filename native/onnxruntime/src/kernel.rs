@@ -4,7 +4,7 @@ use crate::api::{Api, Failure, Refusal, Result, call};
 use crate::attributes::OfKernel;
 use crate::element::name;
 use crate::operator::{Input, Operator};
-use crate::pool::SessionPool;
+use crate::pool::{SessionPool, Sharing};
 use crate::tensor::{self, Tensor};
 use extremum_kernels::{ElementType, pool};
 use ort_sys::ONNXTensorElementDataType as Number;
@@ -23,6 +23,7 @@ pub struct Kernel<O> {
     inputs: usize,
     /// Whether the output turned out to be of the type that is written. The node decides its type, so it is asked once.
     output_fits: AtomicBool,
+    sharing: Sharing,
 }
 
 impl<O: Operator> Kernel<O> {
@@ -46,7 +47,15 @@ impl<O: Operator> Kernel<O> {
             let refusal = Refusal::new(reason, format!("the operator {} and has one output", O::INPUTS.said()));
             return Err(worded::<O>(refusal.into(), None));
         }
-        Ok(Self { api, operator, number, element, inputs, output_fits: AtomicBool::new(false) })
+        Ok(Self {
+            api,
+            operator,
+            number,
+            element,
+            inputs,
+            output_fits: AtomicBool::new(false),
+            sharing: Sharing::default(),
+        })
     }
 
     /// The table of functions of the ONNX Runtime that the kernel was made for.
@@ -81,7 +90,7 @@ impl<O: Operator> Kernel<O> {
         let mut output = ptr::null_mut();
         call!(api, GetTensorMutableData(value, &raw mut output));
         // SAFETY: the caller's promise.
-        let session = unsafe { SessionPool::new(api, context) };
+        let session = unsafe { SessionPool::new(api, context, &self.sharing) };
         // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
         // shape and the type that are written.
         pool::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })

@@ -152,7 +152,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
-    fn last(&self) -> bool {
+    pub fn last(&self) -> bool {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 

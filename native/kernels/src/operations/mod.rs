@@ -12,6 +12,7 @@ pub mod read_bandwidth;
 pub mod reduce;
 pub mod results;
 pub mod select;
+pub mod share;
 pub mod sink;
 pub mod small;
 pub mod target;

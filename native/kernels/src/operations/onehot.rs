@@ -9,7 +9,9 @@ use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, Re
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
 use crate::operations::sink::{Sink, Tile, Wants};
+use crate::threads;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice;
 
 /// Writes one at the first maximum over the reduced axes and zero elsewhere, in the input's element type.
@@ -64,7 +66,7 @@ impl Sink for Hot<'_> {
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         // SAFETY: the caller's promise; nothing is written straight away, so that the indices lie in memory of their own.
         let index = unsafe { slice::from_raw_parts(tile.index, tile.len) };
-        let output = self.output.wrapping_offset(at.output);
+        let output = self.at(at.output);
         let size = self.element.size();
         if let [Axis { len, strides: ReductionOffsets { index: 1, output: stride, .. } }] = self.reduced[..] {
             let row = len * size;
@@ -83,7 +85,7 @@ impl Sink for Hot<'_> {
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.clear(output, Axis { len: index.len(), ..*axis }) };
+        unsafe { self.clear(at.output, Axis { len: index.len(), ..*axis }) };
         with_element!(self.element, E => {
             let mark = |position: usize, place: isize| {
                 let to = output.wrapping_offset(axis.strides.output * position as isize + place);
@@ -149,6 +151,11 @@ unsafe fn short_rows<const SIZE: usize, const WIDTH: usize>(
 }
 
 impl Hot<'_> {
+    /// The output so many bytes on.
+    fn at(&self, bytes: isize) -> *mut u8 {
+        self.output.wrapping_offset(bytes)
+    }
+
     /// Bytes from the first reduced element in memory to the one with a row-major index.
     #[inline]
     fn place(&self, mut index: i64) -> isize {
@@ -164,9 +171,11 @@ impl Hot<'_> {
         place
     }
 
+    /// Clears what belongs to a tile, on as many threads as pay.
+    ///
     /// # Safety
     /// The output may be written wherever the tile and the reduced axes lead.
-    unsafe fn clear(&self, output: *mut u8, tile: ReductionAxis) {
+    unsafe fn clear(&self, start: isize, tile: ReductionAxis) {
         let size = self.element.size();
         // As if the output were an input: axes are ordered by that.
         let as_input = |axis: &ReductionAxis| {
@@ -179,12 +188,22 @@ impl Hot<'_> {
         merge(&mut axes);
         let contiguous = axes.first().is_some_and(|axis| axis.strides.output == size as isize);
         let inner = if contiguous { axes.remove(0).len } else { 1 };
-        let mut walk = Odometer::new(&axes, corner, 0);
-        for _ in 0..positions(&axes) {
-            let line = output.wrapping_offset(walk.at.output);
-            // SAFETY: the caller's promise. Zero is all zero bits in every element type.
-            unsafe { line.write_bytes(0, inner * size) };
-            walk.advance();
+        let (lines, line) = (positions(&axes), inner * size);
+        // One line is cut itself, several are counted out.
+        let cut = if lines == 1 { line } else { lines };
+        let clear = |part: Range<usize>| {
+            let (lines, from, len) = if lines == 1 { (0..1, part.start, part.len()) } else { (part, 0, line) };
+            let mut walk = Odometer::new(&axes, corner, lines.start);
+            for _ in lines {
+                let to = self.at(start + walk.at.output).wrapping_add(from);
+                // SAFETY: the caller's promise. Zero is all zero bits in every element type.
+                unsafe { to.write_bytes(0, len) };
+                walk.advance();
+            }
+        };
+        match threads::num_threads(lines.saturating_mul(line)) {
+            1 => clear(0..cut),
+            num_threads => drop(threads::map(threads::ranges(cut, threads::tasks(num_threads)), clear)),
         }
     }
 }

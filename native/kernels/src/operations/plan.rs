@@ -17,6 +17,9 @@ pub const POSITIONS: usize = 2048;
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 const SHORT: usize = 64;
 
+/// Columns are cut across where each task has at least so many rows.
+const TALL: usize = 16;
+
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
@@ -81,9 +84,8 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of elements of `size` bytes over `layout`, with work for so many threads where
-    /// there is that much.
-    pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, num_threads: usize) -> Self {
+    /// Plans the reduction of elements of `size` bytes over `layout`, cut into so many tasks where there is work enough.
+    pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, tasks: usize) -> Self {
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !demand.swapped && !demand.omits;
         let masked = |axis: &ReductionAxis| {
@@ -145,20 +147,20 @@ impl<'a> Plan<'a> {
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
         let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
-        if num_threads > 1 {
-            plan.split(num_threads);
+        if tasks > 1 {
+            plan.split(tasks);
         }
         plan
     }
 
-    /// Cuts smaller, so that there is work for all threads: they share the tiles, or else the blocks of each tile.
-    fn split(&mut self, num_threads: usize) {
+    /// Cuts smaller, so that there is work for all tasks: they take tiles, or else some of the blocks of a tile.
+    fn split(&mut self, tasks: usize) {
         // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
-        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= num_threads * SHORT;
+        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= tasks * TALL;
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
-            self.tile = self.tile.min(self.kept.len.div_ceil(num_threads.div_ceil(positions(self.outer_kept))));
+            self.tile = self.tile.min(self.kept.len.div_ceil(tasks.div_ceil(positions(self.outer_kept))));
         }
-        let each = num_threads.div_ceil(self.tiles() * positions(self.outer_reduced));
+        let each = tasks.div_ceil(self.tiles() * positions(self.outer_reduced));
         self.chunk = self.chunk.min(self.reduced.len.div_ceil(each));
     }
 

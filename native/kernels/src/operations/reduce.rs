@@ -63,28 +63,25 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     let wide = InstructionSet::current().is_wide();
     let two_keys = input.element == ElementType::Bool;
     let demand = Demand { swapped: input.swapped, two_keys, omits: omission.is_some(), masked, wide };
-    let plan = Plan::new(input.element.size(), demand, layout, num_threads);
+    let plan = Plan::new(input.element.size(), demand, layout, threads::tasks(num_threads));
     let tiles = plan.tiles();
     let blocks = Blocks { inputs: ends.map(|end| end.0), omissions: ends.map(|end| end.1), plan: &plan, wide };
     let walk = Walk { blocks: &blocks, origin };
     // SAFETY: the caller's promise.
     unsafe {
-        if num_threads == 1 {
-            walk.run(0..tiles, sinks);
-        } else if tiles == 1 {
-            walk.run_in_parts(threads::ranges(plan.blocks(), num_threads), sinks);
-        } else {
-            threads::map(threads::ranges(tiles, threads::tasks(num_threads)), |tiles| walk.run(tiles, sinks));
+        match num_threads {
+            1 => walk.run(0..tiles, sinks),
+            _ => walk.share(num_threads, sinks),
         }
     }
 }
 
 /// The walk over the blocks of a plan.
 #[derive(Debug)]
-struct Walk<'a, const ENDS: usize> {
-    blocks: &'a Blocks<'a, ENDS>,
+pub struct Walk<'a, const ENDS: usize> {
+    pub blocks: &'a Blocks<'a, ENDS>,
     /// The first elements in memory.
-    origin: ReductionOffsets,
+    pub origin: ReductionOffsets,
 }
 
 impl<const ENDS: usize> Walk<'_, ENDS> {
@@ -203,7 +200,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     ///
     /// # Safety
     /// As for [`run`](Self::run); the states are filled.
-    unsafe fn hand_on(
+    pub unsafe fn hand_on(
         &self,
         at: ReductionOffsets,
         len: usize,
@@ -216,33 +213,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         }
     }
 
-    /// Reduces the only tile in several parts at once and hands it to the sinks.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run); the walk has one tile.
-    pub unsafe fn run_in_parts(&self, parts: Vec<Range<usize>>, sinks: [&impl Sink; ENDS]) {
-        let at = self.origin;
-        let len = self.plan().kept.len;
-        let partial = |blocks: Range<usize>| {
-            let mut states = Box::new([const { Results::new() }; ENDS]);
-            // SAFETY: the caller's promise.
-            unsafe { self.reduce_blocks(at, len, blocks, &mut states) };
-            states
-        };
-        let mut parts = threads::map(parts, partial).into_iter();
-        let mut totals = parts.next().expect("at least one part");
-        // SAFETY: each part has filled its results; the rest is the caller's promise.
-        unsafe {
-            for mut states in parts {
-                for ((total, state), input) in totals.iter_mut().zip(&mut *states).zip(&self.blocks.inputs) {
-                    total.combine(len, state, 0, input, input.last);
-                }
-            }
-            self.hand_on(at, len, &mut totals, sinks);
-        }
-    }
-
-    fn plan(&self) -> &Plan<'_> {
+    pub fn plan(&self) -> &Plan<'_> {
         self.blocks.plan
     }
 
@@ -256,7 +227,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    unsafe fn reduce_blocks(
+    pub unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
         len: usize,
@@ -271,7 +242,6 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         for number in blocks {
             let start = number % per_line * plan.chunk;
             let end = plan.reduced.len.min(start + plan.chunk);
-            let first_index = plan.reduced.moved(line.at, start).index;
             // Only a block that reaches what the others have found needs to say where.
             let (against, into) = match number == first {
                 true => ([ptr::null(); ENDS], &mut *states),
@@ -279,12 +249,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
             };
             // SAFETY: the caller's promise; the block fills what is read of it.
             unsafe {
-                self.blocks.read(&line.at, len, start..end, &against, &Results::outputs(into));
-                for results in into {
-                    for index in results.index_slice(len) {
-                        *index = first_index + *index * plan.reduced.strides.index;
-                    }
-                }
+                self.read_block(&line.at, len, start..end, &against, into);
                 if number != first {
                     for ((state, block), input) in states.iter_mut().zip(&mut block).zip(&self.blocks.inputs) {
                         state.combine(len, block, 0, input, input.last);
@@ -293,6 +258,31 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
             }
             if end == plan.reduced.len {
                 line.advance();
+            }
+        }
+    }
+
+    /// Reads a `span` of the reduced axis, with the indices that its places have.
+    ///
+    /// # Safety
+    /// As for [`Blocks::read`].
+    pub unsafe fn read_block(
+        &self,
+        at: &ReductionOffsets,
+        len: usize,
+        span: Range<usize>,
+        against: &[*const u8; ENDS],
+        into: &mut [Results; ENDS],
+    ) {
+        let reduced = &self.plan().reduced;
+        let first_index = reduced.moved(*at, span.start).index;
+        // SAFETY: the caller's promise; the block fills what is read of it.
+        unsafe {
+            self.blocks.read(at, len, span, against, &Results::outputs(into));
+            for results in into {
+                for index in results.index_slice(len) {
+                    *index = first_index + *index * reduced.strides.index;
+                }
             }
         }
     }

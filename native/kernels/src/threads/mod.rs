@@ -1,21 +1,23 @@
 //! Threads: how many a call uses, and sharing work among them.
-//!
-//! Threads live as long as the call that needs them. A call that is shared takes far longer than starting a
-//! thread does, and in return there is no pool to go stale after `fork`, to deadlock inside other pools, or
-//! to be fought over by callers on many threads.
 
+mod limit;
 pub mod pool;
+mod resident;
 
-use std::num::NonZero;
+pub use limit::{VARIABLE, asked, limit, set_limit};
+
+use resident::Resident;
+use std::cell::Cell;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-/// The grain size: bytes that each thread has to be given for its start to pay. Measured: to start one and to wait for it
-/// costs about 120 us, in which one thread reads 4 MiB; twice that is where two threads are never slower.
-const GRAIN_SIZE: usize = 8 << 20;
+/// The grain size: bytes that each thread has to be given for its help to pay. Measured with calls one after the other: two
+/// threads take as long as one for 0.5 to 0.75 MB, and are never slower for the twice 512 KiB that this asks for.
+const GRAIN_SIZE: usize = 512 << 10;
 
-/// Tasks for each thread of a pool.
+/// Tasks for each thread.
 const TASKS: usize = 4;
 
 /// The grain size in force: [`GRAIN_SIZE`], but for tests and measurements.
@@ -26,44 +28,30 @@ pub fn set_grain_size(bytes: usize) -> usize {
     IN_FORCE.swap(bytes.max(1), Ordering::Relaxed)
 }
 
-/// 0: not set yet.
-static LIMIT: AtomicUsize = AtomicUsize::new(0);
-
-/// The environment variable that counts until a limit is set.
-pub const VARIABLE: &str = "EXTREMUM_NUM_THREADS";
-
-/// What the environment asks for: nothing, a number of threads, or a text that is none.
-pub fn asked() -> Option<Result<usize, String>> {
-    let text = std::env::var_os(VARIABLE)?.to_string_lossy().into_owned();
-    Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
-}
-
-/// The number of threads that a call may use: what was set, else what the environment asks for, else the processors.
-pub fn limit() -> usize {
-    match LIMIT.load(Ordering::Relaxed) {
-        0 => {
-            let processors = || thread::available_parallelism().map_or(1, NonZero::get);
-            let limit = asked().and_then(Result::ok).unwrap_or_else(processors);
-            LIMIT.store(limit, Ordering::Relaxed);
-            limit
-        }
-        limit => limit,
-    }
-}
-
-/// Sets the number of threads that a call may use, at least 1.
-pub fn set_limit(n: usize) {
-    LIMIT.store(n.max(1), Ordering::Relaxed);
+thread_local! {
+    /// Whether this thread is at a task: what it calls shares nothing, as the threads are at work already.
+    static AT_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The number of threads that a call uses that moves `bytes`.
+#[inline]
 pub fn num_threads(bytes: usize) -> usize {
-    let grain_size = IN_FORCE.load(Ordering::Relaxed);
     // Small calls look no further.
-    if bytes < 2 * grain_size.min(pool::GRAIN_SIZE) {
+    if bytes < 2 * IN_FORCE.load(Ordering::Relaxed).min(pool::GRAIN_SIZE) { 1 } else { num_threads_of_large(bytes) }
+}
+
+/// The same where there may be several. (Not inlined, for small calls to be spared it.)
+#[inline(never)]
+fn num_threads_of_large(bytes: usize) -> usize {
+    if AT_TASK.get() {
         return 1;
     }
-    let grain_size = if pool::is_set() { grain_size.min(pool::GRAIN_SIZE) } else { grain_size };
+    let grain_size = IN_FORCE.load(Ordering::Relaxed);
+    let grain_size = match pool::current() {
+        None => grain_size,
+        Some(pool) if pool.shares() => grain_size.min(pool::GRAIN_SIZE),
+        Some(_) => return 1,
+    };
     (bytes / grain_size).clamp(1, limit())
 }
 
@@ -73,41 +61,36 @@ pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
 }
 
-/// Into how many tasks work for `parts` threads is cut.
+/// Into how many tasks work for so many threads is cut.
 ///
-/// Threads of a pool may wake milliseconds late: there are several tasks for each, so that late workers find fewer of
-/// them left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the
-/// median of the time fell by a sixth.
-pub fn tasks(parts: usize) -> usize {
-    if pool::is_set() { parts * TASKS } else { parts }
+/// Threads may wake late, in the pool of a host by milliseconds: there are several tasks for each, so that late workers find
+/// fewer of them left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the median of the time fell by a
+/// sixth.
+pub fn tasks(num_threads: usize) -> usize {
+    if num_threads == 1 { 1 } else { num_threads * TASKS }
 }
 
-/// Runs `work` on every range, each on its own thread, the first on the calling one; results in order.
+/// Runs `work` on every range, in the pool of the host or on the threads of this process; results in order. (Not inlined, as
+/// it is no part of a small call.)
+#[inline(never)]
 pub fn map<R: Send>(ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     if let [range] = &ranges[..] {
         return vec![work(range.clone())];
     }
-    if let Some(results) = pool::map(&ranges, &work) {
-        return results;
-    }
-    let work = &work;
-    thread::scope(|scope| {
-        let mut ranges = ranges.into_iter();
-        let own = ranges.next();
-        // A thread that cannot be started is no reason to fail: its range is done here.
-        let started: Vec<_> = ranges
-            .map(|range| {
-                let again = range.clone();
-                (thread::Builder::new().spawn_scoped(scope, move || work(range)), again)
-            })
-            .collect();
-        let own = own.map(work);
-        let others = started.into_iter().map(|(handle, range)| match handle {
-            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => work(range),
-        });
-        own.into_iter().chain(others).collect()
-    })
+    let results: Vec<_> = ranges.iter().map(|_| Mutex::new(None)).collect();
+    let pool = pool::current().unwrap_or_else(|| Resident::current());
+    pool.run(ranges.len(), &|task| {
+        // A panic must not unwind through a host.
+        let before = AT_TASK.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(|| work(ranges[task].clone())));
+        AT_TASK.set(before);
+        *results[task].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
+    });
+    let results = results.into_iter().map(|result| match result.into_inner().unwrap_or_else(|p| p.into_inner()) {
+        Some(result) => result.unwrap_or_else(|panic| resume_unwind(panic)),
+        None => panic!("the thread pool left a task out"),
+    });
+    results.collect()
 }
 
 #[cfg(test)]

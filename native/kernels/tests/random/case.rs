@@ -3,9 +3,12 @@
 use crate::Random;
 use crate::key::{ELEMENTS, Key, bytes_of, one};
 use crate::memory::{Memory, positions, separate_strides, strides};
+use crate::scoped::Scoped;
 use crate::selection;
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
+use extremum_kernels::{
+    ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, pool, small, threads,
+};
 use std::cmp::Ordering;
 
 /// What an output is filled with: whoever writes between its elements is found out.
@@ -71,12 +74,13 @@ impl Case {
         small::set_limit(self.small);
         threads::set_limit(self.threads);
         threads::set_grain_size(self.grain_size);
-        match self.operation {
+        let mut call = || match self.operation {
             Operation::ArgReduce(index) => self.arg_reduce(random, index),
             Operation::OneHot => self.one_hot(random),
             Operation::Select => selection::run(self, random),
             Operation::Extremum => self.extremum(random),
-        }
+        };
+        if cfg!(miri) { pool::within(&Scoped, call) } else { call() }
     }
 
     fn arg_reduce(&self, random: &mut Random, index: IndexType) -> Result<(), String> {

@@ -9,6 +9,7 @@
 mod case;
 mod key;
 mod memory;
+mod scoped;
 mod selection;
 
 use case::Case;

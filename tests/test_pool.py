@@ -1,0 +1,82 @@
+"""The threads that stay: no more than the processors, none at work between calls, shared by all callers."""
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import extremum
+import watched
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the threads of a process as files")
+X = np.random.default_rng(5).integers(0, 99, (500, 1700)).astype(np.float32)
+
+
+def staying():
+    """What the system says of each thread that stays."""
+    tasks = [task.joinpath("status").read_text() for task in Path("/proc/self/task").iterdir()]
+    return sorted(task for task in tasks if task.startswith("Name:\textremum-"))
+
+
+def starts_at_the_first_call_that_pays():
+    extremum.set_num_threads(2)
+    extremum.argmax(X[:9])
+    assert staying() == []
+    extremum.argmax(np.zeros(4_000_000, np.float32))
+    assert len(staying()) == min(2, os.cpu_count()) - 1
+
+
+def no_more_than_the_processors():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    extremum.set_num_threads(16)
+    x = np.zeros(4_000_000, np.float32)
+    x[3_999_999] = 1
+    assert extremum.argmax(x) == 3_999_999
+    assert staying() == []
+
+
+def sleeps_between_calls():
+    """A thread that wakes to look for work is seen by its count of context switches."""
+    extremum.set_num_threads(2)
+    for _ in range(5):
+        extremum.argmax(np.zeros(4_000_000, np.float32))
+    time.sleep(0.1)
+    before = staying()
+    assert before
+    time.sleep(0.3)
+    assert staying() == before
+
+
+def many_callers(threads, width):
+    extremum.set_num_threads(width)
+    extremum._native.set_bytes_per_thread(1 << 14)
+    expected = X.argmax(), X.argmax(0), X.argmax(1)
+
+    def calls(_):
+        for _ in range(30):
+            found = extremum.argmax(X), extremum.argmax(X, 0), extremum.argmax(X, 1)
+            assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+
+    with ThreadPoolExecutor(threads) as pool:
+        assert len(list(pool.map(calls, range(threads)))) == threads
+
+
+@linux
+@pytest.mark.parametrize("case", [starts_at_the_first_call_that_pays, no_more_than_the_processors])
+def test_threads_that_are_started(case):
+    watched.call(case)
+
+
+@linux
+@pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has no threads to share work with")
+def test_threads_sleep_between_calls():
+    watched.call(sleeps_between_calls)
+
+
+@pytest.mark.parametrize(("threads", "width"), [(16, 2), (2, 16), (16, 16)])
+def test_callers_share_the_threads(threads, width):
+    watched.call(many_callers, threads, width)
