@@ -183,6 +183,11 @@ bench-prepare: install ## measure how long a large model takes to open, and how 
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.preparing
 
+.PHONY: bench-answers
+bench-answers: install ## measure values, masks and NaN policies beside the plain argmax; ANSWERS=--calls measures small calls
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.answers $(ANSWERS)
+
 # In an environment of their own: the runtimes want other versions of what they share than the tests do.
 conformance: toolchain ## ask every runtime what it answers, and write docs/conformance.md anew
 	$(PYTHON) -m venv build/conformance

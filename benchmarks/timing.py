@@ -7,6 +7,7 @@ and whether it is right is settled before.
 from __future__ import annotations
 
 import gc
+import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import repeat
@@ -34,7 +35,7 @@ def interleave(
         turn = budget / (_ROUNDS * len(alive))
         end = perf_counter() + budget
         while perf_counter() < end:
-            for name in alive:
+            for name in random.sample(alive, len(alive)):
                 best[name] = min(best[name], _turn(calls[name], best[name], turn))
         return best
 

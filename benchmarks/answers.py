@@ -1,0 +1,292 @@
+"""Every answer of one pass beside the plain one: values, indices, both ends, masks and NaN left out.
+
+    python -m benchmarks.answers                            everything, in some five minutes
+    python -m benchmarks.answers --filter 'float32 16 MB'   the cases whose name matches
+    python -m benchmarks.answers --calls                    what a call on eight elements costs, PyTorch's tensors too
+
+Each result is compared with NumPy's before it is timed; the contenders of a case take turns in an order drawn anew,
+and the least time of each counts. Beside a figure that misses what is wanted stands the same ratio of bare loops, which
+read the same arrays and fill as many bytes of results: where that is missed by less than a tenth, more cannot be had.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from math import isqrt
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import extremum as ex
+from benchmarks import machine
+from benchmarks.timing import interleave
+from extremum import _native, markdown
+
+__all__ = ["CASES", "DEMANDS", "Case", "Demand", "bounds", "contenders", "measure"]
+
+Array = NDArray[Any]
+
+TYPES = ("float32", "float64", "float16", "int8", "int32")
+# From a number of elements to a shape, and the axis that is reduced.
+LAYOUTS: dict[str, tuple[Callable[[int], tuple[int, ...]], int | None]] = {
+    "one row": (lambda n: (n,), None),
+    "columns": (lambda n: (isqrt(n), isqrt(n)), 0),
+    "rows of 2000": (lambda n: (n // 2000, 2000), 1),
+    "rows of 40": (lambda n: (n // 40, 40), 1),
+    "rows of 10": (lambda n: (n // 10, 10), 1),
+    "rows of 4": (lambda n: (n // 4, 4), 1),
+    "middle axis": (lambda n: (n // 20000, 100, 200), 1),
+}
+# Shares of elements that take part, and of elements that are NaN.
+MASKS = {"half": 0.5, "all": 1.0, "1 %": 0.01}
+MISSING = {"no NaN": 0.0, "5 % NaN": 0.05, "one NaN": 1e-12}
+# What a slice gives in which nothing takes part.
+NOTHING = -1
+# What share of the ratio of bare loops is as good as that.
+NEAR = 0.9
+
+
+class Case(NamedTuple):
+    """An array to be reduced."""
+
+    element: str
+    megabytes: int
+    layout: str
+
+    @property
+    def name(self) -> str:
+        """What a filter is compared with."""
+        return f"{self.element} {self.megabytes} MB, {self.layout}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return LAYOUTS[self.layout][0](self.megabytes * 10**6 // np.dtype(self.element).itemsize)
+
+    @property
+    def axis(self) -> int | None:
+        """The axis that is reduced, None for all."""
+        return LAYOUTS[self.layout][1]
+
+
+CASES = tuple(
+    Case(element, megabytes, layout)
+    for megabytes in (4, 16, 64)
+    for element in TYPES
+    for layout in LAYOUTS
+    if megabytes < 64 or element == "float32"
+)
+
+
+class Demand(NamedTuple):
+    """How long some contenders may take beside another one, or at least has that one to take beside them."""
+
+    words: str
+    ours: re.Pattern[str]
+    over: str
+    limit: float
+    least: bool = False
+
+    def met(self, ratio: float) -> bool:
+        """Whether a ratio is what is wanted."""
+        return ratio >= self.limit if self.least else ratio <= self.limit
+
+
+DEMANDS = (
+    Demand("value and index / index", re.compile("^max, index$"), "argmax", 1.15),
+    Demand("np.max / max", re.compile("^max$"), "np.max", 0.95, least=True),
+    Demand("max / index", re.compile("^max$"), "argmax", 1.0),
+    Demand("minmax / max", re.compile("^minmax$"), "max", 1.2),
+    Demand("omit / propagate", re.compile("^omit"), "argmax", 1.3),
+    Demand("np.nanargmax / omit", re.compile("^omit, 5 % NaN"), "np.nanargmax", 5.0, least=True),
+    Demand("bottleneck / omit", re.compile("^omit, 5 % NaN"), "bottleneck", 3.0, least=True),
+    Demand("where / all", re.compile("^where"), "argmax", 2.0),
+)
+
+
+def draw(case: Case) -> tuple[Array, dict[str, Array], dict[str, Array]]:
+    """Return the array of a case, the same with NaN for some elements, and masks, by name."""
+    random = np.random.default_rng(14)
+    shape, dtype = case.shape, np.dtype(case.element)
+    numbers = random.standard_normal(shape, np.float32)
+    # (Far from the largest int8, at which a search may stop.)
+    x = (numbers if dtype.kind == "f" else numbers * 20).astype(dtype)
+    drawn = random.random(shape, np.float32)
+    missing = {}
+    for words, share in MISSING.items() if dtype.kind == "f" else ():
+        missing[words] = np.where(drawn < share, dtype.type(np.nan), x)
+        if words == "one NaN":
+            missing[words].flat[x.size // 2] = np.nan
+        # One number in each slice: the peers refuse a slice without any.
+        first = (0,) * x.ndim if case.axis is None else (slice(None),) * case.axis + (0,)
+        missing[words][first] = x[first]
+    masks = {words: drawn < share for words, share in MASKS.items()}
+    if case.axis is not None:
+        masks["by the last axis"] = np.broadcast_to(masks["half"][(0,) * (x.ndim - 1)], shape)
+        masks["by the first axis"] = np.broadcast_to(
+            masks["half"][(slice(None), *(slice(0, 1),) * (x.ndim - 1))], shape
+        )
+    return x, missing, masks
+
+
+def expected(x: Array, axis: int | None, there: Array | None) -> tuple[Array, Array]:
+    """Return the values and the indices of the largest elements that take part, as NumPy finds them."""
+    if there is None:
+        return np.asarray(np.max(x, axis)), np.asarray(np.argmax(x, axis))
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    values = np.max(x, axis, initial=lowest, where=there)
+    wide = values if axis is None else np.expand_dims(values, axis)
+    found = (x == wide) & there
+    return values, np.asarray(np.where(found.any(axis), found.argmax(axis), NOTHING))
+
+
+def contenders(case: Case) -> dict[str, Callable[[], Any]]:
+    """Return the calls of a case by name, each of which has given the right result."""
+    x, missing, masks = draw(case)
+    axis = case.axis
+    calls: dict[str, tuple[Callable[[], Any], tuple[Any, ...]]] = {}
+    largest, index = expected(x, axis, None)
+    smallest = np.min(x, axis)
+    calls["argmax"] = partial(ex.argmax, x, axis), (index,)
+    calls["max"] = partial(ex.max, x, axis), (largest,)
+    calls["max, index"] = partial(ex.max, x, axis, return_index=True), (largest, index)
+    calls["minmax"] = partial(ex.minmax, x, axis), (smallest, largest)
+    calls["np.max"] = partial(np.max, x, axis), (largest,)
+    for words, data in missing.items():
+        place = expected(data, axis, ~np.isnan(data))[1]
+        calls[f"omit, {words}"] = partial(ex.argmax, data, axis, nan_policy="omit"), (place,)
+        if words == "5 % NaN":
+            calls["np.nanargmax"] = partial(np.nanargmax, data, axis), (place,)
+            if find_spec("bottleneck") and x.dtype.itemsize >= 4:
+                calls["bottleneck"] = partial(import_module("bottleneck").nanargmax, data, axis), (place,)
+    for words, mask in masks.items():
+        masked = partial(ex.argmax, x, axis, where=mask, default=NOTHING)
+        calls[f"where, {words}"] = masked, (expected(x, axis, mask)[1],)
+    for name, (run, right) in calls.items():
+        result = run()
+        results = result if isinstance(result, tuple) else (result,)
+        for one, other in zip(results, right, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=f"{case.name}: {name}")
+    return {name: call for name, (call, _) in calls.items()}
+
+
+def bounds(case: Case, names: Collection[str]) -> dict[str, Callable[[], None]]:
+    """Return bare loops by the name of what they bound: they read the same bytes, and fill as many with results."""
+    x, _, masks = draw(case)
+    kept = ex.argmax(x, case.axis).shape
+
+    def loop(read: tuple[Array, ...], write: tuple[np.dtype[Any], ...]) -> None:
+        for array in read:
+            _native.read_bandwidth(array)
+        for dtype in write:
+            np.empty(kept, dtype).fill(0)
+
+    index, value = np.dtype(np.int64), x.dtype
+    written = {"max": (value,), "max, index": (value, index), "minmax": (value, value)}
+    loops: dict[str, Callable[[], None]] = {}
+    for name in names:
+        kind, _, words = name.partition(", ")
+        # A mask that is broadcast stays in the cache.
+        mask = masks[words] if kind == "where" else x
+        read = (x, mask) if kind == "where" and mask.flags.c_contiguous else (x,)
+        loops[name] = partial(loop, read, written.get(name, (index,)))
+    return loops
+
+
+class Figure(NamedTuple):
+    """How a demand comes out, and the same ratio of bare loops where it is missed."""
+
+    demand: Demand
+    name: str
+    ratio: float
+    bound: float | None
+
+    @property
+    def met(self) -> bool:
+        """Whether the ratio is what is wanted, or what bare loops have but for a tenth."""
+        if self.bound is None:
+            return True
+        return self.ratio >= NEAR * self.bound if self.demand.least else self.bound >= NEAR * self.ratio
+
+    def __str__(self) -> str:
+        beside = "" if self.bound is None else f" (bare loops {self.bound:.2f}{', near enough' * self.met})"
+        return f"{self.name}: {self.demand.words} {self.ratio:.2f}{beside}"
+
+
+def measure(case: Case, budget: float) -> Iterator[Figure]:
+    """Time the contenders of a case, and yield its figures."""
+    calls = contenders(case)
+    ours = [name for name in calls if not re.match(r"np\.|bottleneck", name)]
+    best = interleave(calls, budget, keep=ours)
+    missed = set[str]()
+    figures = []
+    for demand in DEMANDS:
+        for name in filter(demand.ours.search, calls):
+            if demand.over in best and (demand.words != "np.max / max" or case.layout == "one row"):
+                ratio = best[demand.over] / best[name] if demand.least else best[name] / best[demand.over]
+                figures.append(Figure(demand, name, ratio, None))
+                missed |= set() if demand.met(ratio) else {demand.over, name} & set(ours)
+    bare = interleave(bounds(case, missed), budget / 2, keep=missed) if missed else {}
+    for figure in figures:
+        demand, name = figure.demand, figure.name
+        bound = None
+        if not demand.met(figure.ratio):
+            bound = best[demand.over] / bare[name] if demand.least else bare[name] / bare[demand.over]
+        yield figure._replace(bound=bound)
+
+
+def cost_of_calls(budget: float) -> dict[str, float]:
+    """Return the least seconds of calls on eight elements."""
+    x = np.arange(8, dtype=np.float32)
+    calls: dict[str, Callable[[], Any]] = {"argmax": partial(ex.argmax, x), "np.argmax": partial(np.argmax, x)}
+    if find_spec("torch"):
+        tensor = import_module("torch").from_numpy(x)
+        assert int(ex.argmax(tensor)) == 7
+        calls["argmax of a tensor"] = partial(ex.argmax, tensor)
+        calls["max of a tensor"] = partial(ex.max, tensor)
+        calls["max"] = partial(ex.max, x)
+    return interleave(calls, budget, keep=calls)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--filter", "pattern", metavar="REGEX", default="", help="Only the cases whose name matches.")
+@click.option("--calls", "calls", is_flag=True, help="What a call on eight elements costs, and nothing else.")
+@click.option("--seconds", "budget", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
+@click.option("--every", is_flag=True, help="Every figure, not only the worst of each kind.")
+def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
+    """Time every answer of one pass beside the plain one, on one thread."""
+    machine.hold(1)
+    ex.set_num_threads(1)
+    if calls:
+        rows = [[name, f"{seconds * 1e9:.0f} ns"] for name, seconds in cost_of_calls(budget).items()]
+        click.echo(markdown.table(["call on eight elements", "time"], rows, figures=True))
+        return
+    wanted = [f"{each.words} ({'>=' if each.least else '<='} {each.limit})" for each in DEMANDS]
+    rows, missed, count, open_ = [], [], 0, 0
+    for case in CASES:
+        if not re.search(pattern, case.name):
+            continue
+        figures = list(measure(case, budget))
+        row = [case.name]
+        for demand in DEMANDS:
+            mine = sorted((each for each in figures if each.demand is demand), key=lambda each: each.ratio)
+            worst = mine[0 if demand.least else -1 :][:1]
+            row.append("".join(f"{each.ratio:.2f}" for each in worst))
+        rows.append(row)
+        missed += [(case, each) for each in figures if every or not each.demand.met(each.ratio)]
+        count += len(figures)
+        open_ += sum(not each.met for each in figures)
+    click.echo(markdown.table(["case", *wanted], rows, figures=True))
+    for case, figure in missed:
+        click.echo(f"{case.name}: {figure}")
+    click.echo(f"{count} figures, {open_} of them neither as wanted nor near their bare loops")
+
+
+if __name__ == "__main__":
+    answers(prog_name="python -m benchmarks.answers")
