@@ -18,6 +18,7 @@ from extremum import _native, policy
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, frontend
 from extremum.out import into
+from extremum.plain import reduced
 
 __all__ = ["Found", "Reduction", "arg", "index_type"]
 
@@ -259,10 +260,16 @@ def arg(
 ) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     stated: Any = "propagate" if nan_policy is None else nan_policy
+    largest = (function == "argmax",)
+    if out is None and (default is None or (type(default) is int and -1 <= default < 1 << 31)):
+        index = index_type(function, dtype)
+        how = (axis, keepdims, select_last_index, stated, where)
+        if ends := reduced(function, largest, x, *how, False, index, lacking=default == -1):
+            return ends[0][1]
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
         return own(x, axis, **options, nan_policy=stated, where=where, default=default)
-    call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
+    call = Reduction(function, largest, axis, keepdims, select_last_index, stated, where)
     adopted = call.adopt(x)
     plain = nan_policy is None and where is None and default is None and adopted.present is None
     if plain and adopted.array.dtype.kind not in "mM":
@@ -278,7 +285,8 @@ def arg(
 def index_type(function: str, dtype: Any) -> np.dtype[Any]:
     """Return the type of indices that a caller names."""
     index = _INT64 if dtype is None else np.dtype(dtype)
-    if index.name in ("int64", "int32", "uint64", "uint32") and index.isnative:
+    # (To ask for a name takes a microsecond.)
+    if index is _INT64 or (index.name in ("int64", "int32", "uint64", "uint32") and index.isnative):
         return index
     raise ElementTypeError(
         f"{function}: index type {index} is not one of int64, int32, uint64, uint32",

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
+from extremum.plain import reduced
 from extremum.policy import NanPolicy
 from extremum.reductions import Reduction, index_type
 
@@ -187,16 +188,15 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         index_dtype: DTypeLike = np.int64,
         out: NDArray[Any] | None = None,
     ) -> Any:
-        if (own := frontend(name, x)) is not None:
-            options: dict[str, Any] = {
-                "keepdims": keepdims,
-                "return_index": return_index,
-                "select_last_index": select_last_index,
-            }
-            options |= {"nan_policy": nan_policy, "where": where, "default": default}
-            return own(x, axis, **options, index_dtype=index_dtype, out=out)
-        call = Reduction(name, (largest,), axis, keepdims, select_last_index, nan_policy, where)
         index = index_type(name, index_dtype) if return_index else None
+        how = (axis, keepdims, select_last_index, nan_policy, where)
+        if out is None and default is None and (ends := reduced(name, (largest,), x, *how, True, index)):
+            return ends[0][0] if index is None else ValuesIndices(*ends[0])
+        if (own := frontend(name, x)) is not None:
+            options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
+            options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
+            return own(x, axis, **options, index_dtype=index_dtype, out=out)
+        call = Reduction(name, (largest,), *how)
         if out is not None and index is not None:
             raise ArgumentError(f"{name}: out receives values alone", remedy="leave out, or return_index, away")
         adopted = call.adopt(x)
@@ -273,26 +273,22 @@ def minmax(
     >>> low, high
     (array([1, 0]), array([5, 7]))
     """
-    if (own := frontend("minmax", x)) is not None:
-        return own(
-            x,
-            axis,
-            keepdims=keepdims,
-            return_index=return_index,
-            select_last_index=select_last_index,
-            nan_policy=nan_policy,
-            where=where,
-            default=default,
-            index_dtype=index_dtype,
-        )
     index = index_type("minmax", index_dtype) if return_index else None
-    call = Reduction("minmax", (False, True), axis, keepdims, select_last_index, nan_policy, where)
+    how = (axis, keepdims, select_last_index, nan_policy, where)
+    if default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
+        (low, place), (high, other) = ends
+        return MinMax(low, high) if index is None else MinMaxIndices(low, high, place, other)
+    if (own := frontend("minmax", x)) is not None:
+        options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
+        options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
+        return own(x, axis, **options, index_dtype=index_dtype)
+    call = Reduction("minmax", (False, True), *how)
     adopted = call.adopt(x)
     pair = default if isinstance(default, tuple) else (default, default)
     if len(pair) != 2:
         raise ArgumentError(f"minmax: default has {len(pair)} values", remedy="pass one, or a smallest and a largest")
-    low, high = call.find(adopted, True, index, None if default is None else pair)
-    values = (call.wrap(adopted, each.values) for each in (low, high))
+    found = call.find(adopted, True, index, None if default is None else pair)
+    values = (call.wrap(adopted, each.values) for each in found)
     if index is None:
         return MinMax(*values)
-    return MinMaxIndices(*values, *(call.wrap(adopted, each.indices) for each in (low, high)))
+    return MinMaxIndices(*values, *(call.wrap(adopted, each.indices) for each in found))
