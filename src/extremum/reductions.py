@@ -261,7 +261,8 @@ def arg(
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     stated: Any = "propagate" if nan_policy is None else nan_policy
     largest = (function == "argmax",)
-    if out is None and (default is None or (type(default) is int and -1 <= default < 1 << 31)):
+    whole = default is None or (type(default) is int and -1 <= default < 1 << 31)
+    if type(x) is np.ndarray and out is None and whole:
         index = index_type(function, dtype)
         how = (axis, keepdims, select_last_index, stated, where)
         if ends := reduced(function, largest, x, *how, False, index, lacking=default == -1):

@@ -190,7 +190,8 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
     ) -> Any:
         index = index_type(name, index_dtype) if return_index else None
         how = (axis, keepdims, select_last_index, nan_policy, where)
-        if out is None and default is None and (ends := reduced(name, (largest,), x, *how, True, index)):
+        plain = type(x) is np.ndarray and out is None and default is None
+        if plain and (ends := reduced(name, (largest,), x, *how, True, index)):
             return ends[0][0] if index is None else ValuesIndices(*ends[0])
         if (own := frontend(name, x)) is not None:
             options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
@@ -275,7 +276,7 @@ def minmax(
     """
     index = index_type("minmax", index_dtype) if return_index else None
     how = (axis, keepdims, select_last_index, nan_policy, where)
-    if default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
+    if type(x) is np.ndarray and default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
         (low, place), (high, other) = ends
         return MinMax(low, high) if index is None else MinMaxIndices(low, high, place, other)
     if (own := frontend("minmax", x)) is not None:

@@ -96,6 +96,28 @@ impl<const INFINITY: i16, const ONE: u16> Compared for Keyed<Float16Bits<INFINIT
     }
 }
 
+/// A 16-bit float of which NaN loses to all numbers.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Numbered<F>(F);
+
+impl<const INFINITY: i16, const ONE: u16> Compared for Numbered<Float16Bits<INFINITY, ONE>> {
+    type Lane = i16;
+    type Ordered = Self;
+    const TOLD: bool = false;
+    /// Turned round until the infinity that wins is the last of all integers, and NaN of both signs begin them.
+    #[inline(always)]
+    fn lane<O: Order>(self) -> i16 {
+        let turn = if O::LARGEST { i16::MAX - INFINITY } else { i16::MIN + INFINITY };
+        self.0.lane::<O>().0.wrapping_add(turn)
+    }
+    /// Which element it is depends on the order.
+    #[inline(always)]
+    fn from_lane(_: i16) -> (Self, bool) {
+        (Numbered(Float16Bits(0)), false)
+    }
+}
+
 impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> {
     type Rank = u16;
     /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;

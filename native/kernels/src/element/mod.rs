@@ -46,6 +46,12 @@ impl ElementType {
     pub fn size(self) -> usize {
         with_element!(self, E => size_of::<E>())
     }
+
+    /// Whether it is an integer.
+    pub fn is_integer(self) -> bool {
+        use ElementType::*;
+        matches!(self, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
+    }
 }
 
 /// The type of the indices that a reduction writes.
@@ -195,6 +201,23 @@ macro_rules! with_float {
     };
 }
 
+/// Evaluates an expression with `$E` bound to a type of floats, as they are compared where NaN loses to all numbers.
+macro_rules! with_number {
+    ($tag:expr, $E:ident => $body:expr) => {
+        match $tag {
+            $crate::element::ElementType::Float16 => {
+                type $E = $crate::element::float16_bits::Numbered<$crate::element::float16_bits::Float16>;
+                $body
+            }
+            $crate::element::ElementType::BFloat16 => {
+                type $E = $crate::element::float16_bits::Numbered<$crate::element::float16_bits::BFloat16>;
+                $body
+            }
+            native => $crate::element::with_native_float!(native, $E => $body),
+        }
+    };
+}
+
 /// Evaluates an expression with `$E` bound to float32 or float64, which are compared as they are.
 macro_rules! with_native_float {
     ($tag:expr, $E:ident => $body:expr) => {
@@ -212,4 +235,6 @@ macro_rules! with_native_float {
     };
 }
 
-pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float};
+pub(crate) use {
+    with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float, with_number,
+};

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 pub struct Columns<'a, S: Source, X> {
     /// The rows.
     pub lines: Lines,
-    /// Number of rows, at least one and at most [`Index::ROWS`].
+    /// Number of rows, at least one, and at most [`Index::ROWS`] where places are wanted.
     pub rows: usize,
     /// Number of columns, at most [`TILE`] bytes of elements.
     pub columns: usize,
@@ -34,10 +34,10 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!((1..=<<S::Element as Compared>::Lane as Lane>::Index::ROWS).contains(&self.rows));
         debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
         // Where lanes tell the elements, those alone need no places.
         let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
+        debug_assert!(self.rows > 0 && (!places || self.rows <= <<S::Element as Compared>::Lane as Lane>::Index::ROWS));
         // SAFETY: the caller's.
         unsafe {
             let done = match places {

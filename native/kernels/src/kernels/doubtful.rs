@@ -19,6 +19,8 @@ pub struct Doubtful<T> {
     pub limit: T,
     /// What stands in for it.
     pub fill: T,
+    /// For each value 0 where that is settled already.
+    pub open: *const u8,
 }
 
 impl<T: Bits> Doubtful<T> {
@@ -29,8 +31,8 @@ impl<T: Bits> Doubtful<T> {
     #[inline(always)]
     pub unsafe fn is(&self, number: usize) -> bool {
         // SAFETY: the caller's; alignment is not needed.
-        let bits = unsafe { self.found.add(number).read_unaligned() };
-        (bits == self.fill) | bits.matches(self.flip, self.magnitude, self.limit)
+        let (bits, open) = unsafe { (self.found.add(number).read_unaligned(), *self.open.add(number) != 0) };
+        open & ((bits == self.fill) | bits.matches(self.flip, self.magnitude, self.limit))
     }
 }
 

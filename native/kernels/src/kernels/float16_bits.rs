@@ -1,12 +1,14 @@
 //! Blocks of 16-bit floats, swept by their bits.
 
 use crate::element::compare::utmost;
-use crate::element::float16_bits::{Float16Bits, SIGN};
+use crate::element::float16_bits::{Float16Bits, Numbered, SIGN};
 use crate::element::order::{Largest, Order, Smallest};
 use crate::kernels::sweep::{Sweep, sweep_lanes};
 
 /// Elements from which a block of 16-bit floats is swept by its bits.
 const LONG: usize = 2048;
+
+impl<const INFINITY: i16, const ONE: u16> Sweep for Numbered<Float16Bits<INFINITY, ONE>> {}
 
 impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all

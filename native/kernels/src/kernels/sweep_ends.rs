@@ -31,7 +31,9 @@ pub unsafe fn sweep_ends<S: Source, X: Ends>(
             if wide > LANES { wide } else { LANES }
         };
         // Short rows end before the processor reads ahead by itself, and to watch for NaN leaves time to ask.
-        let pays = asks_ahead::<S::Element>() && (watched::<S::Element>() || len * size_of::<S::Element>() < BLOCK);
+        // (Of narrow elements, too, where a mask is as long as they are.)
+        let pays = asks_ahead::<S::Element>() && (watched::<S::Element>() || len * size_of::<S::Element>() < BLOCK)
+            || S::MASKED && !asks_ahead::<S::Element>();
         if pays && ahead && len >= LANES {
             sweep_by::<S, X, true>(source, len, champions, LANES)
         } else if len >= LANES {

@@ -35,7 +35,7 @@ pub struct Blocks<'a, const ENDS: usize> {
 }
 
 /// One end of the order of a block, or both: what is reduced, keys to reach (or null), and what receives the results.
-type Asked<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
+pub type Asked<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place along
@@ -91,11 +91,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let mask_stride = if mask.is_null() { 0 } else { strides.mask };
             Lines { data, stride: strides.input, mask, mask_stride }
         };
-        let (rows, columns) = (lines(&kept), lines(&reduced));
-        let height = span.len();
+        let (rows, columns, height) = (lines(&kept), lines(&reduced), span.len());
         // SAFETY: the caller's promise; what is packed is as large as the block.
         unsafe {
             match self.plan.form {
+                _ if self.plan.mask_copied => self.masked(ends, (rows, columns), len, height),
                 Form::Rows { packed: false } => self.rows(ends, rows, len, height),
                 Form::RowBatches { packed: false } => self.row_batches(ends, rows, len, height),
                 Form::Columns { packed: false } => self.columns(ends, columns, height, len),
@@ -158,7 +158,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of `len` elements.
-    unsafe fn rows(&self, (inputs, against, to): Asked, lines: Lines, rows: usize, len: usize) {
+    pub unsafe fn rows(&self, (inputs, against, to): Asked, lines: Lines, rows: usize, len: usize) {
         let last = self.last();
         // SAFETY: the caller's.
         with_sources!(inputs, lines, S, X, dispatch => unsafe {
@@ -170,7 +170,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ///
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
-    unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
+    pub unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
         let (inputs, against, to) = ends;
         if inputs.len() == 1 || to.iter().all(|to| to.keys.is_null() && to.index.is_null()) {
             // SAFETY: the caller's.
@@ -222,7 +222,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of so many columns.
-    unsafe fn columns(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize) {
+    pub unsafe fn columns(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize) {
         let last = self.last();
         // SAFETY: the caller's.
         with_sources!(inputs, lines, S, X, dispatch => unsafe {

@@ -7,10 +7,14 @@ use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, Strides, positions};
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 use crate::operations::input::{Input, Omission};
+use crate::operations::plan::POSITIONS;
 use crate::operations::sink::{Sink, Tile, Wants};
 use crate::operations::target::Target;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Nothing is settled yet.
+static ALL: [u8; POSITIONS] = [1; POSITIONS];
 
 /// Fetches the elements that indices lead to, and looks again where an element came out that may not take part.
 pub struct Found<'a> {
@@ -18,6 +22,8 @@ pub struct Found<'a> {
     pub input: Input,
     /// What is left out of it.
     pub omission: Option<Omission>,
+    /// Whether slices are left out as a whole: they are reduced all the same.
+    pub whole: bool,
     /// Where the results go.
     pub target: Target,
     /// The reduced axes, largest index stride first.
@@ -37,7 +43,8 @@ impl Sink for Found<'_> {
         // What came out has to be looked at where elements are left out.
         let omits = self.omission.is_some();
         let Target { values, indices, .. } = self.target;
-        Wants { values: omits || !values.is_null(), index: omits || !indices.is_null(), sight: omits }
+        let seen = omits && !self.whole;
+        Wants { values: seen || !values.is_null(), index: seen || !indices.is_null(), sight: omits }
     }
 
     #[inline]
@@ -51,13 +58,21 @@ impl Sink for Found<'_> {
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
-        if !tile.values.is_null() {
+        if !tile.values.is_null() || self.whole && self.target.values.is_null() {
             // SAFETY: the caller's promise.
             return unsafe { self.take_values(at, axis, &tile) };
         }
+        let (start, mut presence) = (at, None);
         for number in 0..tile.len {
             // SAFETY: the caller's promise, at every position of the tile.
-            unsafe { self.write(at.output, self.mended(at, tile.index(number))) };
+            unsafe {
+                let present = |omission: &Omission| {
+                    let found = || self.presence(omission, start, axis.strides, tile.len);
+                    presence.get_or_insert_with(found)[number] != 0
+                };
+                let found = self.mended(at, tile.index(number), present);
+                self.write(at.output, found);
+            }
             axis.strides.step(&mut at, 1);
         }
     }
@@ -66,7 +81,7 @@ impl Sink for Found<'_> {
 impl Found<'_> {
     /// What has to be left out of a copy.
     pub fn packed(&self) -> Option<&Omission> {
-        self.omission.as_ref().filter(|_| !self.input.numbers)
+        self.omission.as_ref().filter(|_| !self.input.numbers && !self.whole)
     }
 
     /// Takes the values of a tile, and its indices where they are wanted. Where a value loses to all others, it is seen
@@ -114,16 +129,27 @@ impl Found<'_> {
                     indices.wrapping_offset(place(number)).write_unaligned(tile.index(number) as i32);
                 }
             }
-            let Some(Omission { pattern, fill, .. }) = &self.omission else { return };
+            let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
+            if self.whole {
+                let presence = self.presence(omission, at, axis.strides, tile.len);
+                return self.leave::<T>(at.output, step, &presence[..tile.len]);
+            }
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
-            let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill };
-            let mut from = 0;
+            let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill, open: ALL.as_ptr() };
+            let mut from = dispatch(Piece { doubtful, from: 0 });
+            if from == tile.len {
+                return;
+            }
+            // Where nothing takes part, nothing has to be looked for.
+            let presence = self.presence(omission, at, axis.strides, tile.len);
+            self.leave::<T>(at.output, step, &presence[..tile.len]);
+            let doubtful = Doubtful { open: presence.as_ptr(), ..doubtful };
             while from < tile.len {
                 from = dispatch(Piece { doubtful, from });
                 for number in from..tile.len.min(from + PIECE) {
                     if doubtful.is(number) {
                         let at = axis.moved(at, number);
-                        self.write(at.output, self.mended(at, tile.index(number)));
+                        self.write(at.output, self.mended(at, tile.index(number), |_| true));
                     }
                 }
                 from += PIECE;
@@ -132,17 +158,28 @@ impl Found<'_> {
     }
 
     /// The index and the place of a slice's extremum, given what came out: another one where that does not take part, or
-    /// none, which is counted.
+    /// none, which is counted. None where the slice is not `present`.
     ///
     /// # Safety
     /// The slice and its mask are readable.
     #[inline]
-    unsafe fn mended(&self, at: ReductionOffsets, index: i64) -> Option<(i64, isize)> {
+    unsafe fn mended(
+        &self,
+        at: ReductionOffsets,
+        index: i64,
+        present: impl FnOnce(&Omission) -> bool,
+    ) -> Option<(i64, isize)> {
         let place = self.place(at, index);
         // SAFETY: the caller's.
         unsafe {
             let found = match &self.omission {
-                Some(omission) if !self.takes_part(omission, place) => self.look_again(omission, at),
+                Some(omission) if !self.takes_part(omission, place) => {
+                    if present(omission) {
+                        self.look_again(omission, at)
+                    } else {
+                        None
+                    }
+                }
                 _ => Some((index, place.input)),
             };
             if found.is_none() {
@@ -239,7 +276,7 @@ impl Found<'_> {
     /// # Safety
     /// There is room for them, and the element is readable.
     #[inline]
-    unsafe fn write(&self, position: isize, found: Option<(i64, isize)>) {
+    pub unsafe fn write(&self, position: isize, found: Option<(i64, isize)>) {
         let Target { values, indices, index: kind, .. } = self.target;
         // SAFETY: the caller's; NumPy aligns what it allocates, but nothing here needs it.
         unsafe {

@@ -16,7 +16,7 @@ pub struct Input {
     pub largest: bool,
     /// Whether the last of equals wins, or the first.
     pub last: bool,
-    /// Whether NaN of float32 or float64 loses to all numbers, in place of being the extremum.
+    /// Whether NaN loses to all numbers, in place of being the extremum.
     pub numbers: bool,
 }
 
@@ -27,11 +27,11 @@ macro_rules! with_input {
             (false, largest) => $crate::element::with_element_and_order!($input.element, largest, $E, $O => $body),
             (true, true) => {
                 type $O = $crate::element::order::LargestNumber;
-                $crate::element::with_native_float!($input.element, $E => $body)
+                $crate::element::with_number!($input.element, $E => $body)
             }
             (true, false) => {
                 type $O = $crate::element::order::SmallestNumber;
-                $crate::element::with_native_float!($input.element, $E => $body)
+                $crate::element::with_number!($input.element, $E => $body)
             }
         }
     };
@@ -59,7 +59,7 @@ macro_rules! with_sources {
             }),
             [input, _] if input.numbers => {
                 type $X = $crate::element::order::BothNumbers;
-                $crate::element::with_native_float!(input.element, E => {
+                $crate::element::with_number!(input.element, E => {
                     #[allow(unused_imports)]
                     use $crate::isa::dispatch_wide as $dispatch;
                     type $S = *const E;

@@ -3,13 +3,17 @@
 //! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. The choice of
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
 
+use crate::element::ElementType;
 use crate::element::compare::Index;
-use crate::kernels::batches::dispatch::{pay, pay_masked};
+use crate::isa::InstructionSet;
+use crate::kernels::batches::dispatch::{follow_in_mask, pay, pay_at_both_ends};
 use crate::kernels::descent::TILE;
+use crate::kernels::mask::MASK_SCRATCH;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::layout::axis::positions;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout};
+use crate::operations::input::{Input, Omission};
 
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
@@ -62,6 +66,26 @@ pub struct Demand {
     pub masked: bool,
     /// Whether there are kernels for masks.
     pub wide: bool,
+    /// Whether nobody asks for places: the elements alone say all that is wanted.
+    pub told: bool,
+    /// Whether both ends of the order are wanted at once, and no place.
+    pub both: bool,
+}
+
+impl Demand {
+    /// What it is for an input, of which some is left out; at so many ends of the order, and with `places` or without.
+    pub fn new(input: &Input, omission: Option<&Omission>, ends: usize, places: bool) -> Self {
+        let wide = InstructionSet::current().is_wide();
+        Self {
+            swapped: input.swapped,
+            two_keys: input.element == ElementType::Bool,
+            omits: omission.is_some(),
+            masked: omission.is_some_and(Omission::is_of_mask),
+            wide,
+            told: !places && input.element.is_integer(),
+            both: !places && wide && ends == 2,
+        }
+    }
 }
 
 /// How the blocks of a reduction are cut and read.
@@ -81,6 +105,8 @@ pub struct Plan<'a> {
     pub outer_reduced: &'a [ReductionAxis],
     /// The kernel.
     pub form: Form,
+    /// Whether the mask of a block is copied before it is read, to lie as the block's elements do.
+    pub mask_copied: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -88,9 +114,7 @@ impl<'a> Plan<'a> {
     pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, tasks: usize) -> Self {
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !demand.swapped && !demand.omits;
-        let masked = |axis: &ReductionAxis| {
-            follows(axis) && axis.strides.mask == 1 && demand.masked && !demand.swapped && demand.wide
-        };
+        let masked = |axis: &ReductionAxis| follows(axis) && demand.masked && !demand.swapped && demand.wide;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
@@ -104,20 +128,18 @@ impl<'a> Plan<'a> {
         let (&kept, outer_kept) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
-        let paid = !(demand.two_keys && reduced.len > BOOLS);
         let follow = kept.strides.input == (reduced.len * size) as isize;
-        let follow_in_mask = follow && kept.strides.mask == reduced.len as isize;
+        let paid = || {
+            let both = demand.both && pay_at_both_ends(size, kept.len, reduced.len);
+            !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
+        };
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if paid && contiguous(&reduced) && pay(size, kept.len, reduced.len, follow) => {
-                Form::RowBatches { packed: false }
-            }
+            None if contiguous(&reduced) && paid() => Form::RowBatches { packed: false },
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
-            None if paid && masked(&reduced) && pay_masked(size, kept.len, reduced.len, follow_in_mask) => {
-                Form::RowBatches { packed: false }
-            }
+            None if masked(&reduced) && paid() => Form::RowBatches { packed: false },
             None if masked(&reduced) && !short => Form::Rows { packed: false },
             None if demand.omits
                 && !demand.swapped
@@ -130,9 +152,31 @@ impl<'a> Plan<'a> {
             None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
+        let mask_copied = match form {
+            Form::Columns { packed: false } => masked(&kept) && kept.strides.mask != 1,
+            Form::Rows { packed: false } => masked(&reduced) && reduced.strides.mask != 1,
+            // Short rows follow one another in the mask as well.
+            Form::RowBatches { packed: false } => {
+                let gaps = kept.strides.mask != reduced.len as isize && follow_in_mask(size, reduced.len);
+                masked(&reduced) && (gaps || reduced.strides.mask != 1)
+            }
+            _ => false,
+        };
+        // Without places rows are not counted, unless blocks are combined.
+        let whole = demand.told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
         let scratch = if demand.omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
-            Form::Columns { packed: false } => (fit(TILE, size), rows_of_a_block(size)),
+            Form::Columns { packed: false } if mask_copied => {
+                // Half as wide, since the results of each block are combined.
+                (POSITIONS / 2, rows_of_a_block(size).min(MASK_SCRATCH / (POSITIONS / 2)))
+            }
+            Form::Columns { packed: false } => {
+                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) })
+            }
+            Form::Rows { packed: false } | Form::RowBatches { packed: false } if mask_copied => {
+                let chunk = reduced.len.min(MASK_SCRATCH);
+                (MASK_SCRATCH / chunk, chunk)
+            }
             Form::Columns { packed: true } => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };
                 (whole_vectors(fit(scratch, size) / chunk, size), chunk)
@@ -146,9 +190,12 @@ impl<'a> Plan<'a> {
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
-        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form };
+        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, mask_copied };
         if tasks > 1 {
             plan.split(tasks);
+        }
+        if whole && plan.blocks() > 1 {
+            plan.chunk = plan.chunk.min(rows_of_a_block(size));
         }
         plan
     }

@@ -3,8 +3,6 @@
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 
-use crate::element::ElementType;
-use crate::isa::InstructionSet;
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::descent::TILE;
 use crate::kernels::outputs::Outputs;
@@ -59,10 +57,9 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
     let origin = layout.origin;
-    let masked = omission.is_some_and(Omission::is_of_mask);
-    let wide = InstructionSet::current().is_wide();
-    let two_keys = input.element == ElementType::Bool;
-    let demand = Demand { swapped: input.swapped, two_keys, omits: omission.is_some(), masked, wide };
+    let places = sinks.iter().any(|sink| sink.wants().index);
+    let demand = Demand::new(&input, omission, ENDS, places);
+    let wide = demand.wide;
     let plan = Plan::new(input.element.size(), demand, layout, threads::tasks(num_threads));
     let tiles = plan.tiles();
     let blocks = Blocks { inputs: ends.map(|end| end.0), omissions: ends.map(|end| end.1), plan: &plan, wide };
@@ -146,8 +143,8 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         }
     }
 
-    // These two have frames of several pages, each of which is touched at every call. That takes a third as long as a
-    // call on a hundred elements: those that need no scratch memory do not come this way.
+    // These two have frames of several pages, each of which is touched at every call: those that need no scratch memory do not
+    // come this way.
 
     /// Reads a plain tile and hands it to the sinks. What is not written `to` the outputs themselves goes to scratch memory:
     /// so many words of values and so many indices.
@@ -208,8 +205,12 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         sinks: [&impl Sink; ENDS],
     ) {
         for (state, sink) in states.iter_mut().zip(sinks) {
+            let (keys, index) = state.pointers();
+            // The keys of integers are the integers.
+            let values =
+                if sink.wants().values && self.blocks.inputs[0].element.is_integer() { keys } else { ptr::null_mut() };
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan().kept, Tile { len, index: state.pointers().1, values: ptr::null() }) };
+            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values }) };
         }
     }
 

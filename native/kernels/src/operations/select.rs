@@ -89,11 +89,13 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     reduced.sort_by_key(|axis| -axis.strides.index.abs());
     let lacking = AtomicUsize::new(0);
     let base = base(&layout);
+    // A mask that is broadcast along the slices leaves out whole slices.
+    let whole = selection.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
     let found = |target: &Target| {
         let Selection { data, element, swapped, last, .. } = selection;
         let input = Input { data, element, swapped, largest: target.largest, last, numbers: selection.is_of_numbers() };
         let omission = selection.omission(target.largest);
-        Found { input, omission, target: *target, reduced: &reduced, lacking: &lacking, base }
+        Found { input, omission, whole, target: *target, reduced: &reduced, lacking: &lacking, base }
     };
     match targets {
         [one] => {
@@ -121,11 +123,9 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
 }
 
 impl Selection {
-    /// Whether nothing but NaN of the native floats is left out: kernels pass over it by themselves.
+    /// Whether nothing but NaN is left out: kernels pass over it by themselves.
     fn is_of_numbers(&self) -> bool {
-        self.mask.is_null()
-            && self.omit == Omit::Nan
-            && matches!(self.element, ElementType::Float32 | ElementType::Float64)
+        self.mask.is_null() && self.omit == Omit::Nan && self.element.nan().is_some()
     }
 
     /// What is left out, and what stands in for it at one end of the order.

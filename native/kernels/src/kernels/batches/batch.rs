@@ -29,7 +29,7 @@ pub struct Batches {
     pub element: ElementType,
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether NaN of float32 or float64 loses to all numbers; otherwise a batch with NaN is not done.
+    /// Whether NaN loses to all numbers; otherwise a batch with NaN is not done.
     pub numbers: bool,
     /// Whether the last of equals wins.
     pub last: bool,

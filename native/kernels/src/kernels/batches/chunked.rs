@@ -27,47 +27,28 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
-                (true, true, false) => self.in_chunks_of::<K, false, false>(kind),
-                (true, true, true) => self.in_chunks_of::<K, true, false>(kind),
-                (true, false, false) => self.in_chunks_of::<K, false, true>(kind),
-                (true, false, true) => self.in_chunks_of::<K, true, true>(kind),
-                (false, _, false) => self.in_fewer_chunks::<K, false>(kind),
-                (false, _, true) => self.in_fewer_chunks::<K, true>(kind),
+                (true, true, false) => self.in_chunks_of::<K, false, false, false>(kind),
+                (true, true, true) => self.in_chunks_of::<K, true, false, false>(kind),
+                (true, false, false) => self.in_chunks_of::<K, false, true, false>(kind),
+                (true, false, true) => self.in_chunks_of::<K, true, true, false>(kind),
+                (false, ..) => self.in_chunks_of::<K, false, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`Batches::run`].
-    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, false>(self, kind)),
-                2 => avx512::run(Chunked::<K, 2, LAST, VALUES, false>(self, kind)),
-                3 => avx512::run(Chunked::<K, 3, LAST, VALUES, false>(self, kind)),
-                4 => avx512::run(Chunked::<K, 4, LAST, VALUES, false>(self, kind)),
-                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES, false>(self, kind)),
-                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES, false>(self, kind)),
-                _ => avx512::run(Chunked::<K, 0, LAST, VALUES, false>(self, kind)),
-            }
-        }
-    }
-
-    /// Rows under a mask, with fewer copies of the code than for what is asked for most: the last chunk may be the one
-    /// before.
-    ///
-    /// # Safety
-    /// As for [`Batches::run`].
-    unsafe fn in_fewer_chunks<K: Kind, const LAST: bool>(&self, kind: K) -> usize {
-        // SAFETY: the caller's.
-        unsafe {
-            match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST, true, true>(self, kind)),
-                2 => avx512::run(Chunked::<K, 2, LAST, true, true>(self, kind)),
-                3 | 4 => avx512::run(Chunked::<K, 4, LAST, true, true>(self, kind)),
-                5..=8 => avx512::run(Chunked::<K, 8, LAST, true, true>(self, kind)),
-                _ => avx512::run(Chunked::<K, 0, LAST, true, true>(self, kind)),
+                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, MASKED>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST, VALUES, MASKED>(self, kind)),
+                3 => avx512::run(Chunked::<K, 3, LAST, VALUES, MASKED>(self, kind)),
+                4 => avx512::run(Chunked::<K, 4, LAST, VALUES, MASKED>(self, kind)),
+                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES, MASKED>(self, kind)),
+                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -87,6 +68,8 @@ impl Batches {
     ) -> bool {
         let Outputs { values, index, .. } = self.results::<K, VALUES>(start_row);
         let lines = self.lines.from(start_row as isize);
+        // (Fewer copies of the code under a mask.)
+        let last = if MASKED { self.last } else { LAST };
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
         let chunks = if long { self.len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
@@ -168,7 +151,7 @@ impl Batches {
                     _ => hits_at(start(chunk)),
                 };
                 // From the end that loses ties; chosen without a branch, which nobody could predict.
-                let order = |step: usize, steps: usize| if LAST { step } else { steps - 1 - step };
+                let order = |step: usize, steps: usize| if last { step } else { steps - 1 - step };
                 let (mut place, mut hits) = (start(order(0, chunks)), hits_in(order(0, chunks)));
                 for step in 1..chunks {
                     let chunk = order(step, chunks);
@@ -184,8 +167,8 @@ impl Batches {
                     }
                 }
                 // Only rows of several single vectors are read again; the others are compared as they were read first.
-                let hits = if CHUNKS > 1 { hits | far_lane(mask, LAST) } else { hits };
-                index.add(at).write_unaligned((place + lane(hits, LAST)) as i64);
+                let hits = if CHUNKS > 1 { hits | far_lane(mask, last) } else { hits };
+                index.add(at).write_unaligned((place + lane(hits, last)) as i64);
             }
             if !told {
                 self.fetch_by(K::SIZE, start_row, K::ROWS, index);

@@ -7,7 +7,7 @@ use crate::kernels::batches::bools::Bools;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, Singles, Words};
 use crate::kernels::batches::numbers::Numbers;
-use crate::kernels::batches::{few, padded};
+use crate::kernels::batches::{few, padded, spread};
 use crate::kernels::outputs::Outputs;
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
@@ -23,15 +23,23 @@ pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
         && InstructionSet::current() == InstructionSet::Avx512
 }
 
-/// The same of rows under a mask, which follow one another in it as well where they are said to.
-pub fn pay_masked(size: usize, rows: usize, len: usize, follow: bool) -> bool {
-    !padded::serves(size, len) && pay(size, rows, len, follow)
+/// The same where both ends of the order are wanted, and no place: nothing is read twice then.
+pub fn pay_at_both_ends(size: usize, rows: usize, len: usize) -> bool {
+    size <= 2
+        && rows >= ROWS
+        && (1024..4097).contains(&(len * size))
+        && InstructionSet::current() == InstructionSet::Avx512
+}
+
+/// Whether rows that follow one another in memory have to do so in their mask, too.
+pub fn follow_in_mask(size: usize, len: usize) -> bool {
+    few::serves(len) || padded::serves(size, len)
 }
 
 /// Evaluates an expression with a name bound to the kind of an element type. To reverse the order, all bits of integers are
 /// flipped, or the sign of floats.
 macro_rules! with_kind {
-    ($element:expr, $largest:expr, $kind:ident => $body:expr) => {{
+    ($element:expr, $largest:expr, $numbers:expr, $kind:ident => $body:expr) => {{
         let (all, sign) = if $largest { (0, 0) } else { (-1, i64::MIN) };
         match $element {
             ElementType::Bool => with_kind!(@ $kind, Bools { xor_mask: all as i8 }, $body),
@@ -44,10 +52,10 @@ macro_rules! with_kind {
             ElementType::Int64 => with_kind!(@ $kind, Quads { xor_mask: all }, $body),
             ElementType::UInt64 => with_kind!(@ $kind, Quads { xor_mask: all ^ i64::MIN }, $body),
             ElementType::Float16 => {
-                with_kind!(@ $kind, Float16Bits { infinity: 0x7c00, xor_mask: (sign >> 48) as i16 }, $body)
+                with_kind!(@ $kind, Float16Bits::new(0x7c00, (sign >> 48) as i16, $numbers), $body)
             }
             ElementType::BFloat16 => {
-                with_kind!(@ $kind, Float16Bits { infinity: 0x7f80, xor_mask: (sign >> 48) as i16 }, $body)
+                with_kind!(@ $kind, Float16Bits::new(0x7f80, (sign >> 48) as i16, $numbers), $body)
             }
             ElementType::Float32 => with_kind!(@ $kind, Singles { xor_mask: (sign >> 32) as i32 }, $body),
             ElementType::Float64 => with_kind!(@ $kind, Doubles { xor_mask: sign }, $body),
@@ -70,10 +78,10 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match self.element {
-                _ if !self.other.is_null() => with_kind!(self.element, self.largest, kind => self.both(kind)),
+                _ if !self.other.is_null() => with_kind!(self.element, self.largest, false, kind => self.both(kind)),
                 ElementType::Float32 if self.numbers => self.by(Numbers(Singles { xor_mask: (sign >> 32) as i32 })),
                 ElementType::Float64 if self.numbers => self.by(Numbers(Doubles { xor_mask: sign })),
-                element => with_kind!(element, self.largest, kind => self.by(kind)),
+                element => with_kind!(element, self.largest, self.numbers, kind => self.by(kind)),
             }
         }
     }
@@ -100,7 +108,7 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if self.are_padded() && self.rows >= padded::ROWS => self.padded(kind),
+                () if self.are_padded() && self.rows >= spread::ROWS => self.padded(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),

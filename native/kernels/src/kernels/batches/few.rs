@@ -13,15 +13,15 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 /// Elements of the longest row.
-const MOST: usize = 5;
+const FEW: usize = 5;
 
 /// For each column, and each vector after the first, which lanes of what is gathered so far and of that vector are
 /// wanted: those of the vector follow those gathered.
-type Permutations = [[[i32; 16]; MOST - 1]; MOST];
+type Permutations = [[[i32; 16]; FEW - 1]; FEW];
 
 /// The permutations for rows of `len` elements in vectors of `lanes` lanes of four bytes, or of eight.
 const fn permutations(len: usize, lanes: usize) -> Permutations {
-    let mut all = [[[0; 16]; MOST - 1]; MOST];
+    let mut all = [[[0; 16]; FEW - 1]; FEW];
     let mut column = 0;
     while column < len {
         let mut vector = 1;
@@ -50,7 +50,7 @@ const fn permutations(len: usize, lanes: usize) -> Permutations {
 
 /// Whether this is the way for rows of `len` elements.
 pub fn serves(len: usize) -> bool {
-    (2..=MOST).contains(&len)
+    (2..=FEW).contains(&len)
 }
 
 impl Batches {
@@ -80,7 +80,7 @@ impl Batches {
                 2 => avx512::run(Few::<K, 2, LAST, VALUES, MASKED>(self, kind)),
                 3 => avx512::run(Few::<K, 3, LAST, VALUES, MASKED>(self, kind)),
                 4 => avx512::run(Few::<K, 4, LAST, VALUES, MASKED>(self, kind)),
-                _ => avx512::run(Few::<K, MOST, LAST, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Few::<K, FEW, LAST, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -96,7 +96,7 @@ impl Batches {
                 2 => avx512::run(Both::<K, 2>(self, kind)),
                 3 => avx512::run(Both::<K, 3>(self, kind)),
                 4 => avx512::run(Both::<K, 4>(self, kind)),
-                _ => avx512::run(Both::<K, MOST>(self, kind)),
+                _ => avx512::run(Both::<K, FEW>(self, kind)),
             }
         }
     }

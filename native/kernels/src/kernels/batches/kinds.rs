@@ -31,8 +31,24 @@ pub struct Quads {
 /// 16-bit floats by their keys, the bits of `xor_mask` flipped before.
 #[derive(Clone, Copy)]
 pub struct Float16Bits {
-    pub infinity: i16,
-    pub xor_mask: i16,
+    /// The largest magnitude of a lane that is not NaN.
+    most: i16,
+    /// The bits of the element with the least lane.
+    worst: i16,
+    xor_mask: i16,
+    /// What is added to keys.
+    turn: i16,
+}
+
+impl Float16Bits {
+    /// Floats whose infinity has these bits, of which NaN loses to all `numbers`, or else is noticed.
+    pub fn new(infinity: i16, xor_mask: i16, numbers: bool) -> Self {
+        match numbers {
+            false => Self { most: infinity, worst: infinity ^ i16::MIN ^ xor_mask, xor_mask, turn: 0 },
+            // Turned round until infinity is the last of all keys, and NaN of both signs begin them.
+            true => Self { most: i16::MAX, worst: (infinity + 1) ^ xor_mask, xor_mask, turn: i16::MAX - infinity },
+        }
+    }
 }
 
 /// 32-bit floats, the bits of `xor_mask` flipped.
@@ -97,7 +113,7 @@ impl Kind for Float16Bits {
     #[inline(always)]
     unsafe fn worst(self) -> __m512i {
         // SAFETY: the caller has AVX-512.
-        unsafe { _mm512_set1_epi16(self.infinity ^ i16::MIN ^ self.xor_mask) }
+        unsafe { _mm512_set1_epi16(self.worst) }
     }
     /// Sign and magnitude to two's complement: both zeros become 0, and NaN lies beyond the infinities.
     #[inline(always)]
@@ -106,7 +122,8 @@ impl Kind for Float16Bits {
         unsafe {
             let flipped = _mm512_xor_si512(elements, _mm512_set1_epi16(self.xor_mask));
             let negative = _mm512_movepi16_mask(flipped);
-            _mm512_mask_sub_epi16(flipped, negative, _mm512_set1_epi16(i16::MIN), flipped)
+            let turned = _mm512_add_epi16(flipped, _mm512_set1_epi16(self.turn));
+            _mm512_mask_sub_epi16(turned, negative, _mm512_set1_epi16(i16::MIN.wrapping_add(self.turn)), flipped)
         }
     }
     /// The way there is the way back.
@@ -114,8 +131,9 @@ impl Kind for Float16Bits {
     unsafe fn elements(self, lanes: __m512i) -> __m512i {
         // SAFETY: the caller has AVX-512.
         unsafe {
-            let negative = _mm512_movepi16_mask(lanes);
-            let flipped = _mm512_mask_sub_epi16(lanes, negative, _mm512_set1_epi16(i16::MIN), lanes);
+            let keys = _mm512_sub_epi16(lanes, _mm512_set1_epi16(self.turn));
+            let negative = _mm512_movepi16_mask(keys);
+            let flipped = _mm512_mask_sub_epi16(keys, negative, _mm512_set1_epi16(i16::MIN), keys);
             _mm512_xor_si512(flipped, _mm512_set1_epi16(self.xor_mask))
         }
     }
@@ -123,14 +141,14 @@ impl Kind for Float16Bits {
     #[inline(always)]
     unsafe fn untold(self, lanes: __m512i) -> u64 {
         // SAFETY: the caller has AVX-512.
-        unsafe { _mm512_testn_epi16_mask(lanes, lanes).into() }
+        unsafe { _mm512_cmpeq_epi16_mask(lanes, _mm512_set1_epi16(self.turn)).into() }
     }
     #[inline(always)]
     unsafe fn unordered(self, a: __m512i, b: __m512i) -> u64 {
         // SAFETY: the caller has AVX-512.
         unsafe {
             let magnitude = _mm512_max_epi16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
-            _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(self.infinity)).into()
+            _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(self.most)).into()
         }
     }
     #[inline(always)]

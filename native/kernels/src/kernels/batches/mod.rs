@@ -33,4 +33,6 @@ mod numbers;
 #[cfg(target_arch = "x86_64")]
 mod padded;
 #[cfg(target_arch = "x86_64")]
+mod padded_both;
+#[cfg(target_arch = "x86_64")]
 mod spread;

@@ -7,14 +7,11 @@
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::spread::{HALF, MOST, gathered, spread};
+use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, spread, together};
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-
-/// Rows of a batch.
-pub const ROWS: usize = 8;
 
 /// Whether this is the way for rows of `len` elements of `size` bytes. What spreads them is no part of the instruction
 /// set.
@@ -30,11 +27,13 @@ impl Batches {
     pub unsafe fn padded<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.last, self.to.values.is_null()) {
-                (false, true) => self.padded_by_len::<K, false, false>(kind),
-                (false, false) => self.padded_by_len::<K, false, true>(kind),
-                (true, true) => self.padded_by_len::<K, true, false>(kind),
-                (true, false) => self.padded_by_len::<K, true, true>(kind),
+            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
+                (true, true, false) => self.padded_by_len::<K, false, false>(kind),
+                (true, true, true) => self.padded_by_len::<K, true, false>(kind),
+                (true, false, false) => self.padded_by_len::<K, false, true>(kind),
+                (true, false, true) => self.padded_by_len::<K, true, true>(kind),
+                (false, true, _) => self.padded_under_mask::<K, false>(kind),
+                (false, false, _) => self.padded_under_mask::<K, true>(kind),
             }
         }
     }
@@ -45,65 +44,68 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.len > HALF, self.len.is_multiple_of(HALF)) {
-                (false, false) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES>(self, kind)),
-                (false, true) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES>(self, kind)),
-                (true, false) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES>(self, kind)),
-                (true, true) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES>(self, kind)),
+                (false, false) => avx512_vbmi::run(Padded::<K, HALF, SPREAD, LAST, VALUES>(self, kind)),
+                (false, true) => avx512_vbmi::run(Padded::<K, HALF, WHOLE, LAST, VALUES>(self, kind)),
+                (true, false) => avx512_vbmi::run(Padded::<K, MOST, SPREAD, LAST, VALUES>(self, kind)),
+                (true, true) => avx512_vbmi::run(Padded::<K, MOST, WHOLE, LAST, VALUES>(self, kind)),
             }
         }
     }
 
-    /// The same at both ends.
+    /// The same under a mask, with fewer copies of the code.
     ///
     /// # Safety
-    /// As for [`padded`](Self::padded), where both ends are wanted.
-    pub unsafe fn padded_at_both_ends<K: Kind>(&self, kind: K) -> usize {
+    /// As for [`padded`](Self::padded).
+    unsafe fn padded_under_mask<K: Kind, const VALUES: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                ..=HALF => avx512_vbmi::run(Both::<K, HALF>(self, kind)),
-                _ => avx512_vbmi::run(Both::<K, MOST>(self, kind)),
+                ..=HALF => avx512_vbmi::run(Padded::<K, HALF, MASKED, false, VALUES>(self, kind)),
+                _ => avx512_vbmi::run(Padded::<K, MOST, MASKED, false, VALUES>(self, kind)),
             }
         }
     }
 }
 
-/// One batch after the other, of rows that fill `LANES` lanes each, if they are spread.
-struct Padded<'a, K, const LANES: usize, const SPREAD: bool, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+/// How rows are read: they fill their lanes, or are spread over them, perhaps under a mask.
+const WHOLE: u8 = 0;
+pub const SPREAD: u8 = 1;
+const MASKED: u8 = 2;
 
-impl<K: Kind, const LANES: usize, const SPREAD: bool, const LAST: bool, const VALUES: bool> Task
-    for Padded<'_, K, LANES, SPREAD, LAST, VALUES>
+/// One batch after the other, of rows that fill `LANES` lanes each once they are read.
+struct Padded<'a, K, const LANES: usize, const READ: u8, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+
+impl<K: Kind, const LANES: usize, const READ: u8, const LAST: bool, const VALUES: bool> Task
+    for Padded<'_, K, LANES, READ, LAST, VALUES>
 {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let last = if READ == MASKED { batches.last } else { LAST };
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
-                let mut rows = Rows::<K, LANES, SPREAD>::new(batches, kind, start);
-                let low = rows.word::<VALUES>(values);
+                let mut rows = Rows::<K, LANES, READ>::new(batches, kind, start);
+                let low = rows.word::<VALUES>(0);
                 // (Where eight bits are a row, each becomes a byte: to widen them would send them through memory.)
                 let hits = if LANES == 8 {
                     _mm512_movm_epi8(low)
                 } else {
-                    _mm512_cvtepu16_epi64(_mm_set_epi64x(
-                        rows.word::<VALUES>(values.wrapping_add(ROWS / 2 * K::SIZE)) as i64,
-                        low as i64,
-                    ))
+                    _mm512_cvtepu16_epi64(_mm_set_epi64x(rows.word::<VALUES>(64 / K::LANES) as i64, low as i64))
                 };
                 if rows.unordered != 0 {
                     return start;
                 }
                 let hit =
-                    if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
+                    if last { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let bit = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
                 let place = if LANES == 8 { _mm512_srli_epi64::<3>(bit) } else { bit };
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
                 let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
                 _mm512_storeu_epi64(index, place);
-                if VALUES && rows.untold != 0 {
+                if VALUES && !rows.write(values) {
                     batches.fetch_by(K::SIZE, start, ROWS, index);
                 }
             }
@@ -112,43 +114,8 @@ impl<K: Kind, const LANES: usize, const SPREAD: bool, const LAST: bool, const VA
     }
 }
 
-/// One batch after the other, of which values at both ends are wanted.
-struct Both<'a, K, const LANES: usize>(&'a Batches, K);
-
-impl<K: Kind, const LANES: usize> Task for Both<'_, K, LANES> {
-    type Output = usize;
-    #[inline(always)]
-    unsafe fn run(self) -> usize {
-        let Self(batches, kind) = self;
-        for start in batches.starts(ROWS) {
-            // SAFETY: the caller vouches for the rows and the results: no more are read and written.
-            unsafe {
-                let (to, other) = (batches.to.from(start, K::SIZE).values, batches.other.add(start * K::SIZE));
-                let mut rows = Rows::<K, LANES, true>::new(batches, kind, start);
-                let mut untold = [0; 2];
-                for row in (0..ROWS).step_by(K::LANES / LANES) {
-                    let lanes = rows.lanes();
-                    rows.unordered |= kind.unordered(lanes, lanes);
-                    untold[0] |= rows.write(to.add(row * K::SIZE), extreme::<K, LANES, true>(lanes));
-                    untold[1] |= rows.write(other.add(row * K::SIZE), extreme::<K, LANES, false>(lanes));
-                }
-                if rows.unordered != 0 {
-                    return start;
-                }
-                if untold[0] != 0 {
-                    batches.look_for(start, ROWS, batches.largest, to);
-                }
-                if untold[1] != 0 {
-                    batches.look_for(start, ROWS, !batches.largest, other);
-                }
-            }
-        }
-        batches.rows
-    }
-}
-
 /// The rows of a batch as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
-struct Rows<K, const LANES: usize, const SPREAD: bool> {
+pub struct Rows<K, const LANES: usize, const READ: u8> {
     kind: K,
     /// Elements of a row.
     len: usize,
@@ -156,23 +123,30 @@ struct Rows<K, const LANES: usize, const SPREAD: bool> {
     mask: u64,
     /// Bytes of the rows of a vector.
     step: usize,
-    /// The next row.
+    /// The next row, and its place in the mask.
     from: *const u8,
+    present: *const u8,
     /// Not zero where a lane was NaN.
-    unordered: u64,
-    /// Not zero where a lane does not tell which element was written.
-    untold: u64,
+    pub unordered: u64,
+    /// The extremes of all rows.
+    extremes: __m512i,
 }
 
-impl<K: Kind, const LANES: usize, const SPREAD: bool> Rows<K, LANES, SPREAD> {
+impl<K: Kind, const LANES: usize, const READ: u8> Rows<K, LANES, READ> {
     /// The rows from one on.
     #[inline(always)]
-    fn new(batches: &Batches, kind: K, start: usize) -> Self {
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    pub unsafe fn new(batches: &Batches, kind: K, start: usize) -> Self {
         let row = u64::MAX >> (64 - batches.len);
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
         let step = K::LANES / LANES * batches.len * K::SIZE;
         let from = batches.lines.data.wrapping_add(start * batches.len * K::SIZE);
-        Self { kind, len: batches.len, mask, step, from, unordered: 0, untold: 0 }
+        let present = batches.lines.mask.wrapping_add(start * batches.len);
+        // SAFETY: the caller has AVX-512.
+        let extremes = unsafe { _mm512_setzero_si512() };
+        Self { kind, len: batches.len, mask, step, from, present, unordered: 0, extremes }
     }
 
     /// The next rows, as many as a vector has room for.
@@ -180,55 +154,63 @@ impl<K: Kind, const LANES: usize, const SPREAD: bool> Rows<K, LANES, SPREAD> {
     /// # Safety
     /// AVX-512 with VBMI is in force, and there are so many rows.
     #[inline(always)]
-    unsafe fn lanes(&mut self) -> __m512i {
+    pub unsafe fn lanes(&mut self) -> __m512i {
         // SAFETY: the caller's; no more is read than the rows.
         unsafe {
             let from = self.from;
             prefetch::<VECTOR>(from.wrapping_add(AHEAD));
             self.from = from.add(self.step);
-            self.kind.lanes(match SPREAD {
-                true => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
-                false => _mm512_loadu_epi8(from.cast()),
+            self.kind.lanes(match READ {
+                WHOLE => _mm512_loadu_epi8(from.cast()),
+                SPREAD => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
+                _ => {
+                    let elements = self.step / K::SIZE;
+                    prefetch::<VECTOR>(self.present.wrapping_add(AHEAD / K::SIZE));
+                    let there = K::present(u64::MAX >> (64 - elements), self.present);
+                    self.present = self.present.add(elements);
+                    spread::<K>(K::load(self.kind.worst(), there, from), self.len)
+                }
             })
         }
     }
 
-    /// Writes one element for each row of a vector, all lanes of which are the element's; not zero where one does not tell
-    /// which element that is.
+    /// Writes the extreme element of each row; whether the lanes tell which element that is.
     ///
     /// # Safety
     /// AVX-512 with VBMI is in force, and there is room for so many elements.
     #[inline(always)]
-    unsafe fn write(&self, to: *mut u8, lanes: __m512i) -> u64 {
+    unsafe fn write(&self, to: *mut u8) -> bool {
         // SAFETY: the caller's.
         unsafe {
-            let elements = _mm512_castsi512_si128(gathered::<K, LANES>(self.kind.elements(lanes)));
-            match LANES {
-                8 => _mm_storel_epi64(to.cast(), elements),
-                _ => to.cast::<i32>().write_unaligned(_mm_cvtsi128_si32(elements)),
+            let lanes = gathered::<K, LANES>(self.extremes);
+            let elements = _mm512_castsi512_si128(self.kind.elements(lanes));
+            match K::SIZE {
+                1 => _mm_storel_epi64(to.cast(), elements),
+                _ => _mm_storeu_epi8(to.cast(), elements),
             }
-            self.kind.untold(lanes)
+            self.kind.untold(lanes) & (u64::MAX >> (64 - ROWS)) == 0
         }
     }
 
-    /// The lanes of the next rows that hold the extreme of their row, 64 lanes in all; where `VALUES`, that is written.
+    /// The lanes of the next rows that hold the extreme of their row, 64 lanes in all, the first of which are in vector number
+    /// `first`; where `VALUES`, the extremes are taken together.
     ///
     /// (A word at a time: an array of them would be written and read in pieces of different size.)
     ///
     /// # Safety
-    /// As for [`lanes`](Self::lanes), and [`write`](Self::write).
+    /// As for [`lanes`](Self::lanes).
     #[inline(always)]
-    unsafe fn word<const VALUES: bool>(&mut self, values: *mut u8) -> u64 {
+    unsafe fn word<const VALUES: bool>(&mut self, first: usize) -> u64 {
         // SAFETY: the caller's.
         unsafe {
             let mut read = [_mm512_setzero_si512(); 2];
             let mut hits = 0;
             for at in 0..64 / K::LANES {
                 read[at] = self.lanes();
-                let best = extreme::<K, LANES, true>(read[at]);
+                let best = extreme::<K, LANES>(read[at]);
                 hits |= K::equal(self.mask, read[at], best) << (at * K::LANES);
                 if VALUES {
-                    self.untold |= self.write(values.add(at * K::LANES / LANES * K::SIZE), best);
+                    self.extremes = together::<K, LANES>(first + at, best, self.extremes);
                 }
             }
             self.unordered |= self.kind.unordered(read[0], read[64 / K::LANES - 1]);
@@ -242,19 +224,19 @@ impl<K: Kind, const LANES: usize, const SPREAD: bool> Rows<K, LANES, SPREAD> {
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn extreme<K: Kind, const LANES: usize, const LARGEST: bool>(mut best: __m512i) -> __m512i {
+unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
     // SAFETY: the caller has AVX-512.
     unsafe {
         if LANES * K::SIZE >= 32 {
-            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
+            best = K::larger(best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
         }
         if LANES * K::SIZE >= 16 {
-            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
+            best = K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
         }
-        best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<32>(best));
-        best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<16>(best));
+        best = K::larger(best, _mm512_rol_epi64::<32>(best));
+        best = K::larger(best, _mm512_rol_epi64::<16>(best));
         if K::SIZE == 1 {
-            best = K::extreme::<LARGEST>(u64::MAX, best, _mm512_rol_epi64::<8>(best));
+            best = K::larger(best, _mm512_rol_epi64::<8>(best));
         }
         best
     }

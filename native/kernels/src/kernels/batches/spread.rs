@@ -4,6 +4,9 @@ use crate::kernels::batches::batch::VECTOR;
 use crate::kernels::batches::kind::Kind;
 use std::arch::x86_64::*;
 
+/// Rows of a batch.
+pub const ROWS: usize = 8;
+
 /// Lanes of the longest row.
 pub const MOST: usize = 16;
 
@@ -16,7 +19,8 @@ type Permutation = [u8; VECTOR];
 /// What spreads rows of each length, of elements of one byte and of two.
 static SPREAD: [[Permutation; MOST + 1]; 2] = [spreading(1), spreading(2)];
 
-/// What brings the first lanes of rows together, by the lanes that a row fills: of elements of one byte and of two.
+/// What brings a lane of each row together, and then one of the second half of each, by the lanes that a row fills: of
+/// elements of one byte and of two.
 static GATHER: [[Permutation; 2]; 2] =
     [[gathering(1, HALF), gathering(1, MOST)], [gathering(2, HALF), gathering(2, MOST)]];
 
@@ -38,9 +42,12 @@ const fn spreading(size: usize) -> [Permutation; MOST + 1] {
 
 const fn gathering(size: usize, lanes: usize) -> Permutation {
     let mut all = [0; VECTOR];
+    let rows = VECTOR / size / lanes;
     let mut row = 0;
-    while row < VECTOR / size / lanes {
-        all[row * size] = (row * lanes) as u8;
+    while row < ROWS {
+        let lane = row % rows * lanes + row / rows;
+        all[row * size] = lane as u8;
+        all[(ROWS + row) * size] = (lane + lanes / 2) as u8;
         row += 1;
     }
     all
@@ -56,7 +63,25 @@ pub unsafe fn spread<K: Kind>(elements: __m512i, len: usize) -> __m512i {
     unsafe { permuted::<K>(&SPREAD[K::SIZE - 1][len], elements) }
 }
 
-/// The first of each `LANES` lanes, side by side.
+/// The vector of lanes of which each `LANES` are a row, taken together with those `before` it so that one vector holds all
+/// rows of a batch: its own rows go to the lane of their `number`.
+///
+/// # Safety
+/// AVX-512 is in force.
+#[inline(always)]
+pub unsafe fn together<K: Kind, const LANES: usize>(number: usize, lanes: __m512i, before: __m512i) -> __m512i {
+    let one = if LANES == MOST { 0x0001_0001_0001_0001 } else { 0x0101_0101_0101_0101 };
+    let own = (one | one << (LANES / 2)) << number;
+    // SAFETY: the caller has AVX-512.
+    unsafe {
+        match K::SIZE {
+            1 => _mm512_mask_mov_epi8(before, own, lanes),
+            _ => _mm512_mask_mov_epi16(before, own as u32, lanes),
+        }
+    }
+}
+
+/// One lane of each row that was taken [`together`], side by side, and then one of the second half of each.
 ///
 /// # Safety
 /// AVX-512 with VBMI is in force.

@@ -8,7 +8,12 @@ pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
 }
 
 /// Nor these.
-pub fn pay_masked(_: usize, _: usize, _: usize, _: bool) -> bool {
+pub fn pay_at_both_ends(_: usize, _: usize, _: usize) -> bool {
+    false
+}
+
+/// There are none.
+pub fn follow_in_mask(_: usize, _: usize) -> bool {
     false
 }
 

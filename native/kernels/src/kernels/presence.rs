@@ -1,0 +1,188 @@
+//! In which slices of a tile an element takes part at all, and what is written where none does.
+
+use crate::isa::Task;
+use crate::kernels::omit::Bits;
+
+/// Elements that are looked at together.
+const PIECE: usize = 64;
+
+/// Rows after which it is seen whether there is an element in all slices.
+const ROWS: usize = 32;
+
+/// Notes in which slices a mask leaves an element, in a block of each.
+pub struct Presence<'a> {
+    /// The byte of the block's first place in the mask, 0 where the element is left out; null where there is no mask.
+    pub mask: *const u8,
+    /// Bytes in the mask from one slice to the next, and from one element of a slice to the next.
+    pub strides: (isize, isize),
+    /// Elements of each slice.
+    pub len: usize,
+    /// For each slice what stays 0 where there is no element.
+    pub to: &'a mut [u8],
+}
+
+impl Task for Presence<'_> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { mask, strides: (stride, step), len, to } = self;
+        // What is broadcast along slices is looked at once.
+        let len = if step == 0 { 1 } else { len };
+        // SAFETY: the caller vouches for the mask.
+        unsafe {
+            match (stride, step) {
+                (_, 1) if stride == len as isize && matches!(len, 2 | 4 | 8) => match len {
+                    2 => whole::<u16>(mask, to),
+                    4 => whole::<u32>(mask, to),
+                    _ => whole::<u64>(mask, to),
+                },
+                (_, 1) => {
+                    for (slice, to) in to.iter_mut().enumerate() {
+                        *to |= any(mask.wrapping_offset(stride * slice as isize), len) as u8;
+                    }
+                }
+                (1, _) => {
+                    for start in (0..len).step_by(ROWS) {
+                        let rows = start..len.min(start + ROWS);
+                        let row = |at: usize| mask.wrapping_offset(step * at as isize);
+                        let (whole, rest) = to.as_chunks_mut::<PIECE>();
+                        let from = whole.len() * PIECE;
+                        for (piece, to) in whole.iter_mut().enumerate() {
+                            for at in rows.clone() {
+                                let mask = row(at).add(piece * PIECE).cast::<[u8; PIECE]>().read_unaligned();
+                                (0..PIECE).for_each(|slice| to[slice] |= mask[slice]);
+                            }
+                        }
+                        for at in rows {
+                            rest.iter_mut().enumerate().for_each(|(slice, to)| *to |= *row(at).add(from + slice));
+                        }
+                        if !to.contains(&0) {
+                            break;
+                        }
+                    }
+                }
+                _ => {
+                    for (slice, to) in to.iter_mut().enumerate() {
+                        let mask = mask.wrapping_offset(stride * slice as isize);
+                        // (A branch that depends on a mask is one that nobody can predict.)
+                        *to |= (0..len).fold(0, |any, at| any | *mask.wrapping_offset(step * at as isize));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Notes slices whose places in the mask follow one another and are a number each.
+///
+/// # Safety
+/// The mask has as many numbers.
+#[inline(always)]
+unsafe fn whole<T: Copy + PartialEq + Default>(mask: *const u8, to: &mut [u8]) {
+    for (slice, to) in to.iter_mut().enumerate() {
+        // SAFETY: the caller's; alignment is not needed.
+        *to |= (unsafe { mask.cast::<T>().add(slice).read_unaligned() } != T::default()) as u8;
+    }
+}
+
+/// Whether one of `len` bytes is not 0.
+///
+/// # Safety
+/// They may be read.
+#[inline(always)]
+unsafe fn any(mask: *const u8, len: usize) -> bool {
+    // SAFETY: the caller's; what is read last overlaps what was read before.
+    unsafe {
+        let word = |at: usize| mask.add(at).cast::<u64>().read_unaligned();
+        let wide = |at: usize| mask.add(at).cast::<u128>().read_unaligned();
+        match len {
+            0..8 => (0..len).fold(0, |any, at| any | *mask.add(at)) != 0,
+            8..16 => word(0) | word(len - 8) != 0,
+            16..=32 => wide(0) | wide(len - 16) != 0,
+            33..PIECE => wide(0) | wide(16) | wide(len - 32) | wide(len - 16) != 0,
+            _ => (0..len).step_by(PIECE).any(|at| {
+                let from = at.min(len - PIECE);
+                (0..PIECE).fold(0, |any, at| any | *mask.add(from + at)) != 0
+            }),
+        }
+    }
+}
+
+/// The same where elements are left out for what they are, and by a mask too where there is one.
+pub struct Numbers<'a, T> {
+    /// The block's first element.
+    pub data: *const u8,
+    /// Bytes from one slice to the next, and from one element of a slice to the next.
+    pub strides: (isize, isize),
+    pub mask: *const u8,
+    pub mask_strides: (isize, isize),
+    pub len: usize,
+    /// What is left out: a [pattern](crate::kernels::omit::Pattern).
+    pub flip: T,
+    pub magnitude: T,
+    pub limit: T,
+    pub to: &'a mut [u8],
+}
+
+impl<T: Bits> Task for Numbers<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { data, strides: (stride, step), mask, mask_strides, len, flip, magnitude, limit, to } = self;
+        // SAFETY: the caller vouches for the block and its mask; alignment is not needed.
+        let is = |from: *const T| unsafe { !from.read_unaligned().matches(flip, magnitude, limit) };
+        let place = |slice: usize, at: usize| data.wrapping_offset(stride * slice as isize + step * at as isize);
+        if mask.is_null() && stride == size_of::<T>() as isize {
+            for at in 0..len {
+                let line = place(0, at).cast::<T>();
+                for (slice, to) in to.iter_mut().enumerate() {
+                    *to |= is(line.wrapping_add(slice)) as u8;
+                }
+                if at % ROWS == ROWS - 1 && !to.contains(&0) {
+                    break;
+                }
+            }
+        } else {
+            let unmasked = |slice: usize, at: usize| {
+                let offset = mask_strides.0 * slice as isize + mask_strides.1 * at as isize;
+                // SAFETY: as above.
+                mask.is_null() || unsafe { *mask.wrapping_offset(offset) != 0 }
+            };
+            for (slice, to) in to.iter_mut().enumerate() {
+                *to |= (0..len).any(|at| unmasked(slice, at) && is(place(slice, at).cast())) as u8;
+            }
+        }
+    }
+}
+
+/// Says of slices that nothing takes part in them, as far as that is so: their index is -1, and their value 0.
+pub struct Leave<'a, T> {
+    /// 0 for each slice in which nothing does.
+    pub presence: &'a [u8],
+    /// The results, of any alignment; null where they are not wanted.
+    pub values: *mut T,
+    pub indices: *mut i64,
+}
+
+impl<T: Bits> Task for Leave<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { presence, values, indices } = self;
+        // SAFETY: the caller vouches for as many results.
+        unsafe {
+            if !indices.is_null() {
+                for (at, &there) in presence.iter().enumerate() {
+                    let index = indices.add(at);
+                    index.write_unaligned(if there == 0 { -1 } else { index.read_unaligned() });
+                }
+            }
+            if !values.is_null() {
+                for (at, &there) in presence.iter().enumerate() {
+                    let value = values.add(at);
+                    value.write_unaligned(if there == 0 { T::new(0) } else { value.read_unaligned() });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Slices in which no element takes part: which those are, and what is written for them.
+
+use crate::isa::dispatch;
+use crate::kernels::omit::{Bits, Pattern};
+use crate::kernels::presence::{Leave, Numbers, Presence};
+use crate::layout::axis::{Odometer, positions};
+use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionOffsets};
+use crate::operations::found::Found;
+use crate::operations::input::Omission;
+use crate::operations::plan::POSITIONS;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+impl Found<'_> {
+    /// For each position of a tile 0 where no element takes part. (1 does not say that one does.)
+    ///
+    /// # Safety
+    /// The slices and their mask are readable.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn presence(
+        &self,
+        omission: &Omission,
+        at: ReductionOffsets,
+        strides: ReductionOffsets,
+        len: usize,
+    ) -> [u8; POSITIONS] {
+        let mut presence = [0; POSITIONS];
+        let to = &mut presence[..len];
+        if !omission.pattern.is_none() && self.input.swapped {
+            to.fill(1);
+            return presence;
+        }
+        // What is broadcast is looked at once.
+        let seen = |axis: &&ReductionAxis| !omission.pattern.is_none() || axis.strides.mask != 0;
+        let axes: ReductionAxes = self.reduced.iter().filter(seen).copied().collect();
+        let (inner, outer) = axes.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
+        let mut walk = Odometer::new(outer, at, 0);
+        for _ in 0..positions(outer) {
+            // SAFETY: the caller's.
+            unsafe {
+                match (omission.is_of_mask(), self.input.element.size()) {
+                    (true, _) => dispatch(Presence {
+                        mask: omission.mask.wrapping_offset(walk.at.mask),
+                        strides: (strides.mask, inner.strides.mask),
+                        len: inner.len,
+                        to,
+                    }),
+                    (_, 1) => self.numbers::<u8>(omission, walk.at, strides, inner, to),
+                    (_, 2) => self.numbers::<u16>(omission, walk.at, strides, inner, to),
+                    (_, 4) => self.numbers::<u32>(omission, walk.at, strides, inner, to),
+                    _ => self.numbers::<u64>(omission, walk.at, strides, inner, to),
+                }
+            }
+            if !to.contains(&0) {
+                break;
+            }
+            walk.advance();
+        }
+        presence
+    }
+
+    /// # Safety
+    /// As for [`presence`](Self::presence); `T` has the size of an element.
+    unsafe fn numbers<T: Bits>(
+        &self,
+        omission: &Omission,
+        at: ReductionOffsets,
+        strides: ReductionOffsets,
+        inner: &ReductionAxis,
+        to: &mut [u8],
+    ) {
+        let Pattern { flip, magnitude, limit } = omission.pattern;
+        let mask = if omission.mask.is_null() { ptr::null() } else { omission.mask.wrapping_offset(at.mask) };
+        // SAFETY: the caller's.
+        unsafe {
+            dispatch(Numbers {
+                data: self.input.data.wrapping_offset(at.input),
+                strides: (strides.input, inner.strides.input),
+                mask,
+                mask_strides: (strides.mask, inner.strides.mask),
+                len: inner.len,
+                flip: T::new(flip),
+                magnitude: T::new(magnitude),
+                limit: T::new(limit),
+                to,
+            });
+        }
+    }
+
+    /// Says of all positions of a tile, from one of the output on, where no element takes part, and counts them.
+    ///
+    /// # Safety
+    /// There is room for the results.
+    pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) {
+        let lacking = presence.iter().filter(|&&there| there == 0).count();
+        self.lacking.fetch_add(lacking, Ordering::Relaxed);
+        let target = &self.target;
+        if lacking == 0 {
+            return;
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            if (step == 1 || presence.len() == 1) && (target.indices.is_null() || target.index.size() == 8) {
+                let at = |to: *mut u8, size: isize| {
+                    if to.is_null() { to } else { to.wrapping_offset(output * size) }
+                };
+                let values = at(target.values, size_of::<T>() as isize).cast::<T>();
+                return dispatch(Leave { presence, values, indices: at(target.indices, 8).cast() });
+            }
+            for (number, _) in presence.iter().enumerate().filter(|&(_, &there)| there == 0) {
+                self.write(output + step * number as isize, None);
+            }
+        }
+    }
+}
