@@ -131,6 +131,8 @@ _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...
     ("non-last axis", (4096, 1024), (0,), "contiguous"),
     ("non-last axis", (64, 256, 256), (1,), "contiguous"),
     ("non-last axis", (8, 21, 512, 512), (1,), "contiguous"),
+    ("non-last axis", (2000, 64, 8), (1,), "contiguous"),
+    ("non-last axis", (5000, 10, 16), (1,), "contiguous"),
     *(("short rows", (_ROWS_TOTAL // width, width), (1,), "contiguous") for width in _SHORT),
     *(("long rows", (_ROWS_TOTAL // width, width), (1,), "contiguous") for width in (100, 1000)),
     ("long rows", (32, 50257), (1,), "contiguous"),

@@ -9,6 +9,7 @@ pub mod combine;
 pub mod descent;
 pub mod doubtful;
 pub mod float16_bits;
+pub mod gaps;
 pub mod mask;
 pub mod omit;
 pub mod outputs;

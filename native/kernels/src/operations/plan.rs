@@ -8,6 +8,7 @@ use crate::element::compare::Index;
 use crate::isa::InstructionSet;
 use crate::kernels::batches::dispatch::{follow_in_mask, pay, pay_at_both_ends};
 use crate::kernels::descent::TILE;
+use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
@@ -48,6 +49,8 @@ pub enum Form {
         /// Whether it has to be made so first.
         packed: bool,
     },
+    /// The reduced axis is not contiguous, but gaps of this many bytes less one are read with the rows.
+    Gapped(usize),
     /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
     /// neighbouring rows are read as one wide row, and their results combined afterwards.
     Interleaved(usize),
@@ -133,6 +136,10 @@ impl<'a> Plan<'a> {
             let both = demand.both && pay_at_both_ends(size, kept.len, reduced.len);
             !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
         };
+        let gaps = gaps(size, &reduced).filter(|&step| {
+            let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
+            pays && !demand.omits && !demand.swapped && demand.wide
+        });
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
@@ -149,6 +156,7 @@ impl<'a> Plan<'a> {
             {
                 Form::RowBatches { packed: true }
             }
+            None if let Some(step) = gaps => Form::Gapped(step),
             None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => Form::Columns { packed: true },
             None => Form::Rows { packed: !contiguous(&reduced) },
         };
@@ -186,6 +194,7 @@ impl<'a> Plan<'a> {
                 let chunk = reduced.len.min(fit(scratch, size));
                 (fit(scratch, size) / pitch(chunk, size), chunk)
             }
+            Form::Gapped(step) => (POSITIONS, SPAN / step),
             Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
@@ -237,6 +246,14 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
     let rows = (2 * NARROW).div_ceil(kept.len);
     let follows = reduced.strides.input == (kept.len * size) as isize;
     (follows && reduced.len >= 4 * rows).then_some(rows)
+}
+
+/// From one byte of a reduced axis to the next, where the gaps between them are worth reading. (Wider elements are gathered
+/// faster than a mask is widened.)
+fn gaps(size: usize, reduced: &ReductionAxis) -> Option<usize> {
+    let stride = reduced.strides.input;
+    let step = fit(usize::try_from(stride).ok()?, size);
+    (size == 1 && (2..=WIDEST).contains(&step) && stride == (step * size) as isize).then_some(step)
 }
 
 // A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.

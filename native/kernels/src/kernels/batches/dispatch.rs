@@ -1,12 +1,13 @@
 //! Which rows are read in batches, and how.
 
 use crate::element::ElementType;
-use crate::isa::InstructionSet;
+use crate::isa::{InstructionSet, avx512_vbmi};
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::batches::bools::Bools;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, Singles, Words};
 use crate::kernels::batches::numbers::Numbers;
+use crate::kernels::batches::period::{COLUMNS, Periods};
 use crate::kernels::batches::{few, padded, spread};
 use crate::kernels::outputs::Outputs;
 
@@ -34,6 +35,16 @@ pub fn pay_at_both_ends(size: usize, rows: usize, len: usize) -> bool {
 /// Whether rows that follow one another in memory have to do so in their mask, too.
 pub fn follow_in_mask(size: usize, len: usize) -> bool {
     few::serves(len) || padded::serves(size, len)
+}
+
+/// Whether blocks of so many rows of so many columns of `size` bytes are read down their columns, vectors of rows at a time.
+/// What brings bytes together is no part of the instruction set.
+pub fn pay_down(size: usize, rows: usize, columns: usize) -> bool {
+    rows >= 2
+        && (size > 2 || rows <= 1 << (8 * size))
+        && (2..128).contains(&columns)
+        && InstructionSet::current() == InstructionSet::Avx512
+        && (size > 1 || avx512_vbmi::is_available())
 }
 
 /// Evaluates an expression with a name bound to the kind of an element type. To reverse the order, all bits of integers are
@@ -67,6 +78,32 @@ macro_rules! with_kind {
     }};
 }
 
+/// The same, NaN being passed over where `numbers`.
+macro_rules! with_any_kind {
+    ($of:expr, $kind:ident => $body:expr) => {{
+        let sign = if $of.largest { 0 } else { i64::MIN };
+        match $of.element {
+            ElementType::Float32 if $of.numbers => {
+                with_kind!(@ $kind, Numbers(Singles { xor_mask: (sign >> 32) as i32 }), $body)
+            }
+            ElementType::Float64 if $of.numbers => with_kind!(@ $kind, Numbers(Doubles { xor_mask: sign }), $body),
+            element => with_kind!(element, $of.largest, $of.numbers, $kind => $body),
+        }
+    }};
+}
+
+impl Periods {
+    /// Returns the number of blocks done: there is NaN in the one that follows them.
+    ///
+    /// # Safety
+    /// To read them so [pays](pay_down), and there are as many as there are said to be, with room for as many results.
+    pub unsafe fn run(&self) -> usize {
+        debug_assert!(self.blocks * self.columns <= COLUMNS);
+        // SAFETY: the caller's.
+        with_any_kind!(self, kind => unsafe { self.by(kind) })
+    }
+}
+
 impl Batches {
     /// Returns the number of rows done: in the batch that follows them there is NaN, or they are fewer than a batch.
     ///
@@ -74,14 +111,11 @@ impl Batches {
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     pub unsafe fn run(&self) -> usize {
         debug_assert!(self.other.is_null() || !self.numbers && self.lines.mask.is_null());
-        let sign = if self.largest { 0 } else { i64::MIN };
         // SAFETY: the caller's.
         unsafe {
-            match self.element {
-                _ if !self.other.is_null() => with_kind!(self.element, self.largest, false, kind => self.both(kind)),
-                ElementType::Float32 if self.numbers => self.by(Numbers(Singles { xor_mask: (sign >> 32) as i32 })),
-                ElementType::Float64 if self.numbers => self.by(Numbers(Doubles { xor_mask: sign })),
-                element => with_kind!(element, self.largest, self.numbers, kind => self.by(kind)),
+            match self.other.is_null() {
+                false => with_kind!(self.element, self.largest, false, kind => self.both(kind)),
+                true => with_any_kind!(self, kind => self.by(kind)),
             }
         }
     }

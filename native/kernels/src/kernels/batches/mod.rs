@@ -34,5 +34,8 @@ mod numbers;
 mod padded;
 #[cfg(target_arch = "x86_64")]
 mod padded_both;
+pub mod period;
+#[cfg(target_arch = "x86_64")]
+mod periods;
 #[cfg(target_arch = "x86_64")]
 mod spread;
