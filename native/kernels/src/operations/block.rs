@@ -158,12 +158,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of `len` elements.
-    pub unsafe fn rows(&self, (inputs, against, to): Asked, lines: Lines, rows: usize, len: usize) {
-        let last = self.last();
+    pub unsafe fn rows(&self, asked: Asked, lines: Lines, rows: usize, len: usize) {
         // SAFETY: the caller's.
-        with_sources!(inputs, lines, S, X, dispatch => unsafe {
-            dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
-        })
+        unsafe { read_rows(asked, lines, rows, len, self.last()) }
     }
 
     /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
@@ -222,11 +219,34 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of so many columns.
-    pub unsafe fn columns(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize) {
-        let last = self.last();
+    pub unsafe fn columns(&self, asked: Asked, lines: Lines, rows: usize, columns: usize) {
         // SAFETY: the caller's.
-        with_sources!(inputs, lines, S, X, dispatch => unsafe {
-            dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
-        })
+        unsafe { read_columns(asked, lines, rows, columns, self.last()) }
     }
+}
+
+// (Neither is inlined, nor part of what is made for one end and for both: the kernels are there once.)
+
+/// Reads rows one by one.
+///
+/// # Safety
+/// As for [`Blocks::read`], of so many rows of `len` elements.
+#[inline(never)]
+unsafe fn read_rows((inputs, against, to): Asked, lines: Lines, rows: usize, len: usize, last: bool) {
+    // SAFETY: the caller's.
+    with_sources!(inputs, lines, S, X, dispatch => unsafe {
+        dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
+    })
+}
+
+/// Reads rows of columns that lie side by side.
+///
+/// # Safety
+/// As for [`Blocks::read`], of so many rows of so many columns.
+#[inline(never)]
+pub unsafe fn read_columns((inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize, last: bool) {
+    // SAFETY: the caller's.
+    with_sources!(inputs, lines, S, X, dispatch => unsafe {
+        dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
+    })
 }

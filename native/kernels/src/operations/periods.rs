@@ -3,15 +3,14 @@
 
 use crate::kernels::batches::dispatch::pay_down;
 use crate::kernels::batches::period::{COLUMNS, Periods};
-use crate::kernels::columns::Columns;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::source::Lines;
 use crate::layout::axis::{position, positions};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
-use crate::operations::input::{Input, with_sources};
+use crate::operations::block::read_columns;
+use crate::operations::input::Input;
 use crate::operations::sink::{Sink, Tile};
 use crate::threads;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
@@ -159,13 +158,10 @@ impl Blocks<'_> {
     /// As for [`read_group`](Self::read_group).
     #[cold]
     unsafe fn one(&self, input: &Input, data: *const u8, to: Outputs) {
-        let (rows, columns, last) = (self.rows.len, self.columns.len, self.last(input));
         let lines = Lines::plain(data, self.rows.strides.input);
-        let to = &[to];
+        let asked = (&[*input][..], &[ptr::null()][..], &[to][..]);
         // SAFETY: the caller's.
-        with_sources!(&[*input][..], lines, S, X, dispatch => unsafe {
-            dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
-        })
+        unsafe { read_columns(asked, lines, self.rows.len, self.columns.len, self.last(input)) }
     }
 
     /// Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
