@@ -101,7 +101,7 @@ impl InstructionSet {
 /// # Safety
 /// As for [`Task::run`]; an instruction set that [is wide](InstructionSet::is_wide) has been in force, so that the processor
 /// has one.
-#[inline]
+#[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
     // SAFETY: the caller's; with AVX-512 there is AVX2.
     unsafe {
@@ -111,7 +111,7 @@ pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
             #[cfg(target_arch = "x86_64")]
             _ => avx2::run(task),
             #[cfg(not(target_arch = "x86_64"))]
-            _ => task.run(),
+            _ => run(task),
         }
     }
 }
@@ -120,7 +120,7 @@ pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
 ///
 /// # Safety
 /// As for [`Task::run`].
-#[inline]
+#[inline(always)]
 pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
     // SAFETY: the caller's; `current` returns only what `is_available` has confirmed.
     unsafe {
@@ -129,9 +129,20 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
             InstructionSet::Avx512 => avx512::run(task),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => avx2::run(task),
-            _ => task.run(),
+            _ => run(task),
         }
     }
+}
+
+/// Runs a task compiled for the baseline. In line it would be compiled again wherever tasks are dispatched, and the memory that
+/// it needs be asked for by all of them.
+///
+/// # Safety
+/// As for [`Task::run`].
+#[inline(never)]
+unsafe fn run<T: Task>(task: T) -> T::Output {
+    // SAFETY: the caller's.
+    unsafe { task.run() }
 }
 
 /// For each instruction set, all that the compiler may use, which is all that a processor is asked for: a hypervisor may

@@ -28,19 +28,30 @@ pub fn serves(input: &Input, layout: &ReductionLayout, sink: &impl Sink) -> bool
 /// The input is readable wherever the layout leads, which is [served](serves), and the sink was made for the layout.
 #[inline]
 pub unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
-    let (at, len, last) = (layout.origin, layout.reduced[0].len, input.last);
+    let at = layout.origin;
     let mut place = 0;
     let direct = sink.direct_output(at, &ReductionAxis::POINT).index;
     let index = if direct.is_null() { &raw mut place } else { direct };
-    let lines = Lines::plain(input.data.wrapping_offset(at.input), 0);
-    let (against, to) = (&[ptr::null()], &[Outputs { index, ..Outputs::NOTHING }]);
     // SAFETY: the caller's.
     unsafe {
-        with_input!(input, E, O => {
-            dispatch(Rows::<*const E, O> { lines, rows: 1, len, last, against, to, ends: PhantomData })
-        });
+        read(&input, input.data.wrapping_offset(at.input), layout.reduced[0].len, index);
         if direct.is_null() {
             sink.take(at, &ReductionAxis::POINT, Tile { len: 1, index: &place, values: ptr::null() });
         }
     }
+}
+
+/// Writes the index of the extremum of a line. (Of no sink in particular, or its kernels would be compiled again for each crate
+/// that has one.)
+///
+/// # Safety
+/// There are `len >= 1` contiguous elements, and room for the index.
+#[inline(never)]
+unsafe fn read(input: &Input, data: *const u8, len: usize, index: *mut i64) {
+    let (lines, last) = (Lines::plain(data, 0), input.last);
+    let (against, to) = (&[ptr::null()], &[Outputs { index, ..Outputs::NOTHING }]);
+    // SAFETY: the caller's.
+    with_input!(input, E, O => unsafe {
+        dispatch(Rows::<*const E, O> { lines, rows: 1, len, last, against, to, ends: PhantomData })
+    });
 }
