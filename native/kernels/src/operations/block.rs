@@ -13,6 +13,7 @@ use crate::kernels::source::Lines;
 use crate::layout::reduction::ReductionOffsets;
 use crate::operations::input::{Input, Omission, with_sources};
 use crate::operations::plan::{Form, Plan};
+use crate::operations::results::Results;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -62,6 +63,31 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 for end in 0..ENDS {
                     let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
                     self.read_ends(ends, self.omissions[end], at, len, span.clone());
+                }
+            }
+        }
+    }
+
+    /// Reads a `span` of the reduced axis, with the indices that its places have.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    pub unsafe fn read_with_indices(
+        &self,
+        at: &ReductionOffsets,
+        len: usize,
+        span: Range<usize>,
+        against: &[*const u8; ENDS],
+        into: &mut [Results; ENDS],
+    ) {
+        let reduced = &self.plan.reduced;
+        let first_index = reduced.moved(*at, span.start).index;
+        // SAFETY: the caller's promise; the block fills what is read of it.
+        unsafe {
+            self.read(at, len, span, against, &Results::outputs(into));
+            for results in into {
+                for index in results.index_slice(len) {
+                    *index = first_index + *index * reduced.strides.index;
                 }
             }
         }

@@ -34,12 +34,26 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
         // SAFETY: the caller's promise.
         return unsafe { small::reduce(input, layout, sink) };
     }
-    if line::serves(&input, layout, sink) && threads::num_threads(elements.saturating_mul(input.element.size())) == 1 {
-        // SAFETY: the caller's promise.
-        return unsafe { line::reduce(input, layout, sink) };
-    }
     // SAFETY: the caller's promise.
-    unsafe { reduce_ends([(input, None)], layout, [sink]) }
+    unsafe { reduce_large(input, layout, sink, elements) }
+}
+
+/// The same of so many elements that it pays to choose a way. (Not inlined, for small arrays to be spared it.)
+///
+/// # Safety
+/// As for [`reduce`].
+#[inline(never)]
+unsafe fn reduce_large(input: Input, layout: &mut ReductionLayout, sink: &(impl Sink + Sync), elements: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if line::serves(&input, layout, sink)
+            && threads::num_threads(elements.saturating_mul(input.element.size())) == 1
+        {
+            line::reduce(input, layout, sink);
+        } else {
+            reduce_ends([(input, None)], layout, [sink]);
+        }
+    }
 }
 
 /// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so.
@@ -252,7 +266,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
             };
             // SAFETY: the caller's promise; the block fills what is read of it.
             unsafe {
-                self.read_block(&line.at, len, start..end, &against, into);
+                self.blocks.read_with_indices(&line.at, len, start..end, &against, into);
                 if number != first {
                     for ((state, block), input) in states.iter_mut().zip(&mut block).zip(&self.blocks.inputs) {
                         state.combine(len, block, 0, input, input.last);
@@ -261,31 +275,6 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
             }
             if end == plan.reduced.len {
                 line.advance();
-            }
-        }
-    }
-
-    /// Reads a `span` of the reduced axis, with the indices that its places have.
-    ///
-    /// # Safety
-    /// As for [`Blocks::read`].
-    pub unsafe fn read_block(
-        &self,
-        at: &ReductionOffsets,
-        len: usize,
-        span: Range<usize>,
-        against: &[*const u8; ENDS],
-        into: &mut [Results; ENDS],
-    ) {
-        let reduced = &self.plan().reduced;
-        let first_index = reduced.moved(*at, span.start).index;
-        // SAFETY: the caller's promise; the block fills what is read of it.
-        unsafe {
-            self.blocks.read(at, len, span, against, &Results::outputs(into));
-            for results in into {
-                for index in results.index_slice(len) {
-                    *index = first_index + *index * reduced.strides.index;
-                }
             }
         }
     }

@@ -49,7 +49,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         let mut states = [const { Results::new() }; ENDS];
         // SAFETY: the caller's; the block fills its results.
         unsafe {
-            self.read_block(&self.origin, 1, span, &[ptr::null(); ENDS], &mut states);
+            self.blocks.read_with_indices(&self.origin, 1, span, &[ptr::null(); ENDS], &mut states);
             let ended = states.iter_mut().zip(inputs).all(|(state, input)| state.is_utmost(input));
             if ended {
                 self.hand_on(self.origin, 1, &mut states, sinks);

@@ -1,13 +1,13 @@
 //! Small arrays: element by element, because to plan takes longer than to do it.
 
 use crate::element::compare::{Compared, Lane};
-use crate::element::order::Order;
+use crate::element::order::{LargestNumber, Order, SmallestNumber};
 use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_element_and_extreme};
+use crate::element::{ElementType, with_element_and_extreme, with_element_and_order, with_number};
 use crate::layout::axis::{Odometer, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
-use crate::operations::input::{Input, with_input};
+use crate::operations::input::Input;
 use crate::operations::sink::{Sink, Tile};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -43,8 +43,37 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
         let at = position(outer, layout.origin, line);
         // SAFETY: the caller's promise.
         unsafe {
-            with_input!(input, E, O => choose::<E, O>(data, at, kept, &layout.reduced, last, found));
+            if input.numbers {
+                choose_numbers(input, at, kept, &layout.reduced, found);
+            } else {
+                with_element_and_order!(input.element, input.largest, E, O => {
+                    choose::<E, O>(data, at, kept, &layout.reduced, last, found)
+                });
+            }
             sink.take(at, kept, Tile { len: kept.len, index: found.as_ptr(), values: ptr::null() });
+        }
+    }
+}
+
+/// Finds the index at each position along a kept axis, NaN losing to all numbers. (Not inlined, for the others to be spared it.)
+///
+/// # Safety
+/// As for [`choose`].
+#[inline(never)]
+unsafe fn choose_numbers(
+    input: Input,
+    at: ReductionOffsets,
+    kept: &ReductionAxis,
+    reduced: &[ReductionAxis],
+    found: &mut [i64],
+) {
+    let Input { element, largest, data, last, .. } = input;
+    // SAFETY: the caller's.
+    unsafe {
+        if largest {
+            with_number!(element, E => choose::<E, LargestNumber>(data, at, kept, reduced, last, found))
+        } else {
+            with_number!(element, E => choose::<E, SmallestNumber>(data, at, kept, reduced, last, found))
         }
     }
 }
