@@ -1,6 +1,7 @@
 """The threads that stay: no more than the processors, none at work between calls, shared by all callers."""
 
 import os
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -39,16 +40,21 @@ def no_more_than_the_processors():
     assert staying() == []
 
 
+def switches():
+    """How often each thread that stays went to sleep by itself, or had to make room for another."""
+    return [re.findall(r"^\w*voluntary_ctxt_switches:\s*(\d+)$", task, re.MULTILINE) for task in staying()]
+
+
 def sleeps_between_calls():
-    """A thread that wakes to look for work is seen by its count of context switches."""
+    """A thread that wakes to look for work goes to sleep again, which is counted."""
     extremum.set_num_threads(2)
     for _ in range(5):
         extremum.argmax(np.zeros(4_000_000, np.float32))
     time.sleep(0.1)
-    before = staying()
-    assert before
+    before = switches()
+    assert [len(each) for each in before] == [2] * len(staying()) != []
     time.sleep(0.3)
-    assert staying() == before
+    assert switches() == before
 
 
 def many_callers(threads, width):

@@ -184,8 +184,8 @@ MUTANTS = (
     Mutant(
         "what an output held before is not cleared",
         "native/kernels/src/operations/onehot.rs",
-        "unsafe { line.write_bytes(0, inner * size) };",
-        "unsafe { line.write_bytes(0, (inner - 1) * size) };",
+        "unsafe { to.write_bytes(0, len) };",
+        "unsafe { to.write_bytes(0, len - 1) };",
         ["test_out.py", "test_hardmax.py", "test_kernels.py"],
     ),
     # Layouts and threads.

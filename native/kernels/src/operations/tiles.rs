@@ -49,7 +49,8 @@ unsafe impl Sync for Plan<'_> {}
 /// Puts the axis that lines are to lie along first, and the one from line to line second.
 ///
 /// Lines lie along the axis on which most arrays are contiguous, if it is not very short; in doubt, the output. The other
-/// one is that on which most of the rest are contiguous: these are turned.
+/// one is that on which most of the rest are contiguous: these are turned. (Not inlined, for arrays of one axis to be spared it.)
+#[inline(never)]
 pub fn arrange(layout: &mut ElementwiseLayout, size: usize) {
     let axes = &mut layout.axes;
     if axes[0].strides.all().all(|stride| stride == 0 || stride == size as isize) {
