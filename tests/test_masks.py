@@ -101,3 +101,14 @@ def test_times_that_are_none_are_left_out():
     indices = ex.argmax(x, 0, nan_policy="omit", default=-1)
     np.testing.assert_array_equal(indices[::3], -1)
     np.testing.assert_array_equal(indices[1::3], x[:, 1::3].view(np.int64).argmax(0))
+
+
+@pytest.mark.parametrize("default", [-1, 0, 7])
+def test_an_array_is_read_once_where_slices_are_empty(monkeypatch, default):
+    calls = []
+    reduce = _native.reduce
+    monkeypatch.setattr(_native, "reduce", lambda *args, **options: calls.append(1) or reduce(*args, **options))
+    there = np.array([[True, True], [False, False]])
+    found = ex.argmax(np.array([[1, 2], [3, 4]]), 1, where=there, default=default)
+    assert (found.tolist(), len(calls)) == ([1, default], 1)
+    assert ex.argmax(np.ones(2), where=[False, False], default=default) == default

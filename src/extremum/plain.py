@@ -32,9 +32,9 @@ def reduced(
     values: bool,
     index: np.dtype[Any] | None,
     *,
-    lacking: bool = False,
+    default: int | None = None,
 ) -> list[tuple[Any, Any]] | None:
-    """Return values and indices of each end, None where that is not all; -1 stands for no element where `lacking`."""
+    """Return values and indices of each end, None where that is not all; `default` is the index of no element."""
     if type(x) is not np.ndarray or x.dtype.char not in _KNOWN or not x.size or type(nan_policy) is not str:
         return None
     omit = nan_policy == "omit" and x.dtype.char in "efd"
@@ -59,7 +59,10 @@ def reduced(
         values=values,
         index=_INT64 if may_lack and index is None else index,
     )
-    if count and not lacking:
+    if count and default is None:
         return None
+    if count and default != -1:
+        for _, place in ends:
+            place[place == -1] = default
     # As NumPy does: a scalar in place of an array without dimensions.
     return [(value if value is None else value[()], place if place is None else place[()]) for value, place in ends]

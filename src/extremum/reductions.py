@@ -265,7 +265,7 @@ def arg(
     if type(x) is np.ndarray and out is None and whole:
         index = index_type(function, dtype)
         how = (axis, keepdims, select_last_index, stated, where)
-        if ends := reduced(function, largest, x, *how, False, index, lacking=default == -1):
+        if ends := reduced(function, largest, x, *how, False, index, default=default):
             return ends[0][1]
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
