@@ -3,8 +3,9 @@
     python docs/browse.py build/site build/pictures [BROWSER]
 
 A page fails for a message of an error on its console, a request or a picture that did not come, a link within the site
-that leads nowhere, or for being wider than the screen. The search has to find argmax. Pictures of some pages are kept,
-to be looked at. BROWSER is the executable of a Chromium; without it the one that Playwright has installed is taken.
+that leads nowhere, being wider than the screen, or a table that scrolls away from the names of its rows. The search has
+to find argmax. Pictures of some pages are kept, to be looked at. BROWSER is the executable of a Chromium; without it
+the one that Playwright has installed is taken.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ LONGEST = 6000
 _WHAT_IS_THERE = """() => ({
     links: [...document.querySelectorAll('a[href]')].map(each => each.href),
     anchors: [...document.querySelectorAll('[id]')].map(each => each.id),
+    nameless: [...document.querySelectorAll('.table-wrapper')].filter(each => each.scrollWidth > each.clientWidth
+        && getComputedStyle(each.querySelector('td')).position !== 'sticky').length,
     broken: [...document.images].filter(each => !each.complete || !each.naturalWidth).map(each => each.src),
     width: document.documentElement.scrollWidth,
     height: document.documentElement.scrollHeight,
@@ -53,6 +56,8 @@ def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[s
                 wrong += [f"picture {each} is not there" for each in there["broken"]]
                 if there["width"] > size["width"]:
                     wrong.append(f"is {there['width']} wide")
+                if there["nameless"]:
+                    wrong.append("has a table whose rows lose their names when it is scrolled")
                 links[page], anchors[page] = there["links"], set(there["anchors"])
                 if page in PICTURES:
                     name = page.replace("/", "-").removesuffix(".html")
@@ -66,7 +71,7 @@ def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[s
                 wrong.clear()
             tab.close()
     found += _lost(address, links, anchors, site)
-    return [*found, *_searched(browser, address)]
+    return [*found, *_too_wide(browser, address), *_searched(browser, address)]
 
 
 def _listen(tab: Page, wrong: list[str]) -> None:
@@ -87,6 +92,18 @@ def _lost(address: str, links: dict[str, list[str]], anchors: dict[str, set[str]
                 yield f"{page}: {each} leads nowhere"
             elif anchor and name in anchors and anchor not in anchors[name]:
                 yield f"{page}: {each} leads to no place on that page"
+
+
+def _too_wide(browser: Browser, address: str) -> Iterator[str]:
+    """Between a phone and a large screen the sidebars come and go, and leave more or less room."""
+    tab = browser.new_page()
+    for page in PICTURES:
+        tab.goto(f"{address}/{page}")
+        for width in range(320, 2000, 40):
+            tab.set_viewport_size({"width": width, "height": 900})
+            if (wide := tab.evaluate("document.documentElement.scrollWidth")) > width:
+                yield f"{page}: is {wide} wide on a screen of {width}"
+    tab.close()
 
 
 def _searched(browser: Browser, address: str) -> Iterator[str]:

@@ -117,6 +117,8 @@ def test_charts_are_drawn_from_readings_and_only_from_readings():
     assert sorted(files) == ["limit.png", "limit.svg", "size.png", "size.svg", "speed.png", "speed.svg"]
     assert all(content.startswith(b"\x89PNG") for name, content in files.items() if name.endswith("png"))
     assert b"fastest peer" in files["speed.svg"]
+    # The figure stands with the name: there a phone shows it.
+    assert re.search(rb">long rows +\d+\.\dx<", files["speed.svg"])
     assert charts.draw(record.Run("quick", 1, "", 1.0, {}, {}, [])) == {}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -50,6 +51,10 @@ _BESIDE, _ABOVE = 0.35, 0.85
 # Of a square; what is left is the gap to the next.
 _EDGE = 0.92
 
+# Characters in a line of the legend.
+_LINE = 44
+_TWO_COLOURS = "Two colours: the worst of the answers below, the best above."
+
 # Runtimes beside each other: as many as fit into the width of a page.
 _ACROSS = 3
 
@@ -67,7 +72,7 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     down = -(-len(runtimes) // _ACROSS)
     across = min(len(runtimes), _ACROSS)
     width = 0.8 + (len(column_names()) * _SQUARE + _BESIDE) * across
-    height = 0.7 + (len(_rows()) * _SQUARE + _ABOVE) * down
+    height = 1.4 + (len(_rows()) * _SQUARE + _ABOVE) * down
     # White, so that it can be read on a dark page too.
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
@@ -77,8 +82,10 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
         if at < len(runtimes):
             seen |= _panel(axes, runtimes[at], first=at % across == 0)
     handles = [Patch(color=_COLOURS[outcome], label=outcome.value) for outcome in Outcome if outcome in seen]
-    title = f"{caption}.\nTwo colours: the worst of the answers below, the best above."
-    figure.legend(handles=handles, ncols=-(-len(handles) // 2), loc="outside lower center", frameon=False, title=title)
+    title = f"{textwrap.fill(caption, _LINE)}.\n{textwrap.fill(_TWO_COLOURS, _LINE)}"
+    # On the left, and two abreast: there a phone shows it beside the first column of runtimes.
+    legend = figure.legend(handles=handles, ncols=2, loc="outside lower left", frameon=False, title=title)
+    legend.set_alignment("left")
     figure.savefig(path, dpi=130)
 
 
