@@ -171,6 +171,53 @@ def test_missing_elements_follow_the_policy(module, make):
         ex.maximum(x, 2)
 
 
+COLUMNS = {
+    "categories": (lambda p: p.Series(["a", "b"], dtype="category"), "category"),
+    "text": (lambda p: p.Series(["a", None], dtype="string"), "string"),
+    "a time zone": (lambda p: p.Series(p.date_range("2020", periods=2, tz="UTC")), "UTC]"),
+    "periods": (lambda p: p.Series(p.period_range("2020", periods=2)), "period["),
+    "sparse": (lambda p: p.Series(p.arrays.SparseArray([0, 1, 2])), "Sparse["),
+    "a table of both": (lambda p: p.DataFrame({"a": [1, 2], "b": p.Series(["a", "b"], dtype="category")}), "int64 and"),
+    "no common type": (
+        lambda p: p.DataFrame({"a": p.Series([1, None], dtype="Int64"), "b": p.date_range("2020", periods=2)}),
+        "Int64 and datetime64",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+def test_columns_of_types_that_numpy_has_not_are_refused(name, policy):
+    make, named = COLUMNS[name]
+    text = refusal(ElementTypeError, ex.max, make(pytest.importorskip("pandas")), nan_policy=policy)
+    assert text.startswith("no type of NumPy's stands for elements of type ")
+    assert named in text
+
+
+def test_missing_times_of_pandas_are_left_out():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    x = pandas.Series([np.datetime64("2020-01-01"), None, np.datetime64("2021-01-01")], dtype="timestamp[ns][pyarrow]")
+    assert ex.max(x, nan_policy="omit") == np.datetime64("2021-01-01")
+    assert ex.argmin(x, nan_policy="omit") == 0
+
+
+def test_elements_of_polars_that_hold_others():
+    polars = pytest.importorskip("polars")
+    pairs = polars.Series([[1, 2], [3, 4]], dtype=polars.Array(polars.Int64, 2))
+    assert ex.argmax(pairs, axis=1).to_list() == [1, 1]
+    for rows in ([[1, None], [3, 4]], [[1, 2], None]):
+        holes = polars.Series(rows, dtype=polars.Array(polars.Int64, 2))
+        with pytest.raises(ArgumentError, match="would be compared as if it were there"):
+            ex.max(holes, nan_policy="omit")
+    for rows in ([{"a": 1}, None], [[1], None], [[1, 2], [3]]):
+        assert "have no order here" in refusal(ElementTypeError, ex.max, polars.Series(rows), nan_policy="omit")
+    assert "have no order here" in refusal(ElementTypeError, ex.max, polars.Series(["a", None]), nan_policy="omit")
+    assert "have no order here" in refusal(
+        ElementTypeError, ex.max, polars.Series([object(), None], dtype=polars.Object), nan_policy="omit"
+    )
+
+
 @pytest.mark.parametrize("module", ["polars", "pyarrow"])
 def test_nothing_but_missing_elements(module):
     library = pytest.importorskip(module)

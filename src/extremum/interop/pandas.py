@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array
+from extremum.errors import ElementTypeError
 from extremum.interop.adopted import Adopted, Kept, as_it_is
 
 __all__ = ["adopt"]
@@ -39,9 +40,25 @@ def _elements(x: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     dtypes = list(x.dtypes) if isinstance(x, pd.DataFrame) else [x.dtype]
     if all(isinstance(dtype, np.dtype) for dtype in dtypes):
         return as_array(x.to_numpy()), None
+    common = _common(x, dtypes)
     missing = np.asarray(x.isna())
-    common = np.result_type(*(dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype for dtype in dtypes))
     if not missing.any():
         return as_array(x.to_numpy(dtype=common)), None
-    zero = common.type(0)
-    return as_array(x.to_numpy(dtype=common, na_value=zero)), ~missing
+    return as_array(x.to_numpy(dtype=common, na_value=np.zeros((), common)[()])), ~missing
+
+
+def _common(x: Any, dtypes: list[Any]) -> np.dtype[Any]:
+    """Return NumPy's type for columns of pandas' types, of which some, such as categories, have none."""
+    plain = [dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None) for dtype in dtypes]
+    known = [dtype for dtype in plain if dtype is not None]
+    if len(known) == len(plain):
+        try:
+            return np.result_type(*known)
+        except TypeError:
+            pass
+    kinds = " and ".join(dict.fromkeys(map(str, dtypes)))
+    raise ElementTypeError(
+        f"no type of NumPy's stands for elements of type {kinds}",
+        given=f"pandas.{type(x).__name__}",
+        remedy="convert them first, as x.astype(type), x.dt.tz_convert(None) or x.sparse.to_dense() do",
+    )
