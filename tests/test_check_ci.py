@@ -64,9 +64,16 @@ def test_a_prefix_selects_and_ignores_many():
     assert found("broken.onnx", "--select", "EX", "--ignore", "EX0", "--ignore", "EX103") == ([], 0)
 
 
-@pytest.mark.parametrize("code", ["", "EX2", "X"])
+def test_codes_may_stand_beside_each_other():
+    assert found("broken.onnx", "--select", "EX003,EX103") == (["EX003", "EX103"], 1)
+    assert found("broken.onnx", "--ignore", "EX0, EX1") == ([], 0)
+    settings('ignore = ["EX0,EX1"]')
+    assert found("broken.onnx") == ([], 0)
+
+
+@pytest.mark.parametrize("code", ["", "EX2", "X", "EX0,", "EX0,EX2"])
 def test_a_prefix_of_no_rule_is_refused(code, capsys):
-    assert f"there is no rule {code!r}" in refusal(capsys, "clean.onnx", "--select", code)
+    assert f"there is no rule {code.rpartition(',')[2]!r}" in refusal(capsys, "clean.onnx", "--select", code)
 
 
 def test_settings_are_those_of_the_nearest_file(folder):
@@ -84,6 +91,7 @@ def test_the_command_line_takes_the_place_of_a_setting():
     settings('ignore = ["EX0"]\nstrict = true')
     assert found("broken.onnx") == (["EX103"], 1)
     assert found("broken.onnx", "--ignore", "EX1") == (["EX003"], 1)
+    assert found("broken.onnx", "--no-strict") == (["EX103"], 0)
 
 
 def test_another_file_may_be_named(folder):
@@ -115,6 +123,13 @@ def test_a_setting_that_cannot_be_meant_is_refused(text, error, capsys):
     assert error in refusal(capsys, "clean.onnx")
 
 
+def test_a_setting_at_another_place_is_refused(folder, capsys):
+    (folder / "pyproject.toml").write_text('[tool.extremum]\nselect = ["EX0"]\n', encoding="utf-8")
+    said = refusal(capsys, "clean.onnx")
+    assert "there is no 'select' under [tool.extremum]" in said
+    assert "settings are under [tool.extremum.check]" in said
+
+
 def test_a_table_that_is_none_is_refused(folder, capsys):
     (folder / "pyproject.toml").write_text("[tool]\nextremum = 3\n", encoding="utf-8")
     assert "'extremum' is no table" in refusal(capsys, "clean.onnx")
@@ -140,6 +155,15 @@ def test_sarif_has_findings_rules_and_places():
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "broken.onnx"
     assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[0]"}]
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_sarif_tells_two_findings_of_one_model_apart(folder):
+    onnx.save(model("(float[3] x) => (y, z) { y = ArgMax <axis=1> (x) z = ArgMax <axis=1> (x) }"), folder / "two.onnx")
+    (run,) = sarif("two.onnx", "broken.onnx", "--select", "EX003", status=1)["runs"]
+    prints = [each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]]
+    assert len(set(prints)) == len(prints) == 3
+    (again,) = sarif("two.onnx", "--select", "EX003", status=1)["runs"]
+    assert [each["partialFingerprints"]["primaryLocationLineHash"] for each in again["results"]] == prints[:2]
 
 
 def test_sarif_shows_infos_on_request():

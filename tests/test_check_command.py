@@ -241,11 +241,22 @@ def test_explains_an_error(name):
     assert f"{name} " in run("explain")[1]
 
 
-def test_explains_nothing_unknown(capsys):
+def test_explains_an_error_as_a_traceback_names_it():
+    assert run("explain", "extremum.errors.AxisError") == run("explain", "AxisError")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("EX999", "there is no rule 'EX999'; help: the codes are EX001, "),
+        ("Oops", "there is no rule and no error 'Oops'; help: extremum explain lists them"),
+    ],
+)
+def test_explains_nothing_unknown(name, line, capsys):
     with pytest.raises(SystemExit) as caught:
-        main(["explain", "EX999"])
+        main(["explain", name])
     assert caught.value.code == 2
-    assert "there is no rule 'EX999'" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(f"extremum: {line}")
 
 
 def test_lists_the_rules_and_prints_the_page():

@@ -20,6 +20,7 @@ from refusal import refusal
 COMMANDS = [["lower"], ["check"], ["fix", "-o", "fixed.onnx"], ["run", "--random", "-o", "out"]]
 
 
+REMEDIES = {"a folder": "name a file in it"}
 KINDS = ["a folder", "a pipe", "a socket", "a device"] if hasattr(os, "mkfifo") else ["a folder"]
 
 
@@ -50,7 +51,7 @@ def test_what_is_no_regular_file_is_refused(path_of, kind, read):
     with pytest.raises(FileError) as caught:
         read(path)
     assert caught.value.reason == f"{str(path)!r} is {kind}"
-    assert caught.value.remedy == "give a regular file; write what a pipe gives to one"
+    assert caught.value.remedy == REMEDIES.get(kind, "give a regular file; write what a pipe gives to one")
 
 
 @pytest.mark.parametrize(("command", "kind"), list(zip(COMMANDS, cycle(KINDS), strict=False)), ids=str)
@@ -60,7 +61,7 @@ def test_a_command_refuses_it_in_one_line(path_of, command, kind, tmp_path):
     words = [script, command[0], str(path), *command[1:]]
     result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
-    help_text = "give a regular file; write what a pipe gives to one"
+    help_text = REMEDIES.get(kind, "give a regular file; write what a pipe gives to one")
     assert result.stderr == f"extremum: {str(path)!r} is {kind}; help: {help_text}\n"
 
 

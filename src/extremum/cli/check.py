@@ -22,6 +22,11 @@ __all__ = ["check"]
 _LEVELS = {str(level): level for level in FeatureLevel}
 
 
+def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return codes one by one: they may stand beside each other, as other linters have them."""
+    return tuple(code.strip() for codes in given for code in codes.split(","))
+
+
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
 @click.option(
@@ -32,11 +37,23 @@ _LEVELS = {str(level): level for level in FeatureLevel}
 )
 @click.option("--for", "name", metavar="RUNTIME", help="Ask this runtime what it answers: tract and so on.")
 @click.option(
-    "--select", "selected", multiple=True, metavar="CODE", help="Only rules that begin so, as EX1; may be repeated."
+    "--select",
+    "selected",
+    multiple=True,
+    metavar="CODES",
+    callback=_codes,
+    help="Only rules that begin so, as EX0,EX101; may be repeated.",
 )
-@click.option("--ignore", "ignored", multiple=True, metavar="CODE", help="No rules that begin so; may be repeated.")
-@click.option("--infos", is_flag=True, help="Show findings of severity info too.")
-@click.option("--strict", is_flag=True, help="Show them and let them count.")
+@click.option(
+    "--ignore",
+    "ignored",
+    multiple=True,
+    metavar="CODES",
+    callback=_codes,
+    help="No rules that begin so; may be repeated.",
+)
+@click.option("--infos/--no-infos", help="Show findings of severity info too.")
+@click.option("--strict/--no-strict", help="Show findings of severity info, and let them count.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="What to print [default: text]."

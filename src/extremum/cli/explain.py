@@ -7,6 +7,7 @@ import click
 from extremum.check import RULES, find
 from extremum.cli import explanation, raised
 from extremum.cli.streams import write
+from extremum.errors import ArgumentError
 from extremum.printable import json_text
 
 __all__ = ["explain"]
@@ -25,6 +26,8 @@ def explain(code: str | None, form: str | None) -> None:
     if error is not None:
         write(json_text([raised.record(error)]) if form == "json" else raised.text(error))
         return
+    if code is not None and not code.upper().startswith("EX"):
+        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="extremum explain lists them")
     rules = RULES if code is None else (find(code),)
     if form == "json":
         write(json_text([explanation.record(rule) for rule in rules]))

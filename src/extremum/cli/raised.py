@@ -22,8 +22,8 @@ CLASSES = {
 
 
 def find(name: str) -> type[ExtremumError] | None:
-    """Return the class of a name, in either case; None if there is none."""
-    return CLASSES.get(name.lower())
+    """Return the class of a name, in either case, as a traceback has it or bare; None if there is none."""
+    return CLASSES.get(name.lower().removeprefix(f"{errors.__name__}."))
 
 
 def listing() -> str:

@@ -40,6 +40,12 @@ def read(path: Path) -> dict[str, Any]:
         raise ArgumentError(f"'{path}' is no TOML: {error}") from None
     table = document
     for name in ("tool", "extremum", "check"):
+        if name == "check" and (others := sorted(table.keys() - {name})):
+            raise ArgumentError(
+                f"there is no {others[0]!r} under [tool.extremum]",
+                where=str(path),
+                remedy="settings are under [tool.extremum.check]",
+            )
         table = table.get(name, {})
         if not isinstance(table, dict):
             raise ArgumentError(f"'{name}' is no table", where=str(path))

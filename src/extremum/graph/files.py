@@ -55,4 +55,6 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
     if not stat.S_ISREG(status.st_mode):
         kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
         kind = next((name for matches, name in kinds.items() if matches(status.st_mode)), "a device")
-        raise FileError(f"{str(Path(path))!r} is {kind}", remedy="give a regular file; write what a pipe gives to one")
+        folder = stat.S_ISDIR(status.st_mode)
+        remedy = "name a file in it" if folder else "give a regular file; write what a pipe gives to one"
+        raise FileError(f"{str(Path(path))!r} is {kind}", remedy=remedy)
