@@ -194,6 +194,29 @@ def test_columns_of_types_that_numpy_has_not_are_refused(name, policy):
     assert named in text
 
 
+MASKS = {
+    "numpy": lambda _: np.ma.array([True, True, False], mask=[False, True, False]),
+    "pandas": lambda p: p.Series([True, None, False], dtype="boolean"),
+    "polars": lambda p: p.Series([True, None, False]),
+    "pyarrow": lambda p: p.array([True, None, False]),
+}
+
+
+@pytest.mark.parametrize("module", MASKS)
+@pytest.mark.parametrize("function", [ex.argmax, ex.max, ex.minmax, ex.hardmax])
+def test_a_mask_with_missing_elements_is_refused(module, function):
+    where = MASKS[module](pytest.importorskip(module))
+    text = refusal(ArgumentError, function, [1.0, 5.0, 3.0], where=where)
+    assert text == f"{function.__name__}: where has 1 missing element, neither True nor False"
+
+
+def test_a_mask_with_missing_elements_is_refused_beside_chunks():
+    dask_array = pytest.importorskip("dask.array")
+    x = dask_array.from_array(np.array([1.0, 5.0, 3.0]), chunks=2)
+    text = refusal(ArgumentError, ex.argmax, x, where=MASKS["numpy"](np))
+    assert text == "argmax: where has 1 missing element, neither True nor False"
+
+
 def test_missing_times_of_pandas_are_left_out():
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

@@ -163,7 +163,9 @@ class Reduction:
         return tuple(axis for axis in range(rank) if axis not in axes)
 
     def _taking_part(self, x: Adopted) -> NDArray[np.bool_] | None:
-        where = None if self.where is None else policy.mask(self.function, self.adopt(self.where).array, x.array.shape)
+        where = None
+        if self.where is not None:
+            where = policy.mask(self.function, self.adopt(self.where).mask(self.function), x.array.shape)
         if x.present is None:
             return where
         if not x.hidden and self.nan_policy != "omit":

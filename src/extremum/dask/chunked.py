@@ -57,7 +57,7 @@ def element_type(function: str, x: Any) -> np.dtype[Any]:
 def aligned(function: str, where: Any, x: Any) -> Any:
     """Return a mask in the shape and the chunks of the array that it is for."""
     if not isinstance(where, da.Array):
-        where = da.asarray(adopt(where).array)
+        where = da.asarray(adopt(where).mask(function))
     require_known(function, where)
     policy.mask(function, np.broadcast_to(np.zeros((), where.dtype), where.shape), x.shape)
     own = x.chunks[x.ndim - where.ndim :]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.errors import ArgumentError
 from extremum.missing import not_there
 
 __all__ = ["Adopted", "Kept", "Wrap", "as_it_is"]
@@ -47,3 +48,12 @@ class Adopted:
         """Refuse an array of which elements are missing."""
         if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
             raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
+
+    def mask(self, function: str) -> NDArray[Any]:
+        """Return the elements of a mask, of which none may be missing: it would be neither True nor False."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            raise ArgumentError(
+                f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+                remedy="fill them with what they are to mean",
+            )
+        return self.array
