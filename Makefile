@@ -119,7 +119,7 @@ test-newest: $(VENV)/.wheel $(BIN)/uv ## the same with the highest of every depe
 
 test-torch: install tools ## arrays of PyTorch, which this installs
 	$(BIN)/python -m pip install --quiet torch
-	$(BIN)/python -m pytest -n 2 tests/test_interop.py
+	$(BIN)/python -m pytest -n 2 tests/test_interop.py tests/test_coming_from.py
 
 .PHONY: test-numpy test-array-api
 

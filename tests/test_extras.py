@@ -68,7 +68,7 @@ FRONTENDS = {
     "import extremum.fix": ("extremum.fix needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.conformance": ("extremum.runtimes needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.runtimes": ("extremum.runtimes needs onnx", "onnx", "extremum[onnx]"),
-    "import extremum.onnxruntime": ("extremum.onnxruntime needs onnx", "onnx", "extremum[onnx]"),
+    "import extremum.onnxruntime": ("extremum.onnxruntime needs onnx", "onnx", "extremum[onnxruntime]"),
     "import extremum.directml as d; d.lower('')": ("extremum.directml.lower needs onnx", "onnx", "extremum[onnx]"),
     "from extremum.onnxruntime import InferenceSession": (
         "onnxruntime cannot be imported",
@@ -89,3 +89,42 @@ def test_a_frontend_says_what_it_needs(statement):
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.startswith(f"DependencyError {reason}\n")
     assert remedy in said
+
+
+MODULES = re.findall(
+    r"^\| \[`(extremum\S*)`\]\(.*?\) \| .* \| (.*?) ?\|$",
+    (ROOT / "docs" / "api.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("module", "needs"), MODULES)
+def test_the_page_of_public_names_says_what_each_module_needs(module, needs):
+    assert len(MODULES) == 12
+    code = f"import sys\nsys.modules.update(dict.fromkeys({sorted(EXTRAS)}))\ntry:\n    import {module}\n"
+    code += "except ImportError as error:\n    print(error.remedy)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    # What a part of a module needs stands behind the name of the part.
+    assert said == ("" if not needs or needs.startswith("`lower`") else f"pip install '{needs.strip('`')}'")
+
+
+INSTALL = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+
+
+def test_the_page_about_installing_has_every_extra_and_what_it_brings():
+    rows = dict(re.findall(r"^\| `([a-z]+)` \| (.*?) \|", INSTALL, re.MULTILINE))
+    assert rows.keys() == PARTS.keys()
+    for extra, packages in PARTS.items():
+        for package in re.findall(r'"(?!extremum|tomli)(\w+)', packages):
+            assert package.lower() in rows[extra].lower(), f"{extra} brings {package}"
+
+
+def test_the_page_about_installing_has_every_variable():
+    read = {
+        name
+        for folder in ("src/extremum", "native/kernels/src", "native/python/src", "native/onnxruntime/src")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".rs")
+        for name in re.findall(r'"(EXTREMUM_\w+)"', path.read_text(encoding="utf-8"))
+    }
+    assert read == set(re.findall(r"^\| `(EXTREMUM_\w+)[=`]", INSTALL, re.MULTILINE))

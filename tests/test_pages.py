@@ -24,6 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 BESIDE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md"}
 NEEDED = {
     "README.md": ("onnxruntime",),
+    "arrays.md": ("ml_dtypes",),
     "large.md": ("distributed", "xarray", "zarr"),
     "tutorial.md": ("distributed", "onnxruntime"),
     "models.md": ("onnxruntime",),

@@ -167,6 +167,22 @@ def test_wheels_are_made_for_every_system_and_published_after_every_test():
     assert set(needs.split(", ")) == jobs - {"publish", "libraries"}
 
 
+def test_the_page_about_installing_names_every_system():
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE))
+    named = {
+        "manylinux": rows["Linux, glibc"],
+        "musllinux": rows["Linux, musl"],
+        "macos": rows["macOS, Windows"],
+        "windows": rows["macOS, Windows"],
+    }
+    words = {"x86_64": ["x86-64"], "aarch64": ["AArch64", "ARM"], "ppc64le": ["ppc64le"], "s390x": ["s390x"]}
+    for system in SYSTEMS:
+        where, _, processor = system.partition("-")
+        assert any(word in named[where] for word in words[processor])
+    assert sum(len(row.split(", ")) for row in (named["manylinux"], named["musllinux"])) == 6
+
+
 def test_every_system_has_a_library_for_hosts_without_python_and_the_index_gets_none():
     wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
     assert "name: library-${{ matrix.system.name }}" in wheels

@@ -26,9 +26,9 @@ def needed(library: str) -> str:
     return f"pip install 'extremum[{EXTRAS[library]}]'" if library in EXTRAS else f"pip install {library}"
 
 
-def lacking(what: str, error: ModuleNotFoundError) -> ImportError:
-    """Return the error about what cannot be had because a library is not there."""
+def lacking(what: str, error: ModuleNotFoundError, *, beside: str | None = None) -> ImportError:
+    """Return the error about what cannot be had because a library is not there; the extra of another may bring both."""
     library = (error.name or "").partition(".")[0]
     if library in ("", "extremum"):
         return error  # a mistake of ours, or a broken installation
-    return DependencyError(f"{what} needs {library}", remedy=needed(library))
+    return DependencyError(f"{what} needs {library}", remedy=needed(beside or library))

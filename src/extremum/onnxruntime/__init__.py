@@ -13,7 +13,8 @@ try:
     from extremum.onnxruntime.convert import Conversion, convert
     from extremum.onnxruntime.convert import ConvertedNode as Change
 except ModuleNotFoundError as error:
-    raise lacking("extremum.onnxruntime", error) from None
+    # Whoever comes here wants onnxruntime next.
+    raise lacking("extremum.onnxruntime", error, beside="onnxruntime") from None
 from extremum.onnxruntime.library import library_path
 
 if TYPE_CHECKING:
