@@ -201,8 +201,8 @@ conformance: toolchain ## ask every runtime what it answers, and write docs/conf
 	build/conformance/bin/extremum conformance run --json > build/conformance.json || test $$? -eq 1
 	build/conformance/bin/extremum conformance card build/conformance.json --json > docs/conformance.json
 	rm -f docs/charts/conformance.png
-	build/conformance/bin/extremum conformance card docs/conformance.json \
-		--picture docs/charts/conformance.png > docs/conformance.md
+	cd docs && ../build/conformance/bin/extremum conformance card conformance.json \
+		--picture charts/conformance.png > conformance.md
 
 .PHONY: docs docs-serve docs-check
 # What is installed already, else the one that Playwright brings.

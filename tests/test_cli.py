@@ -146,7 +146,10 @@ REFUSALS = {
     "an empty file as a model": (["empty.onnx"], "empty.onnx"),
     "a missing model": (["none.onnx"], "none.onnx"),
     "a folder as a model": (["taken"], "taken"),
-    "no input": (["labels.onnx"], "scores"),
+    "no input": (
+        ["labels.onnx"],
+        "input 'scores' is missing; given: inputs none; help: -i scores=FILE gives it, --random draws it",
+    ),
     "an unknown input": (
         ["labels.onnx", "-i", "score=scores.npy"],
         "the model has no input 'score'; help: it has scores",

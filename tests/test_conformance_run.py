@@ -178,6 +178,7 @@ def test_a_run_as_json_and_back_and_as_a_card():
     assert read.counts() == answers.counts() == {Outcome.EXACT: 3, Outcome.ZERO: 1}
     page = card.markdown(report)
     assert "| Max-13 | 4 | 3 |" in page
+    assert re.findall(r"\]\((?!#)", page) == [], "the card is read where no other page is"
     assert "**sign of zero: zeros**, 1 case: Max-13 on float32; questions `" in page
     assert "\nno document says which of the two zeros is the larger one\n```" in page
 
@@ -260,7 +261,8 @@ def test_the_command_prints_the_card_of_a_recorded_run(capsys, tmp_path):
     recording.write_text(out)
     status, page = command(capsys, "card", str(recording), "--picture", str(picture))
     assert status == 0
-    assert page == card.markdown(json.loads(out))
+    assert page == card.markdown(json.loads(out), picture.as_posix())
+    assert f"]({picture.as_posix()})" in page
     assert picture.read_bytes().startswith(b"\x89PNG")
     status, out = command(capsys, "card", str(recording), "--json")
     (runtime,) = json.loads(out)["runtimes"]

@@ -119,7 +119,12 @@ def run_command(
 
 @conformance.command("card")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it too, as .png or .svg.")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw it too, as .png or .svg; the card shows it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the run without its single cases, as one JSON object.")
 def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
     """Print the report card of a run that was recorded with: extremum conformance run --json."""
@@ -131,7 +136,7 @@ def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
         recorded(report)
         write(json_text(summarised(report)))
     else:
-        write(card.markdown(report).rstrip())
+        write(card.markdown(report, None if picture is None else picture.as_posix()).rstrip())
     if picture is not None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")

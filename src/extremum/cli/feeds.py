@@ -15,8 +15,9 @@ from extremum.cli.array_file import read_array
 from extremum.cli.drawing import Drawing
 from extremum.errors import InputError
 from extremum.graph.inputs import DeclaredInput
+from extremum.printable import printable
 
-__all__ = ["gather", "parse_assignments", "parse_sizes"]
+__all__ = ["gather", "parse_assignments", "parse_sizes", "require_all"]
 
 # ONNX states sizes as int64.
 _LARGEST_SIZE = (1 << 63) - 1
@@ -87,6 +88,17 @@ def gather(
             if name not in arrays and (not each.optional or name in drawing.ranges):
                 arrays[name] = drawing.draw(each, bound, position)
     return arrays
+
+
+def require_all(declared: Iterable[DeclaredInput], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse to run without an input that a model has to have."""
+    for each in declared:
+        if each.name not in arrays and not each.optional:
+            raise InputError(
+                f"input {each.name!r} is missing",
+                given=f"inputs {', '.join(arrays) or 'none'}",
+                remedy=f"-i {printable(each.name)}=FILE gives it, --random draws it",
+            )
 
 
 def _refuse_unknown(noun: str, given: Iterable[str], known: Iterable[str]) -> None:

@@ -63,7 +63,9 @@ def run(
     names = [output.name for output in prepared.loaded.proto.graph.output]
     if folder is not None:
         outputs.output_paths(names, folder)
-    arrays = feeds.gather(declared_inputs(prepared.loaded.proto), paths_of_inputs, sizes_of_symbols, drawing)
+    declared = list(declared_inputs(prepared.loaded.proto))
+    arrays = feeds.gather(declared, paths_of_inputs, sizes_of_symbols, drawing)
+    feeds.require_all(declared, arrays)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from extremum.conformance.case import Case
 from extremum.conformance.kind import Kind
@@ -24,8 +25,8 @@ _HEAD = """\
 # Which runtime answers what
 
 Each runtime was asked the cases of `extremum conformance`: one node each of an operator of the ArgMax family, in
-every version and on every element type. `make conformance` asks again and writes this page;
-[runtimes.md](runtimes.md) says how to ask other runtimes, or yours.
+every version and on every element type. `extremum conformance run --json` asks again, and asks yours, and
+`extremum conformance card` writes this page.
 
 - **exact**: bit for bit what the version means, any NaN as good as another; or a refusal where the version wants one.
 - **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and what it is about. Where documents say
@@ -34,7 +35,7 @@ every version and on every element type. `make conformance` asks again and write
 - **refused**: the runtime says that it does not do this. **crashed**, **timed out**: what became of its process."""
 
 _PICTURE = """\
-![A square for each version and element type](charts/conformance.png)
+![A square for each version and element type]({})
 
 A square of one colour: every case ended so. A square of two colours: the worst of the answers is below, the best above.
 The column `refusals` has the cases that have to be refused."""
@@ -86,15 +87,15 @@ def compared(first: Answers, second: Answers) -> Iterator[tuple[str, str, str]]:
             yield (one.case.name, *words)  # type: ignore[misc]
 
 
-def markdown(run: Mapping[str, Any]) -> str:
-    """Return a recorded run as a page of Markdown."""
+def markdown(run: Mapping[str, Any], picture: str | None = None) -> str:
+    """Return a recorded run as a page of Markdown, with its picture if there is one beside it."""
     runtimes = recorded(run)
     parts = [
         _HEAD,
         f"{caption(run)}. `extremum conformance export` writes the cases as files. How each runtime differs: "
         + ", ".join(f"[{each.runtime}](#{_anchor(_title(each))})" for each in runtimes if each.kinds)
         + ".",
-        _PICTURE,
+        *([] if picture is None else [_PICTURE.format(quote(picture))]),
         "## Outcomes",
         table(*summary(runtimes), figures=True).rstrip(),
         "## Exact answers by version",
