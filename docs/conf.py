@@ -8,6 +8,7 @@ native module, which have no Python to show, get a link to their Rust.
 from __future__ import annotations
 
 import enum
+import importlib
 import importlib.util
 import re
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from typing import Any
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.util import logging
 
 import extremum
 
@@ -67,19 +70,40 @@ def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
         text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda found: f"]({found[1].lower()}.md", text)
     for link, target in _PAGES.items():
         text = text.replace(f"]({link}", f"]({target}")
+    if page.startswith("api/"):
+        text += _constants(f"extremum.{page.removeprefix('api/')}")
     # The name of a file is the text of a link in the repository; here it is the title of the page.
     text = re.sub(r"\[(?:docs/)?[\w-]+\.md\]\(([\w/-]+\.md(?:#[\w-]+)?)\)", r"[](\1)", text)
     source[0] = re.sub(r"```mermaid\n.*?```\n", lambda _: _packages(), text, flags=re.DOTALL)
 
 
-def _packages() -> str:
-    """Return the picture of architecture.md as a table: what draws it would be a program in the reader's browser."""
-    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+def _constants(package: str) -> str:
+    """Return the constants that a package has from its modules, which autodoc passes over."""
+    parts = []
+    for each, name in sources.names():
+        if each == package and sources.is_constant(getattr(importlib.import_module(package), name)):
+            place = sources.place(package, name)
+            if place[0] != package:
+                parts.append(f".. py:data:: {name}\n   :module: {package}\n\n   {sources.said(package, name)}\n")
+    return "\n```{eval-rst}\n" + "\n".join(parts) + "```\n" if parts else ""
+
+
+def _beside(name: str) -> Any:
+    """Return a program of this folder as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    architecture = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(architecture)
-    return str(architecture.table())
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+sources = _beside("sources")
+
+
+def _packages() -> str:
+    """Return the picture of architecture.md as a table: what draws it would be a program in the reader's browser."""
+    return str(_beside("architecture").table())
 
 
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
@@ -107,6 +131,31 @@ def _skipped(app: Sphinx, what: str, name: str, thing: object, skip: bool, optio
     return False if isinstance(thing, enum.Enum) else None
 
 
+def _followed(app: Sphinx, package: str, name: str) -> str | None:
+    place = sources.place(package, name) if (package, name) in sources.names() else None
+    return None if place is None else place[0]
+
+
+def _found(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the source of a module with the places of the public names that have no ``def`` of their own."""
+    if not (places := sources.places(module)):
+        return None
+    analyzer = ModuleAnalyzer.for_module(module)
+    return analyzer.code, {**places, **analyzer.find_tags()}
+
+
+def _check_names(app: Sphinx, error: Exception | None) -> None:
+    """Warn, which ends the build, of a public name that is on no page or has no link to its source."""
+    shown = {name for name, *_ in app.env.get_domain("py").get_objects()}
+    used = app.env._viewcode_modules  # type: ignore[attr-defined]
+    for package, name in sources.names():
+        place = sources.place(package, name)
+        if f"{package}.{name}" not in shown:
+            logging.getLogger(__name__).warning("%s.%s is on no page", package, name)
+        elif place is not None and name not in used[place[0]][2]:
+            logging.getLogger(__name__).warning("%s.%s has no link to its source", package, name)
+
+
 def _without_source(app: Sphinx) -> Iterable[tuple[str, dict[str, Any], str]]:
     """Have no module listed whose source viewcode could not read: the native one."""
     modules = app.env._viewcode_modules  # type: ignore[attr-defined]
@@ -120,6 +169,9 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", _as_page)
     app.connect("autodoc-process-docstring", _without_modules)
     app.connect("autodoc-skip-member", _skipped)
+    app.connect("viewcode-follow-imported", _followed)
+    app.connect("viewcode-find-source", _found)
+    app.connect("build-finished", _check_names)
     app.connect("html-collect-pages", _without_source, priority=100)  # before viewcode's own
     # ONNX's text form: nobody has colours for it.
     app.add_lexer("onnx", TextLexer)

@@ -1,6 +1,7 @@
 """The pages of the documentation: what they show runs, what they link to is there, and what is made is fresh."""
 
 import doctest
+import importlib
 import importlib.util
 import re
 import shlex
@@ -144,22 +145,49 @@ def test_the_help_of_a_command_is_on_the_page(path):
     assert f"```text\n{shown}\n```" in PAGES["commands.md"], "write the page anew: python docs/commands.py"
 
 
-def test_the_page_of_commands_is_fresh():
-    spec = importlib.util.spec_from_file_location("commands", DOCS / "commands.py")
+def program_of_docs(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.page() == PAGES["commands.md"], "write the page anew: python docs/commands.py"
+    return module
 
 
-PACKAGES = ("", "backend", "check", "conformance", "dask", "directml", "errors", "fix", "onnxruntime", "xarray")
+def test_the_page_of_commands_is_fresh():
+    assert program_of_docs("commands").page() == PAGES["commands.md"], "write the page anew: python docs/commands.py"
+
+
+SOURCES = program_of_docs("sources")
+PACKAGES = SOURCES.PACKAGES
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_package_has_a_page(package):
-    name = f"extremum.{package}".rstrip(".")
-    page = f"api/{package or 'arrays'}.md"
-    assert f".. automodule:: {name}\n" in PAGES[page]
-    assert f"[`{name}`]({page})" in PAGES["api.md"]
+    page = f"api/{package.partition('.')[2] or 'arrays'}.md"
+    assert f".. automodule:: {package}\n" in PAGES[page]
+    assert f"[`{package}`]({page})" in PAGES["api.md"]
+
+
+def test_every_page_of_a_package_is_one_of_a_public_package():
+    pages = {name.removeprefix("api/").removesuffix(".md") for name in PAGES if name.startswith("api/")}
+    assert {f"extremum.{page}" for page in pages - {"arrays", "native"}} == set(PACKAGES) - {"extremum"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_has_a_source(package):
+    """That it is on a page with a link there is what the build of the site holds, in docs/conf.py."""
+    for library in {"extremum.dask": ["dask"], "extremum.xarray": ["xarray"]}.get(package, []):
+        pytest.importorskip(library)
+    module = importlib.import_module(package)
+    assert set(module.__all__) <= set(dir(module))
+    for name in set(module.__all__) - {"__version__", "errors"}:
+        if package == "extremum" and name in NATIVE:
+            continue
+        where, (kind, first, last) = SOURCES.place(package, name)
+        lines = Path(importlib.import_module(where).__file__).read_text(encoding="utf-8").splitlines()[first - 1 : last]
+        assert kind in ("def", "class", "other")
+        assert lines
+        if kind == "other":
+            assert SOURCES.said(package, name)
 
 
 NATIVE = [name for name in extremum.__all__ if isinstance(getattr(extremum, name), types.BuiltinFunctionType)]

@@ -127,3 +127,4 @@ class Reduce:
 
 
 Operation = ArgReduce | OneHot | Extremum | Reduce
+"""Any of the core operations."""

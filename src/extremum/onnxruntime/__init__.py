@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"]
 
 
+def __dir__() -> list[str]:
+    """Return what there is, the session that is yet to be imported included."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     if name != "InferenceSession":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 __all__ = ["Feeds", "Load", "Run", "Runtime"]
 
 Feeds = Mapping[str, NDArray[Any]]
+"""The inputs of a model by name."""
+
 Run = Callable[[Feeds], Sequence[Any]]
 """Takes the inputs by name and gives the outputs in the model's order."""
 

@@ -28,6 +28,7 @@ REWRITES: tuple[Rewrite, ...] = (
     indexed_hardmax.REWRITE,
     signed_zeros.REWRITE,
 )
+"""All rewrites; of those that fit a node the first is taken."""
 
 
 def find(family: Family, element: str | None, code: str) -> Rewrite | None:

@@ -1,0 +1,117 @@
+"""Where the public names are defined, as far as Sphinx does not see it: it looks for a ``def`` or a ``class`` so named.
+
+Functions that are made by others, methods that are offered as functions, classes under another name, and constants.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import sys
+from pathlib import Path
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+PACKAGES = (
+    "extremum",
+    *(
+        f"extremum.{name}"
+        for name in (
+            *("backend", "check", "conformance", "dask", "directml", "errors", "fix", "onnxruntime", "operations"),
+            *("runtimes", "xarray"),
+        )
+    ),
+)
+
+# Named by a page of its own, or by another one.
+_ELSEWHERE = {("extremum", "errors"), ("extremum", "__version__"), ("extremum.check", "Runtime")}
+
+Lines = tuple[str, int, int]
+"""What is there, as viewcode calls it, its first line and its last."""
+
+
+def names() -> list[tuple[str, str]]:
+    """Return every public name with its package."""
+    public = [(package, name) for package in PACKAGES for name in importlib.import_module(package).__all__]
+    return [each for each in public if each not in _ELSEWHERE]
+
+
+def is_constant(value: object) -> bool:
+    """Whether a public name stands for a value or a type alias, of which Sphinx knows no docstring."""
+    return not callable(value) or getattr(value, "__module__", "").partition(".")[0] in (
+        "typing",
+        "collections",
+        "types",
+    )
+
+
+@functools.cache
+def place(package: str, name: str) -> tuple[str, Lines] | None:
+    """Return the module that defines a name, and where in it; None for what is native."""
+    value = getattr(importlib.import_module(package), name)
+    if isinstance(value, BuiltinFunctionType):
+        return None
+    if is_constant(value):
+        module, node = _assignment(name, value)
+        return module, ("other", node.lineno, node.end_lineno)
+    function = getattr(value, "__func__", value)
+    module = function.__module__
+    nodes = list(_definitions(module))
+    if code := getattr(function, "__code__", None):
+        found = [node for node in nodes if _first(node) <= code.co_firstlineno <= node.end_lineno]
+    else:
+        found = [node for node in nodes if node.name == value.__name__]
+    kind = "class" if isinstance(value, type) else "def"
+    return module, (kind, _first(found[-1]), found[-1].end_lineno)
+
+
+def places(module: str) -> dict[str, Lines]:
+    """Return what a module defines of the public names."""
+    found = [(name, place(package, name)) for package, name in names()]
+    return {name: at[1] for name, at in found if at is not None and at[0] == module}
+
+
+def said(package: str, name: str) -> str:
+    """Return the words below the assignment of a constant."""
+    module, node = _assignment(name, getattr(importlib.import_module(package), name))
+    body = _tree(module).body
+    below = body[body.index(node) + 1]
+    if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+        return below.value.value
+    raise ValueError(f"{module}.{name} has no docstring below it")
+
+
+def _first(node: Any) -> int:
+    """Return the first line of a definition, its decorators included."""
+    return int(min([node.lineno, *(each.lineno for each in node.decorator_list)]))
+
+
+def _definitions(module: str) -> list[Any]:
+    """Return functions and classes of a module, and methods after their class."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found: list[Any] = []
+    for node in _tree(module).body:
+        if isinstance(node, kinds):
+            found.append(node)
+            found += [each for each in node.body if isinstance(node, ast.ClassDef) and isinstance(each, kinds)]
+    return found
+
+
+def _assignment(name: str, value: object) -> tuple[str, Any]:
+    for module, loaded in sorted(sys.modules.items()):
+        if module.partition(".")[0] == "extremum" and getattr(loaded, name, None) is value and _has_source(loaded):
+            for node in _tree(module).body:
+                targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+                if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                    return module, node
+    raise ValueError(f"nothing is assigned to {name}")
+
+
+def _has_source(module: ModuleType) -> bool:
+    return (module.__file__ or "").endswith(".py")
+
+
+@functools.cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(Path(importlib.import_module(module).__file__ or "").read_text(encoding="utf-8"))
