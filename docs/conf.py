@@ -38,7 +38,8 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_class_signature = "separated"
+# What a class of another library says of itself is that library's.
+autodoc_inherit_docstrings = False
 autodoc_default_options = {"members": True, "no-value": True}
 napoleon_google_docstring = False
 napoleon_use_ivar = True

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from extremum.extras import lacking
 
 try:
-    from extremum.onnxruntime.convert import Conversion, convert
-    from extremum.onnxruntime.convert import ConvertedNode as Change
+    from extremum.onnxruntime.convert import Change, Conversion, convert
 except ModuleNotFoundError as error:
     # Whoever comes here wants onnxruntime next.
     raise lacking("extremum.onnxruntime", error, beside="onnxruntime") from None

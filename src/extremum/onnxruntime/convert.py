@@ -28,7 +28,7 @@ from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
-__all__ = ["DOMAIN", "Conversion", "ConvertedNode", "Which", "convert", "rewritten"]
+__all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "rewritten"]
 
 Which = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
@@ -45,7 +45,7 @@ _OPERATORS: Mapping[Family, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertedNode:
+class Change:
     """One node that was rewritten.
 
     Attributes
@@ -80,7 +80,7 @@ class Conversion:
     ----------
     model : onnx.ModelProto
         The converted model; the very one that was loaded or given if nothing was changed.
-    changes : tuple of ConvertedNode
+    changes : tuple of Change
         In the order of the nodes: the graph with its subgraphs, then the functions.
 
     Examples
@@ -93,7 +93,7 @@ class Conversion:
     """
 
     model: onnx.ModelProto
-    changes: tuple[ConvertedNode, ...]
+    changes: tuple[Change, ...]
 
     @property
     def modified(self) -> bool:
@@ -170,7 +170,7 @@ def rewritten(
     for importer, path, node in nodes_of.everywhere(converted):
         if path in schemas:
             _rewrite(schemas[path], node)
-            changes.append(ConvertedNode(nodes_of.named(path, node), str(schemas[path]), node.op_type))
+            changes.append(Change(nodes_of.named(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(converted)
     return Conversion(told(converted, sites, schemas), tuple(changes))
