@@ -254,3 +254,12 @@ def test_the_action_of_the_page_has_inputs_that_there_are():
     names = set(re.findall(r"^ {10}([\w-]+):", given, re.MULTILINE))
     assert names <= set(re.findall(r"^  (\w+):$", ACTION.partition("runs:")[0], re.MULTILINE))
     assert len(names) == 3
+
+
+@pytest.mark.parametrize("page", ["ci.md", "runtimes.md"])
+def test_the_actions_of_a_page_are_as_new_as_our_own(page):
+    workflows = "".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    ours = dict(re.findall(r"uses: (actions/[\w-]+)@\w+ # (v\d+)", workflows))
+    named = re.findall(r"uses: (actions/[\w-]+)@(v\d+)", (ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert named
+    assert {name: version for name, version in named if ours[name] != version} == {}

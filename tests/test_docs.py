@@ -89,6 +89,12 @@ def test_the_table_of_the_readme_is_what_extremum_ops_prints():
     assert catalogue.markdown() in README, "replace the table by the output of: extremum ops --markdown"
 
 
+def test_the_table_of_the_page_about_models_is_fresh():
+    onnx_table, _ = catalogue.markdown().split("\n\n")
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    assert onnx_table in page, "replace the table by the first one of: extremum ops --markdown"
+
+
 def test_the_readme_shows_first_things_first():
     lines = README.splitlines()
     assert len(lines) <= 100
