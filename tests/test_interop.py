@@ -220,7 +220,8 @@ def test_a_mask_with_missing_elements_is_refused_beside_chunks():
 def test_missing_times_of_pandas_are_left_out():
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    x = pandas.Series([np.datetime64("2020-01-01"), None, np.datetime64("2021-01-01")], dtype="timestamp[ns][pyarrow]")
+    times = [np.datetime64("2020-01-01", "ns"), None, np.datetime64("2021-01-01", "ns")]
+    x = pandas.Series(times, dtype="timestamp[ns][pyarrow]")
     assert ex.max(x, nan_policy="omit") == np.datetime64("2021-01-01")
     assert ex.argmin(x, nan_policy="omit") == 0
 
