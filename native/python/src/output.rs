@@ -4,7 +4,7 @@ use crate::array::{Array, copy};
 use crate::descriptor::{Elements, descriptor};
 use crate::errors::{Kind, error};
 use crate::operand::{Ndarray, target};
-use extremum_kernels::layout::PerAxis;
+use extremum_kernels::layout::{PerAxis, sort};
 use pyo3::prelude::*;
 
 /// The caller's array for the result, where one is given. May run Python code.
@@ -105,7 +105,7 @@ fn is_apart(out: &Array<'_>) -> bool {
         return true;
     }
     let mut axes: PerAxis<(usize, usize)> = axes.collect();
-    axes.sort_unstable_by_key(|&(_, stride)| stride);
+    sort(&mut axes, |&(_, stride)| stride);
     steps_over(axes.into_iter(), out.element().size())
 }
 
@@ -138,7 +138,7 @@ pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<
     if axes.is_sorted_by_key(distance) {
         return None;
     }
-    axes.sort_by_key(distance);
+    sort(&mut axes, distance);
     let size = model.element().size() as isize;
     let mut strides = PerAxis::from_elem(size, shape.len());
     let mut step = size;

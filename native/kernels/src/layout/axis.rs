@@ -1,6 +1,6 @@
 //! Axes of an iteration space, whatever is done along them: each has a length, and a stride for every operand.
 
-use crate::layout::PerAxis;
+use crate::layout::{PerAxis, sort};
 use smallvec::SmallVec;
 
 /// What one step along an axis adds in every operand.
@@ -56,7 +56,7 @@ pub fn merge<S: Strides>(axes: &mut Axes<S>) {
     }
     // A broadcast axis (stride 0) costs no memory traffic: it goes outermost.
     let by_memory = |axis: &Axis<S>| (axis.strides.memory() == 0, axis.strides.memory(), axis.len);
-    axes.sort_by_key(by_memory);
+    sort(axes, by_memory);
     axes.dedup_by(|outer, inner| {
         let joined = outer.strides.continue_from(&inner.strides, inner.len);
         if joined {

@@ -14,3 +14,15 @@ use smallvec::SmallVec;
 
 /// One value for each axis, in most arrays without an allocation, which is a large part of the cost of a small call.
 pub type PerAxis<T> = SmallVec<[T; 8]>;
+
+/// Sorts a short list, equals in the order in which they are: what sorts a long one is several kilobytes for each list.
+#[inline]
+pub fn sort<T, K: PartialOrd>(list: &mut [T], key: impl Fn(&T) -> K) {
+    for end in 1..list.len() {
+        let mut at = end;
+        while at > 0 && key(&list[at]) < key(&list[at - 1]) {
+            list.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}

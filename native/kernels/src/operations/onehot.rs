@@ -6,6 +6,7 @@ use crate::kernels::cache_line::Aligned;
 use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Axis, Odometer, merge, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::layout::sort;
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
 use crate::operations::sink::{Sink, Tile, Wants};
@@ -35,7 +36,7 @@ pub unsafe fn onehot(
     let mut layout = ReductionLayout::new(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false, numbers: false };
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
-    reduced.sort_by_key(|axis| -axis.strides.index.abs());
+    sort(&mut reduced, |axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };
     // SAFETY: the caller's promise.
     unsafe { reduce(input, &mut layout, &sink) }

@@ -7,6 +7,7 @@
 use crate::element::ElementType;
 use crate::kernels::omit::Pattern;
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::layout::sort;
 use crate::operations::found::Found;
 use crate::operations::input::{Input, Omission};
 use crate::operations::reduce::{reduce, reduce_ends};
@@ -86,7 +87,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     }
     let mut layout = ReductionLayout::new(axes.into_iter(), selection.last);
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
-    reduced.sort_by_key(|axis| -axis.strides.index.abs());
+    sort(&mut reduced, |axis| -axis.strides.index.abs());
     let lacking = AtomicUsize::new(0);
     let base = base(&layout);
     // A mask that is broadcast along the slices leaves out whole slices.
