@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import extremum
-from agreement import assert_same_bits
-from extremum import reference
+from agreement import assert_same_bits, kernels
+from extremum import _native, reference
 from extremum.errors import ArgumentError
 from extremum.operations import Extremum, Order
 from refusal import refusal
@@ -111,3 +111,43 @@ def test_a_python_number_takes_the_type_of_the_arrays_beside_it(order, number):
 
 def test_python_numbers_alone_have_the_type_that_numpy_gives_them(order):
     assert FUNCTIONS[order](2, 2).dtype == np.asarray(2).dtype
+
+
+# Long lines are read by parts; those with NaN are read once more, and the part after them as if it had NaN, too.
+LINE = 100_003
+
+
+@pytest.mark.parametrize("nan_policy", ["propagate", "omit"])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("where", ["nowhere", "the beginning", "the end", "some parts", "half of all"])
+def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
+    rng = np.random.default_rng(5)
+    first = np.zeros((9, LINE), bool)
+    first[3, {"the beginning": slice(1), "the end": slice(LINE - 1, None)}.get(where, slice(0))] = True
+    if where in ("some parts", "half of all"):
+        first[:, 20_000:40_000] = rng.random((9, 20_000)) < (0.5 if where == "half of all" else 0.0002)
+    operands = (rng.integers(-50, 50, (9, LINE)) / 2).astype(dtype)
+    operands[first] = np.nan
+    folds = {
+        (Order.MAX, "propagate"): np.maximum,
+        (Order.MIN, "propagate"): np.minimum,
+        (Order.MAX, "omit"): np.fmax,
+        (Order.MIN, "omit"): np.fmin,
+    }
+
+    # (By float64, which holds all of them: bfloat16 warns of NaN.)
+    def fold(elements):
+        return folds[order, nan_policy].reduce(elements.astype(np.float64))
+
+    for name in _native.instruction_sets():
+        with kernels(name):
+            for count in (*range(2, 10), 1):
+                chosen = operands[:count, 1:]
+                out = np.empty(LINE, dtype)[1:]
+                FUNCTIONS[order](*chosen, out=out, nan_policy=nan_policy)
+                assert np.array_equal(out.astype(np.float64), fold(chosen), equal_nan=True)
+                one = operands[3, 0] if where == "the beginning" else dtype.type(7)
+                FUNCTIONS[order](one, *chosen, out=out, nan_policy=nan_policy)
+                assert np.array_equal(
+                    out.astype(np.float64), fold(np.stack([np.broadcast_to(one, LINE - 1), *chosen])), equal_nan=True
+                )

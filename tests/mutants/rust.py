@@ -28,8 +28,8 @@ MUTANTS = (
     Mutant(
         "uint16 is compared as int16",
         "native/kernels/src/element/mod.rs",
-        "type $E = u16;",
-        "type $E = i16;",
+        "ElementType::UInt16 => {\n                type $E = u16;",
+        "ElementType::UInt16 => {\n                type $E = i16;",
         ["test_laws_of_order.py", "test_kernels.py"],
     ),
     Mutant(

@@ -120,27 +120,27 @@ impl<const INFINITY: i16, const ONE: u16> Compared for Numbered<Float16Bits<INFI
 
 impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> {
     type Rank = u16;
+    type Origin = u16;
+    type Like = Float16;
+    type LikeOrder<O: Order> = O::OfNumbers;
+    /// What has the least rank: minus infinity, or else the first NaN after infinity.
+    #[inline(always)]
+    fn origin<O: Order>() -> u16 {
+        if O::LARGEST == O::NAN_WINS { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
+    }
     /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;
     /// then round until the NaN of both signs stand at the end that wins, or at the other.
     #[inline(always)]
-    fn rank<O: Order>(self) -> u16 {
-        ones_complement(self.0).wrapping_sub(Self::first::<O>())
+    fn rank<O: Order>(self, origin: u16) -> u16 {
+        ones_complement(self.0).wrapping_sub(origin)
     }
     #[inline(always)]
-    fn from_rank<O: Order>(rank: u16) -> Self {
-        Float16Bits(ones_complement(rank.wrapping_add(Self::first::<O>())))
+    fn from_rank<O: Order>(rank: u16, origin: u16) -> Self {
+        Float16Bits(ones_complement(rank.wrapping_add(origin)))
     }
     #[inline(always)]
     fn extreme<O: Order>(a: u16, b: u16) -> u16 {
         if O::LARGEST { a.max(b) } else { a.min(b) }
-    }
-}
-
-impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
-    /// What has the least rank: minus infinity, or else the first NaN after infinity.
-    #[inline(always)]
-    fn first<O: Order>() -> u16 {
-        if O::LARGEST == O::NAN_WINS { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
     }
 }
 

@@ -84,6 +84,7 @@ macro_rules! float {
 
         impl Ranked for $type {
             own_rank! {}
+            const HASTY: bool = true;
             #[inline(always)]
             fn extreme<O: Order>(a: Self, b: Self) -> Self {
                 let (bits, other) = (a.to_bits(), b.to_bits());

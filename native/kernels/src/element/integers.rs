@@ -2,7 +2,7 @@
 
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
-use crate::element::rank::{Ranked, own_rank};
+use crate::element::rank::{Ranked, one_origin, own_rank};
 use crate::element::stored::Element;
 
 macro_rules! integer {
@@ -75,12 +75,13 @@ impl Compared for Bool {
 
 impl Ranked for Bool {
     type Rank = u8;
+    one_origin! {}
     #[inline(always)]
-    fn rank<O: Order>(self) -> u8 {
+    fn rank<O: Order>(self, (): ()) -> u8 {
         (self.0 != 0) as u8
     }
     #[inline(always)]
-    fn from_rank<O: Order>(rank: u8) -> Self {
+    fn from_rank<O: Order>(rank: u8, (): ()) -> Self {
         Bool(rank)
     }
     #[inline(always)]

@@ -147,6 +147,34 @@ macro_rules! with_element {
     };
 }
 
+/// Evaluates an expression with `$E` bound to a type that has as many bits, and is a bool where that is one.
+macro_rules! with_bits {
+    ($tag:expr, $E:ident => $body:expr) => {
+        match ($tag, $tag.size()) {
+            ($crate::element::ElementType::Bool, _) => {
+                type $E = $crate::element::integers::Bool;
+                $body
+            }
+            (_, 1) => {
+                type $E = u8;
+                $body
+            }
+            (_, 2) => {
+                type $E = u16;
+                $body
+            }
+            (_, 4) => {
+                type $E = u32;
+                $body
+            }
+            _ => {
+                type $E = u64;
+                $body
+            }
+        }
+    };
+}
+
 /// Evaluates an expression with `$E` and `$O` bound to an element type and an order.
 macro_rules! with_element_and_order {
     ($tag:expr, $largest:expr, $E:ident, $O:ident => $body:expr) => {
@@ -236,5 +264,6 @@ macro_rules! with_native_float {
 }
 
 pub(crate) use {
-    with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float, with_number,
+    with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float,
+    with_number,
 };

@@ -7,6 +7,8 @@ pub trait Order: Copy + Send + Sync + 'static {
     const LARGEST: bool;
     /// True where NaN wins against every number, false where every number wins against NaN.
     const NAN_WINS: bool = true;
+    /// The same end where nobody asks for NaN.
+    type OfNumbers: Order;
     /// Whether `a` comes strictly before `b`, neither being NaN.
     fn better<L: PartialOrd>(a: L, b: L) -> bool;
 }
@@ -20,6 +22,7 @@ pub struct Largest;
 pub struct Smallest;
 
 impl Order for Largest {
+    type OfNumbers = Largest;
     const LARGEST: bool = true;
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
@@ -28,6 +31,7 @@ impl Order for Largest {
 }
 
 impl Order for Smallest {
+    type OfNumbers = Smallest;
     const LARGEST: bool = false;
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
@@ -45,6 +49,7 @@ pub struct LargestNumber;
 pub struct SmallestNumber;
 
 impl Order for LargestNumber {
+    type OfNumbers = Largest;
     const LARGEST: bool = true;
     const NAN_WINS: bool = false;
     #[inline(always)]
@@ -54,6 +59,7 @@ impl Order for LargestNumber {
 }
 
 impl Order for SmallestNumber {
+    type OfNumbers = Smallest;
     const LARGEST: bool = false;
     const NAN_WINS: bool = false;
     #[inline(always)]

@@ -168,7 +168,7 @@ unsafe fn accumulate<E: Ranked, O: Order>(
                 // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
                 unsafe {
                     let element = data.wrapping_offset(stride * place as isize).cast::<E>();
-                    let rank = element.read_unaligned().rank::<O>();
+                    let rank = element.read_unaligned().rank::<O>(E::origin::<O>());
                     best.write(if first { rank } else { E::extreme::<O>(best.assume_init(), rank) });
                 }
             }
@@ -178,6 +178,6 @@ unsafe fn accumulate<E: Ranked, O: Order>(
     for (place, best) in best.iter().enumerate() {
         let to = output.wrapping_offset(at.output() + inner.strides.output * place as isize).cast::<E>();
         // SAFETY: the caller's promise; there is at least one operand.
-        unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init())) };
+        unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init(), E::origin::<O>())) };
     }
 }
