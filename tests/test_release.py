@@ -192,6 +192,28 @@ def test_every_system_has_a_library_for_hosts_without_python_and_the_index_gets_
     assert "pattern: library-*" in libraries
 
 
+def test_a_wheel_is_compressed_in_the_rehearsal_as_in_a_release_before_it_is_tested():
+    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
+    (asked,) = re.findall(r'pip install "(zopfli\S*)"\n +python \.ci/compress-wheel dist/\*\.whl\n', wheels)
+    assert f"'{asked}'\n" in rehearsal
+    assert 'tool python .ci/compress-wheel "$built"/*.whl\n' in rehearsal
+    assert wheels.index("compress-wheel") < wheels.index("Install the wheel and test it")
+
+
+def test_a_wheel_of_more_than_three_megabytes_is_refused():
+    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
+    assert "\nlargest=3000000\n" in rehearsal
+    assert '-gt "$largest" ]; then\n    fail "the wheel is larger than' in rehearsal
+
+
+def test_kernels_that_are_alike_lie_side_by_side_in_every_build():
+    # By symbols that say what they are compiled for. What one builds is what one measures, and what is released.
+    settings = (ROOT / ".cargo" / "config.toml").read_text(encoding="utf-8")
+    assert '"-Csymbol-mangling-version=v0"' in settings
+    assert '{ path = ".cargo/config.toml", format = "sdist" }' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
 WITHOUT_ONNX = """
 import sys
 sys.modules.update(dict.fromkeys(("onnx", "onnxruntime", "click", "psutil", "dask", "xarray", "zarr")))
