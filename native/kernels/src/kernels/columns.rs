@@ -71,7 +71,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             true => self.lines.from(self.rows as isize - 1).every(-1),
         };
         let compact = X::BOTH || S::MASKED;
-        let Outputs { keys, values, index } = self.to[0];
+        let Outputs { keys, values, index, .. } = self.to[0];
         // (Not for 16 bits: their keys would be worked out at the width of the results.)
         if PLACES && !compact && keys.is_null() && values.is_null() && (size_of::<F>() != 2 || self.rows == 2) {
             // SAFETY: as many rows are read as there are.
@@ -169,7 +169,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         to: Outputs,
     ) {
         let Accumulators { best, place } = tile;
-        let Outputs { keys, values, index } = to;
+        let Outputs { keys, values, index, .. } = to;
         let last_row = self.rows as i64 - 1;
         let row = |place: i64| if self.last { last_row - place } else { place };
         if PLACES && !index.is_null() {

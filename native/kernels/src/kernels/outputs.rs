@@ -1,6 +1,7 @@
 //! Where a kernel writes what it has found.
 
 use std::ptr;
+use std::slice;
 
 /// Memory for the results of a block, one after the other; null where they are not wanted.
 #[derive(Clone, Copy, Debug)]
@@ -11,17 +12,39 @@ pub struct Outputs {
     pub values: *mut u8,
     /// Receives its place along the reduced axis. Alignment is not needed.
     pub index: *mut i64,
+    /// Receives what is noted of each slice, and [`NOTES_SLACK`] bytes more. Batches alone know.
+    pub notes: *mut u8,
 }
+
+/// It is not known whether an element takes part. (Where it is known that none does, 0 is noted.)
+pub const UNKNOWN: u8 = 1;
+
+/// Bytes behind what is noted that are written, too.
+pub const NOTES_SLACK: usize = 16;
 
 impl Outputs {
     /// Nothing is wanted.
-    pub const NOTHING: Self = Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut() };
+    pub const NOTHING: Self =
+        Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut(), notes: ptr::null_mut() };
+
+    /// Doubts of all slices that no element takes part in them.
+    ///
+    /// # Safety
+    /// So many are noted, if they are.
+    pub unsafe fn doubt(&self, slices: usize) {
+        if !self.notes.is_null() {
+            // SAFETY: the caller's.
+            let notes = unsafe { slice::from_raw_parts_mut(self.notes, slices) };
+            notes.iter_mut().for_each(|note| *note |= UNKNOWN);
+        }
+    }
 
     /// Memory for the results from a position on, of elements of `size` bytes.
     #[inline(always)]
     pub fn from(self, position: usize, size: usize) -> Self {
         let at = |start: *mut u8| if start.is_null() { start } else { start.wrapping_add(position * size) };
         let index = if self.index.is_null() { self.index } else { self.index.wrapping_add(position) };
-        Self { keys: at(self.keys), values: at(self.values), index }
+        let notes = if self.notes.is_null() { self.notes } else { self.notes.wrapping_add(position) };
+        Self { keys: at(self.keys), values: at(self.values), index, notes }
     }
 }

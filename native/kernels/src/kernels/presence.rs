@@ -2,6 +2,7 @@
 
 use crate::isa::Task;
 use crate::kernels::omit::Bits;
+use std::array;
 
 /// Elements that are looked at together.
 const PIECE: usize = 64;
@@ -44,21 +45,21 @@ impl Task for Presence<'_> {
                 (1, _) => {
                     for start in (0..len).step_by(ROWS) {
                         let rows = start..len.min(start + ROWS);
-                        let row = |at: usize| mask.wrapping_offset(step * at as isize);
-                        let (whole, rest) = to.as_chunks_mut::<PIECE>();
-                        let from = whole.len() * PIECE;
-                        for (piece, to) in whole.iter_mut().enumerate() {
-                            for at in rows.clone() {
-                                let mask = row(at).add(piece * PIECE).cast::<[u8; PIECE]>().read_unaligned();
-                                (0..PIECE).for_each(|slice| to[slice] |= mask[slice]);
-                            }
-                        }
-                        for at in rows {
-                            rest.iter_mut().enumerate().for_each(|(slice, to)| *to |= *row(at).add(from + slice));
+                        let row = mask.wrapping_offset(step * rows.start as isize);
+                        match to.len() {
+                            PIECE.. => down::<PIECE>(row, step, rows.len(), to),
+                            16.. => down::<16>(row, step, rows.len(), to),
+                            _ => down::<1>(row, step, rows.len(), to),
                         }
                         if !to.contains(&0) {
                             break;
                         }
+                    }
+                }
+                (_, 0) => {
+                    for (slice, to) in to.iter_mut().enumerate() {
+                        // (Volatile: to bring bytes together for vectors takes longer.)
+                        *to |= mask.wrapping_offset(stride * slice as isize).read_volatile();
                     }
                 }
                 _ => {
@@ -70,6 +71,26 @@ impl Task for Presence<'_> {
                 }
             }
         }
+    }
+}
+
+/// Notes slices that lie side by side, `N` at a time, of which there are as many at least.
+///
+/// # Safety
+/// The mask has so many rows.
+#[inline(always)]
+unsafe fn down<const N: usize>(mask: *const u8, step: isize, rows: usize, to: &mut [u8]) {
+    let last = to.len() - N;
+    for start in (0..to.len()).step_by(N) {
+        // (What is looked at last overlaps what was looked at before.)
+        let start = start.min(last);
+        let mut seen: [u8; N] = array::from_fn(|slice| to[start + slice]);
+        for at in 0..rows {
+            // SAFETY: the caller's.
+            let row = unsafe { mask.wrapping_offset(step * at as isize).add(start).cast::<[u8; N]>().read_unaligned() };
+            (0..N).for_each(|slice| seen[slice] |= row[slice]);
+        }
+        to[start..start + N].copy_from_slice(&seen);
     }
 }
 
@@ -152,6 +173,22 @@ impl<T: Bits> Task for Numbers<'_, T> {
                 *to |= (0..len).any(|at| unmasked(slice, at) && is(place(slice, at).cast())) as u8;
             }
         }
+    }
+}
+
+/// Counts the slices in which nothing takes part.
+pub struct Lacking<'a> {
+    /// 0 for each of them.
+    pub presence: &'a [u8],
+}
+
+impl Task for Lacking<'_> {
+    type Output = usize;
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        let lacking = |piece: &[u8]| piece.iter().map(|&there| (there == 0) as u8).sum::<u8>() as usize;
+        let (whole, rest) = self.presence.as_chunks::<PIECE>();
+        whole.iter().map(|piece| lacking(piece)).sum::<usize>() + lacking(rest)
     }
 }
 

@@ -82,7 +82,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn note<O: Order>(to: Outputs, against: *const Key<S::Element>, row: usize, key: Key<S::Element>) -> bool {
-        let Outputs { keys, values, index } = to;
+        let Outputs { keys, values, index, .. } = to;
         // SAFETY: the caller's.
         unsafe {
             if !keys.is_null() {

@@ -1,8 +1,6 @@
 //! Reading one block: the kernel that the plan has chosen, and what it needs around it.
 
-use crate::element::order::Ends;
 use crate::isa::dispatch;
-use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::columns::Columns;
 use crate::kernels::omit::{OMIT_SCRATCH, Omit};
@@ -18,9 +16,6 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
-
-/// Bytes of rows that batches read for one end of the order, then for the other: they stay in the first-level cache.
-const TWICE: usize = 1 << 14;
 
 /// The blocks of a plan.
 #[derive(Debug)]
@@ -66,6 +61,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 }
             }
         }
+    }
+
+    /// Whether it is noted of which positions something has been found that loses to all others.
+    pub fn note(&self) -> bool {
+        self.plan.form == (Form::RowBatches { packed: false }) && (ENDS == 1 || self.omissions[0].is_some())
     }
 
     /// Reads a `span` of the reduced axis, with the indices that its places have.
@@ -187,60 +187,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     pub unsafe fn rows(&self, asked: Asked, lines: Lines, rows: usize, len: usize) {
         // SAFETY: the caller's.
         unsafe { read_rows(asked, lines, rows, len, self.last()) }
-    }
-
-    /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
-    pub unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
-        let (inputs, against, to) = ends;
-        if inputs.len() == 1 || to.iter().all(|to| to.keys.is_null() && to.index.is_null()) {
-            // SAFETY: the caller's.
-            return unsafe { self.row_batches_of(ends, lines, rows, len) };
-        }
-        let size = inputs[0].element.size();
-        let group = (TWICE / (len * size)).next_multiple_of(ROWS).max(ROWS);
-        for start in (0..rows).step_by(group) {
-            for end in 0..inputs.len() {
-                let ends = (&inputs[end..=end], &against[end..=end], &[to[end].from(start, size)][..]);
-                // SAFETY: the caller's.
-                unsafe { self.row_batches_of(ends, lines.from(start as isize), group.min(rows - start), len) };
-            }
-        }
-    }
-
-    /// Reads rows in batches, and those that batches leave out one by one.
-    ///
-    /// # Safety
-    /// As for [`row_batches`](Self::row_batches), of one end, or of values alone.
-    pub(super) unsafe fn row_batches_of(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
-        let Input { element, largest, numbers, .. } = inputs[0];
-        let (size, last) = (element.size(), self.last());
-        let mut done = 0;
-        while done < rows {
-            let (lines, left) = (lines.from(done as isize), rows - done);
-            let (into, other) =
-                (to[0].from(done, size), to.get(1).map_or(ptr::null_mut(), |to| to.from(done, size).values));
-            // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
-            let found =
-                unsafe { Batches { lines, rows: left, len, element, largest, numbers, last, to: into, other }.run() };
-            if !into.keys.is_null() {
-                // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
-                with_sources!(inputs, lines, S, X, _dispatch => unsafe {
-                    lines.write_keys::<S, <X as Ends>::First>(found, into.index, into.keys)
-                })
-            }
-            done += found;
-            let rest = ROWS.min(left - found);
-            if rest > 0 {
-                let both = [to[0].from(done, size), to[to.len() - 1].from(done, size)];
-                let ends = (inputs, &[ptr::null(); 2][..to.len()], &both[..to.len()]);
-                // SAFETY: the caller's; so many rows are left.
-                unsafe { self.rows(ends, lines.from(found as isize), rest, len) };
-                done += rest;
-            }
-        }
     }
 
     /// # Safety

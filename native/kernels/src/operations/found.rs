@@ -4,7 +4,7 @@ use crate::isa::dispatch;
 use crate::kernels::doubtful::{Doubtful, PIECE, Piece};
 use crate::kernels::omit::Bits;
 use crate::kernels::outputs::Outputs;
-use crate::layout::axis::{Odometer, Strides, positions};
+use crate::layout::axis::Strides;
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 use crate::operations::input::{Input, Omission};
 use crate::operations::plan::POSITIONS;
@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Nothing is settled yet.
-static ALL: [u8; POSITIONS] = [1; POSITIONS];
+pub static ALL: [u8; POSITIONS] = [1; POSITIONS];
 
 /// Fetches the elements that indices lead to, and looks again where an element came out that may not take part.
 pub struct Found<'a> {
@@ -39,12 +39,17 @@ unsafe impl Sync for Found<'_> {}
 
 impl Sink for Found<'_> {
     #[inline]
-    fn wants(&self) -> Wants {
-        // What came out has to be looked at where elements are left out.
+    fn wants(&self, noted: bool) -> Wants {
+        // What came out has to be looked at where elements are left out, unless it is noted what that may be.
         let omits = self.omission.is_some();
         let Target { values, indices, .. } = self.target;
-        let seen = omits && !self.whole;
-        Wants { values: seen || !values.is_null(), index: seen || !indices.is_null(), sight: omits }
+        let seen = omits && !self.whole && !noted;
+        Wants {
+            values: seen || !values.is_null(),
+            index: seen || !indices.is_null(),
+            sight: omits,
+            notes: omits && !self.whole,
+        }
     }
 
     #[inline]
@@ -54,11 +59,12 @@ impl Sink for Found<'_> {
             return Outputs::NOTHING;
         }
         let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
-        Outputs { keys: ptr::null_mut(), values, index }.from(at.output as usize, self.input.element.size())
+        Outputs { values, index, ..Outputs::NOTHING }.from(at.output as usize, self.input.element.size())
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
-        if !tile.values.is_null() || self.whole && self.target.values.is_null() {
+        let noted = self.whole || !tile.notes.is_null();
+        if !tile.values.is_null() || noted && self.target.values.is_null() {
             // SAFETY: the caller's promise.
             return unsafe { self.take_values(at, axis, &tile) };
         }
@@ -136,6 +142,9 @@ impl Found<'_> {
             }
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
             let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill, open: ALL.as_ptr() };
+            if !tile.notes.is_null() {
+                return self.take_notes(omission, at, axis, tile, doubtful);
+            }
             let mut from = dispatch(Piece { doubtful, from: 0 });
             if from == tile.len {
                 return;
@@ -191,7 +200,7 @@ impl Found<'_> {
 
     /// The position in memory of the element with a row-major index.
     #[inline]
-    fn place(&self, mut at: ReductionOffsets, index: i64) -> ReductionOffsets {
+    pub fn place(&self, mut at: ReductionOffsets, index: i64) -> ReductionOffsets {
         if let [axis @ ReductionAxis { strides: ReductionOffsets { index: 1, .. }, .. }] = self.reduced {
             axis.strides.step(&mut at, (index - self.base) as isize);
             return at;
@@ -213,7 +222,7 @@ impl Found<'_> {
     /// # Safety
     /// The element and its place in the mask are readable.
     #[inline]
-    unsafe fn takes_part(&self, omission: &Omission, at: ReductionOffsets) -> bool {
+    pub unsafe fn takes_part(&self, omission: &Omission, at: ReductionOffsets) -> bool {
         // SAFETY: the caller's.
         unsafe {
             let masked = !omission.mask.is_null() && *omission.mask.wrapping_offset(at.mask) == 0;
@@ -240,35 +249,6 @@ impl Found<'_> {
                 (_, true) => from.cast::<u64>().read_unaligned().swap_bytes(),
             }
         }
-    }
-
-    /// The first (or last) element of a slice that takes part: an element came out that loses to all others, so that all
-    /// that take part are equal.
-    ///
-    /// # Safety
-    /// The slice and its mask are readable.
-    #[cold]
-    unsafe fn look_again(&self, omission: &Omission, at: ReductionOffsets) -> Option<(i64, isize)> {
-        let (inner, outer) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
-        let forwards = (inner.strides.index >= 0) != self.input.last;
-        let mut best: Option<(i64, isize)> = None;
-        let mut walk = Odometer::new(outer, at, 0);
-        for _ in 0..positions(outer) {
-            for step in 0..inner.len {
-                let step = if forwards { step } else { inner.len - 1 - step };
-                let place = inner.moved(walk.at, step);
-                // SAFETY: the caller's.
-                if unsafe { self.takes_part(omission, place) } {
-                    let wins = |(index, _)| if self.input.last { place.index > index } else { place.index < index };
-                    if best.is_none_or(wins) {
-                        best = Some((place.index, place.input));
-                    }
-                    break;
-                }
-            }
-            walk.advance();
-        }
-        best
     }
 
     /// Writes the results of one position.

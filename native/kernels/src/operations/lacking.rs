@@ -2,7 +2,7 @@
 
 use crate::isa::dispatch;
 use crate::kernels::omit::{Bits, Pattern};
-use crate::kernels::presence::{Leave, Numbers, Presence};
+use crate::kernels::presence::{Lacking, Leave, Numbers, Presence};
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionOffsets};
 use crate::operations::found::Found;
@@ -93,7 +93,8 @@ impl Found<'_> {
     /// # Safety
     /// There is room for the results.
     pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) {
-        let lacking = presence.iter().filter(|&&there| there == 0).count();
+        // SAFETY: nothing is asked of the caller.
+        let lacking = unsafe { dispatch(Lacking { presence }) };
         self.lacking.fetch_add(lacking, Ordering::Relaxed);
         let target = &self.target;
         if lacking == 0 {
@@ -112,5 +113,34 @@ impl Found<'_> {
                 self.write(output + step * number as isize, None);
             }
         }
+    }
+
+    /// The first (or last) element of a slice that takes part: an element came out that loses to all others, so that all
+    /// that take part are equal.
+    ///
+    /// # Safety
+    /// The slice and its mask are readable.
+    #[cold]
+    pub unsafe fn look_again(&self, omission: &Omission, at: ReductionOffsets) -> Option<(i64, isize)> {
+        let (inner, outer) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
+        let forwards = (inner.strides.index >= 0) != self.input.last;
+        let mut best: Option<(i64, isize)> = None;
+        let mut walk = Odometer::new(outer, at, 0);
+        for _ in 0..positions(outer) {
+            for step in 0..inner.len {
+                let step = if forwards { step } else { inner.len - 1 - step };
+                let place = inner.moved(walk.at, step);
+                // SAFETY: the caller's.
+                if unsafe { self.takes_part(omission, place) } {
+                    let wins = |(index, _)| if self.input.last { place.index > index } else { place.index < index };
+                    if best.is_none_or(wins) {
+                        best = Some((place.index, place.input));
+                    }
+                    break;
+                }
+            }
+            walk.advance();
+        }
+        best
     }
 }

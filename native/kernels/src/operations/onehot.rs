@@ -55,8 +55,8 @@ unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
     #[inline]
-    fn wants(&self) -> Wants {
-        Wants { values: false, index: true, sight: false }
+    fn wants(&self, _: bool) -> Wants {
+        Wants { values: false, index: true, sight: false, notes: false }
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::batches::dispatch::{follow_in_mask, pay, pay_at_both_ends};
+use crate::kernels::batches::dispatch::{pay, pay_at_both_ends};
 use crate::kernels::descent::TILE;
 use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
@@ -165,7 +165,7 @@ impl<'a> Plan<'a> {
             Form::Rows { packed: false } => masked(&reduced) && reduced.strides.mask != 1,
             // Short rows follow one another in the mask as well.
             Form::RowBatches { packed: false } => {
-                let gaps = kept.strides.mask != reduced.len as isize && follow_in_mask(size, reduced.len);
+                let gaps = kept.strides.mask != reduced.len as isize && short;
                 masked(&reduced) && (gaps || reduced.strides.mask != 1)
             }
             _ => false,

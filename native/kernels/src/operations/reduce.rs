@@ -5,7 +5,7 @@
 
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::descent::TILE;
-use crate::kernels::outputs::Outputs;
+use crate::kernels::outputs::{NOTES_SLACK, Outputs};
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
@@ -75,7 +75,7 @@ pub unsafe fn reduce_ends<const ENDS: usize>(
         // SAFETY: the caller's promise.
         return unsafe { periods::reduce(inputs, layout, sinks, num_threads) };
     }
-    let places = sinks.iter().any(|sink| sink.wants().index);
+    let places = sinks.iter().any(|sink| sink.wants(false).index);
     let demand = Demand::new(&input, omission, ENDS, places);
     let wide = demand.wide;
     let plan = Plan::new(input.element.size(), demand, layout, threads::tasks(num_threads));
@@ -141,9 +141,10 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline]
     unsafe fn read_tile(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
+        let noted = self.blocks.note() && sinks[0].wants(true).notes;
         let (mut values, mut index) = (false, false);
         let to = sinks.map(|sink| {
-            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants());
+            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants(noted));
             values |= wants.values && to.values.is_null();
             index |= wants.index && to.index.is_null();
             to
@@ -151,7 +152,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         // SAFETY: the caller's.
         unsafe {
             match (values, index) {
-                (false, false) if !sinks[0].wants().sight => self.read_plain(at, len, &to),
+                (false, false) if !sinks[0].wants(noted).sight => self.read_plain(at, len, &to),
                 (false, false) => self.read_into_scratch::<0, 0>(at, len, to, sinks),
                 (true, false) => self.read_into_scratch::<{ TILE / 8 }, 0>(at, len, to, sinks),
                 (false, true) => self.read_into_scratch::<0, POSITIONS>(at, len, to, sinks),
@@ -175,10 +176,15 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         mut to: [Outputs; ENDS],
         sinks: [&impl Sink; ENDS],
     ) {
+        let noted = self.blocks.note() && sinks[0].wants(true).notes;
+        let mut notes = [[const { MaybeUninit::<u8>::uninit() }; POSITIONS + NOTES_SLACK]; ENDS];
         let mut values = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; VALUES]) }; ENDS];
         let mut index = [const { Aligned([const { MaybeUninit::<i64>::uninit() }; INDICES]) }; ENDS];
         for (end, (to, sink)) in to.iter_mut().zip(sinks).enumerate() {
-            let wants = sink.wants();
+            let wants = sink.wants(noted);
+            if noted {
+                to.notes = notes[end].as_mut_ptr().cast();
+            }
             if wants.values && to.values.is_null() {
                 to.values = values[end].0.as_mut_ptr().cast();
             }
@@ -190,7 +196,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         unsafe {
             self.read_plain(at, len, &to);
             for (to, sink) in to.iter().zip(sinks) {
-                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values });
+                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values, notes: to.notes });
             }
         }
     }
@@ -223,10 +229,13 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         for (state, sink) in states.iter_mut().zip(sinks) {
             let (keys, index) = state.pointers();
             // The keys of integers are the integers.
-            let values =
-                if sink.wants().values && self.blocks.inputs[0].element.is_integer() { keys } else { ptr::null_mut() };
+            let values = if sink.wants(false).values && self.blocks.inputs[0].element.is_integer() {
+                keys
+            } else {
+                ptr::null_mut()
+            };
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values }) };
+            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values, notes: ptr::null() }) };
         }
     }
 

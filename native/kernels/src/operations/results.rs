@@ -11,7 +11,6 @@ use crate::operations::input::Input;
 use crate::operations::plan::POSITIONS;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::ptr;
 
 /// A key and an index for every position of a tile.
 pub struct Results {
@@ -42,7 +41,7 @@ impl Results {
     pub fn outputs<const N: usize>(all: &mut [Self; N]) -> [Outputs; N] {
         all.each_mut().map(|results| {
             let (keys, index) = results.pointers();
-            Outputs { keys, values: ptr::null_mut(), index }
+            Outputs { keys, index, ..Outputs::NOTHING }
         })
     }
 

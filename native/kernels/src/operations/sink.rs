@@ -5,8 +5,8 @@ use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 
 /// Where finished tiles go.
 pub trait Sink {
-    /// What has to be known of each position.
-    fn wants(&self) -> Wants;
+    /// What has to be known of each position, of tiles in which it is noted what has been found that loses to all others, or not.
+    fn wants(&self, noted: bool) -> Wants;
 
     /// The output itself, as far as the results of a tile may be written to it straight away.
     fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs;
@@ -28,6 +28,8 @@ pub struct Wants {
     pub index: bool,
     /// Whether each tile has to be seen, even where all of it has gone to the output.
     pub sight: bool,
+    /// Whether it is of use to note what has been found that loses to all others.
+    pub notes: bool,
 }
 
 /// The results of a tile. They may lie in the output itself.
@@ -39,6 +41,8 @@ pub struct Tile {
     pub index: *const i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
+    /// What is noted of each position; null where nothing is.
+    pub notes: *const u8,
 }
 
 impl Tile {

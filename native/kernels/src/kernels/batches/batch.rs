@@ -19,7 +19,7 @@ pub const AHEAD: usize = 4096;
 
 /// Finds the extremum of each of several rows.
 pub struct Batches {
-    /// The rows. Under a mask they are not padded.
+    /// The rows, under no mask.
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -35,9 +35,24 @@ pub struct Batches {
     pub last: bool,
     /// Receives the extremum itself and its place in the row, but no key.
     pub to: Outputs,
-    /// Receives the extremum at the other end of the order, where that is wanted too: values alone, and without a mask. Else
-    /// null.
+    /// Receives the extremum at the other end of the order, where that is wanted too: values alone. Else null.
     pub other: *mut u8,
+}
+
+/// Copies rows under a mask, which follow one another in the copy; says whether an element that takes part is what stands in for
+/// those that do not.
+pub struct CopyRows {
+    /// The rows and their mask.
+    pub lines: Lines,
+    /// Number of rows, and elements of each.
+    pub rows: usize,
+    pub len: usize,
+    /// Bytes of an element.
+    pub size: usize,
+    /// What stands in for an element, as bits.
+    pub fill: u64,
+    /// Receives the copy.
+    pub to: *mut u8,
 }
 
 impl Batches {
@@ -65,7 +80,7 @@ impl Batches {
         }
     }
 
-    /// Copies the elements at the places in some of the rows to where they are wanted; not what a mask leaves out.
+    /// Copies the elements at the places in some of the rows to where they are wanted.
     ///
     /// # Safety
     /// There are such rows with such places, of elements of `SIZE` bytes, and values are wanted.
@@ -76,9 +91,6 @@ impl Batches {
             unsafe {
                 let place = places.add(row).read_unaligned() as usize;
                 let line = self.lines.from((start + row) as isize);
-                if !line.mask.is_null() && *line.mask.add(place) == 0 {
-                    continue;
-                }
                 let from = line.data.add(place * SIZE);
                 let to = self.to.values.add((start + row) * SIZE);
                 to.cast::<[u8; SIZE]>().write(from.cast::<[u8; SIZE]>().read());
@@ -86,10 +98,8 @@ impl Batches {
         }
     }
 
-    /// Whether the rows follow one another in memory, and in the mask where there is one.
+    /// Whether the rows follow one another in memory.
     pub fn follow(&self) -> bool {
-        let Lines { stride, mask, mask_stride, .. } = self.lines;
-        let length = self.len as isize;
-        stride == length * self.element.size() as isize && (mask.is_null() || mask_stride == length)
+        self.lines.stride == (self.len * self.element.size()) as isize
     }
 }

@@ -26,29 +26,28 @@ impl Batches {
     pub unsafe fn in_chunks<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
-                (true, true, false) => self.in_chunks_of::<K, false, false, false>(kind),
-                (true, true, true) => self.in_chunks_of::<K, true, false, false>(kind),
-                (true, false, false) => self.in_chunks_of::<K, false, true, false>(kind),
-                (true, false, true) => self.in_chunks_of::<K, true, true, false>(kind),
-                (false, ..) => self.in_chunks_of::<K, false, true, true>(kind),
+            match (self.places_alone(), self.last) {
+                (true, false) => self.in_chunks_of::<K, false, false>(kind),
+                (true, true) => self.in_chunks_of::<K, true, false>(kind),
+                (false, false) => self.in_chunks_of::<K, false, true>(kind),
+                (false, true) => self.in_chunks_of::<K, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`Batches::run`].
-    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
+    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, MASKED>(self, kind)),
-                2 => avx512::run(Chunked::<K, 2, LAST, VALUES, MASKED>(self, kind)),
-                3 => avx512::run(Chunked::<K, 3, LAST, VALUES, MASKED>(self, kind)),
-                4 => avx512::run(Chunked::<K, 4, LAST, VALUES, MASKED>(self, kind)),
-                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES, MASKED>(self, kind)),
-                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES, MASKED>(self, kind)),
-                _ => avx512::run(Chunked::<K, 0, LAST, VALUES, MASKED>(self, kind)),
+                1 => avx512::run(Chunked::<K, 1, LAST, VALUES>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST, VALUES>(self, kind)),
+                3 => avx512::run(Chunked::<K, 3, LAST, VALUES>(self, kind)),
+                4 => avx512::run(Chunked::<K, 4, LAST, VALUES>(self, kind)),
+                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES>(self, kind)),
+                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST, VALUES>(self, kind)),
             }
         }
     }
@@ -61,15 +60,13 @@ impl Batches {
     /// # Safety
     /// As for [`Batches::run`], of as many rows and results as the kind has in a batch.
     #[inline(always)]
-    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(
+    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool>(
         &self,
         kind: K,
         start_row: usize,
     ) -> bool {
         let Outputs { values, index, .. } = self.results::<K, VALUES>(start_row);
         let lines = self.lines.from(start_row as isize);
-        // (Fewer copies of the code under a mask.)
-        let last = if MASKED { self.last } else { LAST };
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
         let chunks = if long { self.len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
@@ -85,9 +82,7 @@ impl Batches {
             let row = |row: usize| lines.from(row as isize);
             let lanes = |row: Lines, at: usize| {
                 let from = row.data.add(at * K::SIZE);
-                if MASKED {
-                    kind.lanes(K::load(worst, K::present(mask, row.mask.add(at)), from))
-                } else if CHUNKS == 1 {
+                if CHUNKS == 1 {
                     kind.lanes(K::load(worst, mask, from))
                 } else {
                     kind.lanes(_mm512_loadu_epi8(from.cast()))
@@ -101,9 +96,6 @@ impl Batches {
                 for chunk in 0..chunks {
                     let start = start(chunk);
                     prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + AHEAD));
-                    if MASKED {
-                        prefetch::<VECTOR>(from.mask.wrapping_add(start + AHEAD / K::SIZE));
-                    }
                     let mut best = lanes(from, start);
                     if CHUNKS != 1 {
                         unordered |= kind.unordered(best, best);
@@ -131,6 +123,10 @@ impl Batches {
                 pairs[at] = Join::WHOLE.pair::<K, true>(rows[0], rows[1]);
             }
             let extremes_of_rows = Join::WHOLE.all::<K, true>(pairs);
+            if VALUES && !self.to.notes.is_null() {
+                // (Narrow lanes fill four bytes, all alike: these are as large as they are.)
+                self.note(start_row, K::is_larger(extremes_of_rows, kind.losers()));
+            }
             let told = !VALUES || values.is_null() || kind.write(values, extremes_of_rows);
             if VALUES && told && index.is_null() {
                 return true;
@@ -151,7 +147,7 @@ impl Batches {
                     _ => hits_at(start(chunk)),
                 };
                 // From the end that loses ties; chosen without a branch, which nobody could predict.
-                let order = |step: usize, steps: usize| if last { step } else { steps - 1 - step };
+                let order = |step: usize, steps: usize| if LAST { step } else { steps - 1 - step };
                 let (mut place, mut hits) = (start(order(0, chunks)), hits_in(order(0, chunks)));
                 for step in 1..chunks {
                     let chunk = order(step, chunks);
@@ -167,8 +163,8 @@ impl Batches {
                     }
                 }
                 // Only rows of several single vectors are read again; the others are compared as they were read first.
-                let hits = if CHUNKS > 1 { hits | far_lane(mask, last) } else { hits };
-                index.add(at).write_unaligned((place + lane(hits, last)) as i64);
+                let hits = if CHUNKS > 1 { hits | far_lane(mask, LAST) } else { hits };
+                index.add(at).write_unaligned((place + lane(hits, LAST)) as i64);
             }
             if !told {
                 self.fetch_by(K::SIZE, start_row, K::ROWS, index);
@@ -179,11 +175,9 @@ impl Batches {
 }
 
 /// One batch after the other, their rows read in `CHUNKS` chunks.
-struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
+struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
 
-impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
-    for Chunked<'_, K, CHUNKS, LAST, VALUES, MASKED>
-{
+impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool> Task for Chunked<'_, K, CHUNKS, LAST, VALUES> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -191,7 +185,7 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, start) {
+                if !batches.batch::<K, CHUNKS, LAST, VALUES>(kind, start) {
                     return start;
                 }
             }

@@ -10,6 +10,7 @@ use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::period::{COLUMNS, Periods};
 use crate::kernels::batches::{few, padded, spread};
 use crate::kernels::outputs::Outputs;
+use std::arch::x86_64::{_mm_movm_epi8, _mm_storeu_epi8};
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
 /// transposed into columns or one by one.
@@ -30,11 +31,6 @@ pub fn pay_at_both_ends(size: usize, rows: usize, len: usize) -> bool {
         && rows >= ROWS
         && (1024..4097).contains(&(len * size))
         && InstructionSet::current() == InstructionSet::Avx512
-}
-
-/// Whether rows that follow one another in memory have to do so in their mask, too.
-pub fn follow_in_mask(size: usize, len: usize) -> bool {
-    few::serves(len) || padded::serves(size, len)
 }
 
 /// Whether blocks of so many rows of so many columns of `size` bytes are read down their columns, vectors of rows at a time.
@@ -110,7 +106,7 @@ impl Batches {
     /// # Safety
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     pub unsafe fn run(&self) -> usize {
-        debug_assert!(self.other.is_null() || !self.numbers && self.lines.mask.is_null());
+        debug_assert!(self.lines.mask.is_null() && (self.other.is_null() || !self.numbers));
         // SAFETY: the caller's.
         unsafe {
             match self.other.is_null() {
@@ -127,6 +123,21 @@ impl Batches {
             true => self.to.from(start, K::SIZE),
             false => Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING },
         }
+    }
+
+    /// Notes of the rows of a batch, a bit each, which have more than what loses to all others.
+    ///
+    /// # Safety
+    /// AVX-512 is in force, and there are such rows.
+    #[inline(always)]
+    pub unsafe fn note(&self, start: usize, rows: u64) {
+        // SAFETY: the caller's; there is room for what is written for rows beyond the batch.
+        unsafe { _mm_storeu_epi8(self.to.notes.add(start).cast(), _mm_movm_epi8(rows as u16)) };
+    }
+
+    /// Whether places alone are wanted.
+    pub fn places_alone(&self) -> bool {
+        self.to.values.is_null() && self.to.notes.is_null()
     }
 
     /// Whether the rows are padded.

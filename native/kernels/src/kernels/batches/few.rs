@@ -61,26 +61,25 @@ impl Batches {
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
-                (true, true, false) => self.few_by_len::<K, false, false, false>(kind),
-                (true, true, true) => self.few_by_len::<K, true, false, false>(kind),
-                (true, false, false) => self.few_by_len::<K, false, true, false>(kind),
-                (true, false, true) => self.few_by_len::<K, true, true, false>(kind),
-                (false, ..) => self.few_by_len::<K, false, true, true>(kind),
+            match (self.places_alone(), self.last) {
+                (true, false) => self.few_by_len::<K, false, false>(kind),
+                (true, true) => self.few_by_len::<K, true, false>(kind),
+                (false, false) => self.few_by_len::<K, false, true>(kind),
+                (false, true) => self.few_by_len::<K, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`few`](Self::few).
-    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
+    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => avx512::run(Few::<K, 2, LAST, VALUES, MASKED>(self, kind)),
-                3 => avx512::run(Few::<K, 3, LAST, VALUES, MASKED>(self, kind)),
-                4 => avx512::run(Few::<K, 4, LAST, VALUES, MASKED>(self, kind)),
-                _ => avx512::run(Few::<K, FEW, LAST, VALUES, MASKED>(self, kind)),
+                2 => avx512::run(Few::<K, 2, LAST, VALUES>(self, kind)),
+                3 => avx512::run(Few::<K, 3, LAST, VALUES>(self, kind)),
+                4 => avx512::run(Few::<K, 4, LAST, VALUES>(self, kind)),
+                _ => avx512::run(Few::<K, FEW, LAST, VALUES>(self, kind)),
             }
         }
     }
@@ -103,23 +102,19 @@ impl Batches {
 }
 
 /// One batch after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
+struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
 
-impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
-    for Few<'_, K, LEN, LAST, VALUES, MASKED>
-{
+impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for Few<'_, K, LEN, LAST, VALUES> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
-        // (Fewer copies of the code under a mask.)
-        let last = if MASKED { batches.last } else { LAST };
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Some(vectors) = read::<K, LEN, MASKED>(batches, kind, start) else { return start };
+                let Some(vectors) = read::<K, LEN>(batches, kind, start) else { return start };
                 // From the end whose ties win, so that "larger" is the only comparison.
-                let order = |step: usize| if last { LEN - 1 - step } else { step };
+                let order = |step: usize| if LAST { LEN - 1 - step } else { step };
                 let mut best = column::<K, LEN>(&vectors, order(0));
                 let mut place = _mm512_set1_epi32(order(0) as i32);
                 for step in 1..LEN {
@@ -127,6 +122,9 @@ impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASK
                     let larger = K::is_larger(lanes, best);
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
+                }
+                if VALUES && !batches.to.notes.is_null() {
+                    batches.note(start, K::is_larger(best, K::widen(kind.losers())));
                 }
                 let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
                 let told = !VALUES || values.is_null() || kind.write(values, best);
@@ -163,7 +161,7 @@ impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Some(vectors) = read::<K, LEN, false>(batches, kind, start) else { return start };
+                let Some(vectors) = read::<K, LEN>(batches, kind, start) else { return start };
                 let mut largest = column::<K, LEN>(&vectors, 0);
                 let mut smallest = largest;
                 for at in 1..LEN {
@@ -183,25 +181,16 @@ impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
 /// # Safety
 /// AVX-512 is in force, and there are so many rows.
 #[inline(always)]
-unsafe fn read<K: Kind, const LEN: usize, const MASKED: bool>(
-    batches: &Batches,
-    kind: K,
-    start: usize,
-) -> Option<[__m512i; LEN]> {
+unsafe fn read<K: Kind, const LEN: usize>(batches: &Batches, kind: K, start: usize) -> Option<[__m512i; LEN]> {
     // SAFETY: the caller's.
     unsafe {
-        let Lines { data, mask, .. } = batches.lines.from(start as isize);
+        let Lines { data, .. } = batches.lines.from(start as isize);
         let mut vectors = [_mm512_setzero_si512(); LEN];
         let mut unordered = 0;
         for (at, vector) in vectors.iter_mut().enumerate() {
             let from = data.add(at * K::WIDE * K::SIZE);
             prefetch::<VECTOR>(from.wrapping_add(AHEAD));
-            let lanes = kind.lanes(if MASKED {
-                let present = K::present(u64::MAX >> (64 - K::WIDE), mask.add(at * K::WIDE));
-                K::load(kind.worst(), present, from)
-            } else {
-                K::read(from)
-            });
+            let lanes = kind.lanes(K::read(from));
             unordered |= kind.unordered(lanes, lanes);
             *vector = K::widen(lanes);
         }

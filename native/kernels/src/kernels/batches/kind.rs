@@ -19,6 +19,15 @@ pub trait Kind: Copy {
     /// # Safety
     /// AVX-512 is in force.
     unsafe fn worst(self) -> __m512i;
+    /// The lanes of elements that lose to all others that may take part.
+    ///
+    /// # Safety
+    /// AVX-512 is in force.
+    #[inline(always)]
+    unsafe fn losers(self) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { self.lanes(self.worst()) }
+    }
     /// The lanes of a vector of elements.
     ///
     /// # Safety
@@ -58,30 +67,6 @@ pub trait Kind: Copy {
                 2 => _mm512_mask_loadu_epi16(other, mask as u32, from.cast()),
                 4 => _mm512_mask_loadu_epi32(other, mask as u16, from.cast()),
                 _ => _mm512_mask_loadu_epi64(other, mask as u8, from.cast()),
-            }
-        }
-    }
-    /// Which of the lanes that `within` selects have a byte other than 0 in a mask.
-    ///
-    /// # Safety
-    /// AVX-512 is in force, and the bytes that `within` selects may be read.
-    #[inline(always)]
-    unsafe fn present(within: u64, mask: *const u8) -> u64 {
-        // SAFETY: the caller's.
-        unsafe {
-            match Self::LANES {
-                64 => {
-                    let bytes = _mm512_maskz_loadu_epi8(within, mask.cast());
-                    _mm512_test_epi8_mask(bytes, bytes)
-                }
-                32 => {
-                    let bytes = _mm256_maskz_loadu_epi8(within as u32, mask.cast());
-                    _mm256_test_epi8_mask(bytes, bytes).into()
-                }
-                _ => {
-                    let bytes = _mm_maskz_loadu_epi8(within as u16, mask.cast());
-                    _mm_test_epi8_mask(bytes, bytes).into()
-                }
             }
         }
     }

@@ -35,6 +35,8 @@ pub struct Float16Bits {
     most: i16,
     /// The bits of the element with the least lane.
     worst: i16,
+    /// The bits of the infinity that loses to all others but NaN.
+    loser: i16,
     xor_mask: i16,
     /// What is added to keys.
     turn: i16,
@@ -43,10 +45,14 @@ pub struct Float16Bits {
 impl Float16Bits {
     /// Floats whose infinity has these bits, of which NaN loses to all `numbers`, or else is noticed.
     pub fn new(infinity: i16, xor_mask: i16, numbers: bool) -> Self {
+        let loser = infinity ^ i16::MIN ^ xor_mask;
         match numbers {
-            false => Self { most: infinity, worst: infinity ^ i16::MIN ^ xor_mask, xor_mask, turn: 0 },
+            false => Self { most: infinity, worst: loser, loser, xor_mask, turn: 0 },
             // Turned round until infinity is the last of all keys, and NaN of both signs begin them.
-            true => Self { most: i16::MAX, worst: (infinity + 1) ^ xor_mask, xor_mask, turn: i16::MAX - infinity },
+            true => {
+                let worst = (infinity + 1) ^ xor_mask;
+                Self { most: i16::MAX, worst, loser, xor_mask, turn: i16::MAX - infinity }
+            }
         }
     }
 }
@@ -114,6 +120,11 @@ impl Kind for Float16Bits {
     unsafe fn worst(self) -> __m512i {
         // SAFETY: the caller has AVX-512.
         unsafe { _mm512_set1_epi16(self.worst) }
+    }
+    #[inline(always)]
+    unsafe fn losers(self) -> __m512i {
+        // SAFETY: the caller has AVX-512.
+        unsafe { self.lanes(_mm512_set1_epi16(self.loser)) }
     }
     /// Sign and magnitude to two's complement: both zeros become 0, and NaN lies beyond the infinities.
     #[inline(always)]

@@ -29,6 +29,8 @@ mod kind;
 #[cfg(target_arch = "x86_64")]
 mod kinds;
 #[cfg(target_arch = "x86_64")]
+mod masked;
+#[cfg(target_arch = "x86_64")]
 mod numbers;
 #[cfg(target_arch = "x86_64")]
 mod padded;

@@ -27,13 +27,11 @@ impl Batches {
     pub unsafe fn padded<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.lines.mask.is_null(), self.to.values.is_null(), self.last) {
-                (true, true, false) => self.padded_by_len::<K, false, false>(kind),
-                (true, true, true) => self.padded_by_len::<K, true, false>(kind),
-                (true, false, false) => self.padded_by_len::<K, false, true>(kind),
-                (true, false, true) => self.padded_by_len::<K, true, true>(kind),
-                (false, true, _) => self.padded_under_mask::<K, false>(kind),
-                (false, false, _) => self.padded_under_mask::<K, true>(kind),
+            match (self.places_alone(), self.last) {
+                (true, false) => self.padded_by_len::<K, false, false>(kind),
+                (true, true) => self.padded_by_len::<K, true, false>(kind),
+                (false, false) => self.padded_by_len::<K, false, true>(kind),
+                (false, true) => self.padded_by_len::<K, true, true>(kind),
             }
         }
     }
@@ -44,50 +42,31 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.len > HALF, self.len.is_multiple_of(HALF)) {
-                (false, false) => avx512_vbmi::run(Padded::<K, HALF, SPREAD, LAST, VALUES>(self, kind)),
-                (false, true) => avx512_vbmi::run(Padded::<K, HALF, WHOLE, LAST, VALUES>(self, kind)),
-                (true, false) => avx512_vbmi::run(Padded::<K, MOST, SPREAD, LAST, VALUES>(self, kind)),
-                (true, true) => avx512_vbmi::run(Padded::<K, MOST, WHOLE, LAST, VALUES>(self, kind)),
-            }
-        }
-    }
-
-    /// The same under a mask, with fewer copies of the code.
-    ///
-    /// # Safety
-    /// As for [`padded`](Self::padded).
-    unsafe fn padded_under_mask<K: Kind, const VALUES: bool>(&self, kind: K) -> usize {
-        // SAFETY: the caller's.
-        unsafe {
-            match self.len {
-                ..=HALF => avx512_vbmi::run(Padded::<K, HALF, MASKED, false, VALUES>(self, kind)),
-                _ => avx512_vbmi::run(Padded::<K, MOST, MASKED, false, VALUES>(self, kind)),
+                (false, false) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES>(self, kind)),
+                (false, true) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES>(self, kind)),
+                (true, false) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES>(self, kind)),
+                (true, true) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES>(self, kind)),
             }
         }
     }
 }
 
-/// How rows are read: they fill their lanes, or are spread over them, perhaps under a mask.
-const WHOLE: u8 = 0;
-pub const SPREAD: u8 = 1;
-const MASKED: u8 = 2;
+/// One batch after the other, of rows that fill `LANES` lanes each once they are read: by themselves where they are `WHOLE`,
+/// else spread over them.
+struct Padded<'a, K, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool>(&'a Batches, K);
 
-/// One batch after the other, of rows that fill `LANES` lanes each once they are read.
-struct Padded<'a, K, const LANES: usize, const READ: u8, const LAST: bool, const VALUES: bool>(&'a Batches, K);
-
-impl<K: Kind, const LANES: usize, const READ: u8, const LAST: bool, const VALUES: bool> Task
-    for Padded<'_, K, LANES, READ, LAST, VALUES>
+impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool> Task
+    for Padded<'_, K, LANES, WHOLE, LAST, VALUES>
 {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
-        let last = if READ == MASKED { batches.last } else { LAST };
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
-                let mut rows = Rows::<K, LANES, READ>::new(batches, kind, start);
+                let mut rows = Rows::<K, LANES, WHOLE>::new(batches, kind, start);
                 let low = rows.word::<VALUES>(0);
                 // (Where eight bits are a row, each becomes a byte: to widen them would send them through memory.)
                 let hits = if LANES == 8 {
@@ -98,14 +77,17 @@ impl<K: Kind, const LANES: usize, const READ: u8, const LAST: bool, const VALUES
                 if rows.unordered != 0 {
                     return start;
                 }
+                if VALUES && !batches.to.notes.is_null() {
+                    batches.note(start, !rows.lost);
+                }
                 let hit =
-                    if last { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
+                    if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let bit = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
                 let place = if LANES == 8 { _mm512_srli_epi64::<3>(bit) } else { bit };
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
                 let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
                 _mm512_storeu_epi64(index, place);
-                if VALUES && !rows.write(values) {
+                if VALUES && !values.is_null() && !rows.write(values) {
                     batches.fetch_by(K::SIZE, start, ROWS, index);
                 }
             }
@@ -115,7 +97,7 @@ impl<K: Kind, const LANES: usize, const READ: u8, const LAST: bool, const VALUES
 }
 
 /// The rows of a batch as they are read. (Not closures: those are not always inlined, and then know no instruction set.)
-pub struct Rows<K, const LANES: usize, const READ: u8> {
+pub struct Rows<K, const LANES: usize, const WHOLE: bool> {
     kind: K,
     /// Elements of a row.
     len: usize,
@@ -123,16 +105,18 @@ pub struct Rows<K, const LANES: usize, const READ: u8> {
     mask: u64,
     /// Bytes of the rows of a vector.
     step: usize,
-    /// The next row, and its place in the mask.
+    /// The next row.
     from: *const u8,
-    present: *const u8,
     /// Not zero where a lane was NaN.
     pub unordered: u64,
     /// The extremes of all rows.
     extremes: __m512i,
+    /// Whether it is asked which rows have nothing but what loses to all others, and a bit for each that has not more.
+    noted: bool,
+    lost: u64,
 }
 
-impl<K: Kind, const LANES: usize, const READ: u8> Rows<K, LANES, READ> {
+impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
     /// The rows from one on.
     #[inline(always)]
     ///
@@ -143,10 +127,19 @@ impl<K: Kind, const LANES: usize, const READ: u8> Rows<K, LANES, READ> {
         let mask = (0..K::LANES / LANES).fold(0, |mask, at| mask | row << (at * LANES));
         let step = K::LANES / LANES * batches.len * K::SIZE;
         let from = batches.lines.data.wrapping_add(start * batches.len * K::SIZE);
-        let present = batches.lines.mask.wrapping_add(start * batches.len);
         // SAFETY: the caller has AVX-512.
         let extremes = unsafe { _mm512_setzero_si512() };
-        Self { kind, len: batches.len, mask, step, from, present, unordered: 0, extremes }
+        Self {
+            kind,
+            len: batches.len,
+            mask,
+            step,
+            from,
+            unordered: 0,
+            extremes,
+            noted: !batches.to.notes.is_null(),
+            lost: 0,
+        }
     }
 
     /// The next rows, as many as a vector has room for.
@@ -160,16 +153,9 @@ impl<K: Kind, const LANES: usize, const READ: u8> Rows<K, LANES, READ> {
             let from = self.from;
             prefetch::<VECTOR>(from.wrapping_add(AHEAD));
             self.from = from.add(self.step);
-            self.kind.lanes(match READ {
-                WHOLE => _mm512_loadu_epi8(from.cast()),
-                SPREAD => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
-                _ => {
-                    let elements = self.step / K::SIZE;
-                    prefetch::<VECTOR>(self.present.wrapping_add(AHEAD / K::SIZE));
-                    let there = K::present(u64::MAX >> (64 - elements), self.present);
-                    self.present = self.present.add(elements);
-                    spread::<K>(K::load(self.kind.worst(), there, from), self.len)
-                }
+            self.kind.lanes(match WHOLE {
+                true => _mm512_loadu_epi8(from.cast()),
+                false => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
             })
         }
     }
@@ -209,6 +195,12 @@ impl<K: Kind, const LANES: usize, const READ: u8> Rows<K, LANES, READ> {
                 read[at] = self.lanes();
                 let best = extreme::<K, LANES>(read[at]);
                 hits |= K::equal(self.mask, read[at], best) << (at * K::LANES);
+                if VALUES && self.noted {
+                    let losers = self.kind.losers();
+                    let lost = K::equal(self.mask, K::larger(best, losers), losers);
+                    let row = u64::MAX / ((1 << LANES) - 1);
+                    self.lost |= _pext_u64(lost, row) << ((first + at) * K::LANES / LANES);
+                }
                 if VALUES {
                     self.extremes = together::<K, LANES>(first + at, best, self.extremes);
                 }

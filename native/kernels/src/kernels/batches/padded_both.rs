@@ -5,7 +5,7 @@
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::Batches;
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::padded::{Rows, SPREAD};
+use crate::kernels::batches::padded::Rows;
 use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, together};
 use std::arch::x86_64::*;
 
@@ -37,7 +37,7 @@ impl<K: Kind, const LANES: usize> Task for Both<'_, K, LANES> {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let (to, other) = (batches.to.from(start, K::SIZE).values, batches.other.add(start * K::SIZE));
-                let mut rows = Rows::<K, LANES, SPREAD>::new(batches, kind, start);
+                let mut rows = Rows::<K, LANES, false>::new(batches, kind, start);
                 let mut both = _mm512_setzero_si512();
                 for number in 0..ROWS * LANES / K::LANES {
                     let lanes = rows.lanes();

@@ -1,6 +1,6 @@
 //! Batches where there is no AVX-512: none.
 
-use crate::kernels::batches::batch::Batches;
+use crate::kernels::batches::batch::{Batches, CopyRows};
 use crate::kernels::batches::period::Periods;
 
 /// Never.
@@ -10,11 +10,6 @@ pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
 
 /// Nor these.
 pub fn pay_at_both_ends(_: usize, _: usize, _: usize) -> bool {
-    false
-}
-
-/// There are none.
-pub fn follow_in_mask(_: usize, _: usize) -> bool {
     false
 }
 
@@ -40,5 +35,15 @@ impl Batches {
     /// None is needed.
     pub unsafe fn run(&self) -> usize {
         0
+    }
+}
+
+impl CopyRows {
+    /// Batches alone ask for copies.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub unsafe fn run(self) -> bool {
+        unreachable!("there are no batches");
     }
 }

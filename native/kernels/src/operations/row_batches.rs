@@ -1,0 +1,91 @@
+//! Short rows that are read in batches, and those that batches leave out.
+
+use crate::element::order::Ends;
+use crate::kernels::batches::batch::{Batches, ROWS};
+use crate::kernels::outputs::UNKNOWN;
+use crate::kernels::source::Lines;
+use crate::operations::block::{Asked, Blocks};
+use crate::operations::input::{Input, with_sources};
+use std::ptr;
+
+/// Bytes of rows that batches read for one end of the order, then for the other: they stay in the first-level cache.
+const TWICE: usize = 1 << 14;
+
+impl<const ENDS: usize> Blocks<'_, ENDS> {
+    /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
+    pub unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
+        let (inputs, against, to) = ends;
+        if inputs.len() == 1 || to.iter().all(|to| to.keys.is_null() && to.index.is_null()) {
+            // SAFETY: the caller's.
+            return unsafe { self.row_batches_of(ends, lines, rows, len) };
+        }
+        let size = inputs[0].element.size();
+        let group = (TWICE / (len * size)).next_multiple_of(ROWS).max(ROWS);
+        for start in (0..rows).step_by(group) {
+            for end in 0..inputs.len() {
+                let ends = (&inputs[end..=end], &against[end..=end], &[to[end].from(start, size)][..]);
+                // SAFETY: the caller's.
+                unsafe { self.row_batches_of(ends, lines.from(start as isize), group.min(rows - start), len) };
+            }
+        }
+    }
+
+    /// Reads rows in batches, and those that batches leave out one by one.
+    ///
+    /// # Safety
+    /// As for [`row_batches`](Self::row_batches), of one end, or of values alone.
+    pub(super) unsafe fn row_batches_of(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            match lines.mask.is_null() {
+                true => {
+                    self.row_batches_unmasked(ends, lines, rows, len);
+                    // What loses to all others may be there.
+                    ends.2[0].doubt(rows);
+                }
+                false => self.masked_rows(ends, lines, rows, len),
+            }
+        }
+    }
+
+    /// The same of rows under no mask.
+    ///
+    /// # Safety
+    /// As for [`row_batches_of`](Self::row_batches_of).
+    pub(super) unsafe fn row_batches_unmasked(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
+        let Input { element, largest, numbers, .. } = inputs[0];
+        let (size, last) = (element.size(), self.last());
+        let mut done = 0;
+        while done < rows {
+            let (lines, left) = (lines.from(done as isize), rows - done);
+            let (into, other) =
+                (to[0].from(done, size), to.get(1).map_or(ptr::null_mut(), |to| to.from(done, size).values));
+            // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
+            let found =
+                unsafe { Batches { lines, rows: left, len, element, largest, numbers, last, to: into, other }.run() };
+            if !into.keys.is_null() {
+                // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
+                with_sources!(inputs, lines, S, X, _dispatch => unsafe {
+                    lines.write_keys::<S, <X as Ends>::First>(found, into.index, into.keys)
+                })
+            }
+            done += found;
+            let rest = ROWS.min(left - found);
+            if rest > 0 {
+                let both = [to[0].from(done, size), to[to.len() - 1].from(done, size)];
+                let ends = (inputs, &[ptr::null(); 2][..to.len()], &both[..to.len()]);
+                // SAFETY: the caller's; so many rows are left.
+                unsafe {
+                    self.rows(ends, lines.from(found as isize), rest, len);
+                    if !both[0].notes.is_null() {
+                        both[0].notes.write_bytes(UNKNOWN, rest);
+                    }
+                }
+                done += rest;
+            }
+        }
+    }
+}
