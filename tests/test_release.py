@@ -201,9 +201,18 @@ def test_a_wheel_is_compressed_in_the_rehearsal_as_in_a_release_before_it_is_tes
     assert wheels.index("compress-wheel") < wheels.index("Install the wheel and test it")
 
 
+def test_the_rehearsal_asks_the_linker_for_what_the_release_asks_it():
+    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
+    (asked,) = re.findall(r"name: manylinux-x86_64, .* rustc: \"-- (-\S+)\" }", wheels)
+    assert f"\nsorted={asked}\n" in rehearsal
+    assert "|| 'python' }} ${{ matrix.system.rustc }}\n" in wheels
+
+
 def test_a_wheel_of_more_than_three_megabytes_is_refused():
     rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
     assert "\nlargest=3000000\n" in rehearsal
+    assert "if sorts && [ " in rehearsal
     assert '-gt "$largest" ]; then\n    fail "the wheel is larger than' in rehearsal
 
 
