@@ -156,9 +156,14 @@ impl<'a> Plan<'a> {
             {
                 Form::RowBatches { packed: true }
             }
-            None if let Some(step) = gaps => Form::Gapped(step),
-            None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => Form::Columns { packed: true },
-            None => Form::Rows { packed: !contiguous(&reduced) },
+            // (A guard that binds asks for a newer Rust than the oldest.)
+            None => match gaps {
+                Some(step) => Form::Gapped(step),
+                None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => {
+                    Form::Columns { packed: true }
+                }
+                None => Form::Rows { packed: !contiguous(&reduced) },
+            },
         };
         let mask_copied = match form {
             Form::Columns { packed: false } => masked(&kept) && kept.strides.mask != 1,
