@@ -97,7 +97,7 @@ def test_both_ends_of_rows_of_narrow_elements(element, length):
 
 def test_times_that_are_none_are_left_out():
     x = np.random.default_rng(5).integers(0, 9, (40, 30)).astype("datetime64[s]")
-    x[:, ::3] = np.datetime64("NaT")
+    x[:, ::3] = np.datetime64("NaT", "s")
     indices = ex.argmax(x, 0, nan_policy="omit", default=-1)
     np.testing.assert_array_equal(indices[::3], -1)
     np.testing.assert_array_equal(indices[1::3], x[:, 1::3].view(np.int64).argmax(0))
