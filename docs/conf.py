@@ -117,6 +117,7 @@ _RUST = {
     **dict.fromkeys(("argmax", "argmin"), "arg-rs"),
     **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
     "hardmax": "hardmax-rs",
+    **dict.fromkeys(("set_kept_memory", "get_kept_memory"), "memory-rs"),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "settings-rs"),
 }
 

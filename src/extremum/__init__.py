@@ -5,10 +5,12 @@ from extremum._native import (
     __version__,
     argmax,
     argmin,
+    get_kept_memory,
     get_num_threads,
     hardmax,
     maximum,
     minimum,
+    set_kept_memory,
     set_num_threads,
 )
 
@@ -22,6 +24,7 @@ __all__ = [
     "argmax",
     "argmin",
     "errors",
+    "get_kept_memory",
     "get_num_threads",
     "hardmax",
     "max",
@@ -29,6 +32,7 @@ __all__ = [
     "min",
     "minimum",
     "minmax",
+    "set_kept_memory",
     "set_num_threads",
     "unravel",
 ]

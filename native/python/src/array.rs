@@ -4,6 +4,7 @@ use crate::call::{Function, text};
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::dimensions::Dimensions;
 use crate::errors::{Kind, error};
+use crate::memory;
 use crate::operand::Ndarray;
 use extremum_kernels::ElementType;
 use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object};
@@ -41,9 +42,10 @@ impl<'py> Array<'py> {
     /// A new array in this machine's byte order, in C order or with the given strides.
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;
+        let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
         // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, and takes over the reference to
         // the descriptor.
-        let array = unsafe {
+        let array = memory::made(py, bytes, || unsafe {
             let array = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
                 get_type_object(py, NpyTypes::PyArray_Type),
@@ -55,8 +57,8 @@ impl<'py> Array<'py> {
                 0,
                 ptr::null_mut(),
             );
-            Bound::from_owned_ptr_or_err(py, array)?
-        };
+            Bound::from_owned_ptr_or_err(py, array)
+        })?;
         let Ok(array) = Ndarray::new(array) else { unreachable!("NumPy makes arrays") };
         Self::new(array, "")
     }

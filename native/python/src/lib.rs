@@ -13,6 +13,7 @@ mod elementwise;
 mod errors;
 mod hardmax;
 mod index;
+mod memory;
 mod operand;
 mod output;
 mod reduce;
@@ -31,6 +32,8 @@ mod _native {
     use crate::elementwise::{elementwise, maximum, minimum};
     #[pymodule_export]
     use crate::hardmax::hardmax;
+    #[pymodule_export]
+    use crate::memory::{get_kept_memory, set_kept_memory};
     #[pymodule_export]
     use crate::reduce::reduce;
     #[pymodule_export]

@@ -54,6 +54,8 @@ struct Hot<'a> {
 unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
+    const MOVED: usize = 2;
+
     #[inline]
     fn wants(&self, _: bool) -> Wants {
         Wants { values: false, index: true, sight: false, notes: false }

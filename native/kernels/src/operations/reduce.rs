@@ -25,7 +25,7 @@ use std::ptr;
 ///
 /// # Safety
 /// The input is readable wherever the layout leads, and the sink was made for the layout.
-pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Sink + Sync)) {
+pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     if elements == 0 {
         return;
@@ -43,11 +43,11 @@ pub unsafe fn reduce(input: Input, layout: &mut ReductionLayout, sink: &(impl Si
 /// # Safety
 /// As for [`reduce`].
 #[inline(never)]
-unsafe fn reduce_large(input: Input, layout: &mut ReductionLayout, sink: &(impl Sink + Sync), elements: usize) {
+unsafe fn reduce_large<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S, elements: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if line::serves(&input, layout, sink)
-            && threads::num_threads(elements.saturating_mul(input.element.size())) == 1
+            && threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED)) == 1
         {
             line::reduce(input, layout, sink);
         } else {
@@ -62,14 +62,14 @@ unsafe fn reduce_large(input: Input, layout: &mut ReductionLayout, sink: &(impl 
 /// The input and its mask are readable wherever the layout leads, which is to one position at least; the sinks were made
 /// for the layout. The inputs differ in the end of the order alone. (Not inlined: small arrays need none of its memory.)
 #[inline(never)]
-pub unsafe fn reduce_ends<const ENDS: usize>(
+pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     ends: [(Input, Option<&Omission>); ENDS],
     layout: &mut ReductionLayout,
-    sinks: [&(impl Sink + Sync); ENDS],
+    sinks: [&S; ENDS],
 ) {
     let (input, omission) = ends[0];
     let elements = positions(&layout.kept) * positions(&layout.reduced);
-    let num_threads = threads::num_threads(elements.saturating_mul(input.element.size()));
+    let num_threads = threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED));
     let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
     if omission.is_none() && periods::serves(&input, layout) {
         // SAFETY: the caller's promise.

@@ -5,6 +5,9 @@ use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 
 /// Where finished tiles go.
 pub trait Sink {
+    /// How many times as many bytes as the input has are moved, where results are as large as that.
+    const MOVED: usize = 1;
+
     /// What has to be known of each position, of tiles in which it is noted what has been found that loses to all others, or not.
     fn wants(&self, noted: bool) -> Wants;
 

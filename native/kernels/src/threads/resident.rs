@@ -5,12 +5,12 @@
 
 use crate::threads::limit::limit;
 use crate::threads::pool::Pool;
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, current_thread_index};
 use std::num::NonZero;
 use std::process;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 
 /// The threads of this process.
@@ -69,13 +69,13 @@ impl Pool for Resident {
         let Some(pool) = self.pool.as_ref().filter(|_| helpers > 0) else { return (0..tasks).for_each(task) };
         // SAFETY: nobody uses the task after `finish` has returned.
         let task = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
-        let (next, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let job = Arc::new(Job { task, tasks, next, inside, caller: thread::current() });
+        let taken = (0..tasks).map(|_| AtomicBool::new(false)).collect();
+        let job = Arc::new(Job { task, taken, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
         for _ in 0..helpers {
             let job = Arc::clone(&job);
             pool.spawn(move || job.help());
         }
-        job.work();
+        job.work(0);
         job.finish();
     }
 }
@@ -83,9 +83,10 @@ impl Pool for Resident {
 /// The tasks of one call.
 struct Job {
     task: &'static (dyn Fn(usize) + Sync),
-    tasks: usize,
-    /// The first task that nobody has taken.
-    next: AtomicUsize,
+    /// Of each task, whether somebody has taken it.
+    taken: Box<[AtomicBool]>,
+    /// How many threads are asked to help.
+    helpers: usize,
     /// How many helpers are at work, and whether the call has [`ENDED`].
     inside: AtomicUsize,
     caller: Thread,
@@ -95,14 +96,14 @@ struct Job {
 const ENDED: usize = 1 << (usize::BITS - 1);
 
 impl Job {
-    /// Takes one task after the other. A task must not unwind.
-    fn work(&self) {
-        loop {
-            let task = self.next.fetch_add(1, Ordering::Relaxed);
-            if task >= self.tasks {
-                return;
+    /// Takes one task after the other, first those of its own share: in the next call on the same memory the same thread
+    /// has them in its cache. A task must not unwind.
+    fn work(&self, worker: usize) {
+        let first = self.taken.len() * worker / (self.helpers + 1);
+        for task in (first..self.taken.len()).chain(0..first) {
+            if !self.taken[task].load(Ordering::Relaxed) && !self.taken[task].swap(true, Ordering::Relaxed) {
+                (self.task)(task);
             }
-            (self.task)(task);
         }
     }
 
@@ -111,7 +112,7 @@ impl Job {
         if self.inside.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_err() {
             return;
         }
-        self.work();
+        self.work(1 + current_thread_index().unwrap_or(0) % self.helpers);
         if self.inside.fetch_sub(1, Ordering::Release) == ENDED + 1 {
             self.caller.unpark();
         }
@@ -141,7 +142,6 @@ const SPINS: usize = 500;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
 
     fn resident(width: usize) -> Resident {
         let threads = ThreadPoolBuilder::new().num_threads(width - 1);

@@ -1,0 +1,351 @@
+//! Memory of large results: what arrays give back is kept for the next ones, as far as a limit allows.
+//!
+//! The system hands out large blocks page by page and clears each first, which takes longer than an operation that fills
+//! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
+
+use crate::errors::{Kind, error};
+use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Bytes of the smallest result whose memory is kept. NumPy asks for huge pages from here on.
+const LEAST: usize = 4 << 20;
+
+/// Bytes that are kept at most, unless somebody sets another limit.
+const MOST: usize = 128 << 20;
+
+/// Bytes in front of an array's memory, in which its block says how long it is: a line of the cache.
+const HEAD: usize = 64;
+
+/// Bytes of a huge page.
+const HUGE: usize = 2 << 20;
+
+/// A block of memory; dropped, it goes back to the system.
+struct Block {
+    start: NonNull<u8>,
+    capacity: usize,
+}
+
+// SAFETY: a block belongs to whoever has it.
+unsafe impl Send for Block {}
+
+impl Block {
+    /// A block of so many bytes; None where there is no memory for it.
+    fn new(capacity: usize) -> Option<Self> {
+        // SAFETY: a block is longer than nothing.
+        let start = NonNull::new(unsafe { alloc(Self::layout(capacity)?) })?;
+        #[cfg(target_os = "linux")]
+        // SAFETY: the whole huge pages of the block; the system may decline.
+        unsafe {
+            libc::madvise(start.as_ptr().cast(), capacity / HUGE * HUGE, libc::MADV_HUGEPAGE);
+        }
+        Some(Self { start, capacity })
+    }
+
+    fn layout(capacity: usize) -> Option<Layout> {
+        Layout::from_size_align(capacity, HUGE).ok()
+    }
+
+    /// The memory behind the head, for an array.
+    fn into_memory(self) -> *mut c_void {
+        // SAFETY: a block is longer than its head, and aligned for it.
+        unsafe {
+            self.start.cast::<usize>().write(self.capacity);
+            let memory = self.start.as_ptr().add(HEAD).cast();
+            std::mem::forget(self);
+            memory
+        }
+    }
+
+    /// The block of an array's memory.
+    ///
+    /// # Safety
+    /// The memory is that of a block, and nobody uses it afterwards but through this one.
+    unsafe fn of_memory(memory: *mut c_void) -> Self {
+        // SAFETY: the caller's.
+        unsafe {
+            let start = NonNull::new_unchecked(memory.cast::<u8>().sub(HEAD));
+            Self { start, capacity: start.cast::<usize>().read() }
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let Some(layout) = Self::layout(self.capacity) else { unreachable!("it was made with this layout") };
+        // SAFETY: made so, and in nobody's use.
+        unsafe { dealloc(self.start.as_ptr(), layout) };
+    }
+}
+
+/// The memory of blocks that arrays gave back, null where there is none. (There is no lock here: one that another thread held
+/// during `fork` would stay locked in the child.)
+static KEPT: [AtomicPtr<c_void>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+
+/// How many bytes they have.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// How many they may have.
+static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
+
+/// Takes what is kept in a place.
+fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
+    let memory = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire))?;
+    // SAFETY: who takes it out has it alone.
+    let block = unsafe { Block::of_memory(memory.as_ptr()) };
+    BYTES.fetch_sub(block.capacity, Ordering::Relaxed);
+    Some(block)
+}
+
+/// Takes a block that has room for so many bytes, and no more than a quarter besides.
+fn take(bytes: usize) -> Option<Block> {
+    KEPT.iter().find_map(|place| {
+        let block = take_out(place)?;
+        if (bytes..=bytes + bytes / 4).contains(&block.capacity) {
+            return Some(block);
+        }
+        keep(block);
+        None
+    })
+}
+
+/// Keeps a block as far as the limit allows; others go for it.
+fn keep(block: Block) {
+    let (capacity, limit) = (block.capacity, LIMIT.load(Ordering::Relaxed));
+    if !(LEAST..=limit).contains(&capacity) {
+        return;
+    }
+    let rest = limit - capacity;
+    for place in &KEPT {
+        if BYTES.load(Ordering::Relaxed) <= rest {
+            break;
+        }
+        take_out(place);
+    }
+    BYTES.fetch_add(capacity, Ordering::Relaxed);
+    let memory = block.into_memory();
+    let puts = |place: &AtomicPtr<c_void>| {
+        place.compare_exchange(ptr::null_mut(), memory, Ordering::Release, Ordering::Relaxed).is_ok()
+    };
+    if !KEPT.iter().any(puts) {
+        BYTES.fetch_sub(capacity, Ordering::Relaxed);
+        // SAFETY: nobody else has seen it.
+        drop(unsafe { Block::of_memory(memory) });
+    }
+}
+
+extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
+    let Some(bytes) = size.checked_add(HEAD) else { return ptr::null_mut() };
+    take(bytes).or_else(|| Block::new(bytes)).map_or(ptr::null_mut(), Block::into_memory)
+}
+
+extern "C" fn allocate_cleared(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
+    let Some(bytes) = count.checked_mul(size) else { return ptr::null_mut() };
+    let memory = allocate(context, bytes);
+    if !memory.is_null() {
+        // SAFETY: so much was allocated.
+        unsafe { memory.write_bytes(0, bytes) };
+    }
+    memory
+}
+
+extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize) -> *mut c_void {
+    let to = allocate(context, size);
+    if !memory.is_null() && !to.is_null() {
+        // SAFETY: NumPy passes the memory of a block, which it uses no more; both have as many bytes behind their heads.
+        unsafe {
+            let block = Block::of_memory(memory);
+            memory.copy_to_nonoverlapping(to, size.min(block.capacity - HEAD));
+            keep(block);
+        }
+    }
+    to
+}
+
+extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
+    if !memory.is_null() {
+        // SAFETY: NumPy passes the memory of a block, which it uses no more.
+        keep(unsafe { Block::of_memory(memory) });
+    }
+}
+
+/// NumPy's `PyDataMemAllocator`.
+#[repr(C)]
+struct Allocator {
+    context: *mut c_void,
+    malloc: extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    calloc: extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
+    realloc: extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
+    free: extern "C" fn(*mut c_void, *mut c_void, usize),
+}
+
+/// NumPy's `PyDataMem_Handler`.
+#[repr(C)]
+struct Handler {
+    name: [c_char; 127],
+    version: u8,
+    allocator: Allocator,
+}
+
+// SAFETY: it is never written to, and its context is null.
+unsafe impl Sync for Handler {}
+
+static HANDLER: Handler = Handler {
+    name: name(b"extremum"),
+    version: 1,
+    allocator: Allocator {
+        context: ptr::null_mut(),
+        malloc: allocate,
+        calloc: allocate_cleared,
+        realloc: reallocate,
+        free,
+    },
+};
+
+const fn name(text: &[u8]) -> [c_char; 127] {
+    let mut name = [0; 127];
+    let mut at = 0;
+    while at < text.len() {
+        name[at] = text[at] as c_char;
+        at += 1;
+    }
+    name
+}
+
+/// The names that NumPy gives a capsule with a handler, and its own handler.
+const CAPSULE: &CStr = c"mem_handler";
+const DEFAULT: &CStr = c"default_allocator";
+
+/// `PyDataMem_SetHandler`, and its place in NumPy's table of functions.
+type SetHandler = unsafe extern "C" fn(*mut PyObject) -> *mut PyObject;
+const SET_HANDLER: usize = 304;
+
+struct Numpy {
+    set_handler: SetHandler,
+    handler: Py<PyAny>,
+}
+
+static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
+
+impl Numpy {
+    fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        NUMPY.get_or_try_init(py, || {
+            // NumPy 2 has moved it.
+            let module = py.import("numpy._core.multiarray").or_else(|_| py.import("numpy.core.multiarray"))?;
+            let table = module.getattr("_ARRAY_API")?;
+            // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
+            unsafe {
+                let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
+                if table.is_null() {
+                    return Err(PyErr::fetch(py));
+                }
+                let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
+                let handler = Bound::from_owned_ptr_or_err(py, handler)?.unbind();
+                Ok(Self { set_handler: table.add(SET_HANDLER).read(), handler })
+            }
+        })
+    }
+
+    /// Sets the handler of arrays to come, and returns that of those before.
+    fn set<'py>(&self, handler: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns a new reference.
+        unsafe { Bound::from_owned_ptr_or_err(handler.py(), (self.set_handler)(handler.as_ptr())) }
+    }
+}
+
+/// Makes an array of so many bytes, whose memory is kept when it goes, if it is large. An allocator that the user has set
+/// is left to do its work.
+#[inline]
+pub fn made<'py>(
+    py: Python<'py>,
+    bytes: usize,
+    make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if bytes < LEAST { make() } else { made_of_block(py, bytes, make) }
+}
+
+#[inline(never)]
+fn made_of_block<'py>(
+    py: Python<'py>,
+    bytes: usize,
+    make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if bytes > LIMIT.load(Ordering::Relaxed) {
+        return make();
+    }
+    let numpy = Numpy::get(py)?;
+    let before = numpy.set(numpy.handler.bind(py))?;
+    // SAFETY: the interpreter is attached; NumPy's capsules hold a handler, whose name ends with a zero.
+    let is_default = unsafe {
+        let handler = PyCapsule_GetPointer(before.as_ptr(), CAPSULE.as_ptr()).cast::<Handler>();
+        !handler.is_null() && CStr::from_ptr((&raw const (*handler).name).cast()) == DEFAULT
+    };
+    if !is_default {
+        numpy.set(&before)?;
+        return make();
+    }
+    let array = make();
+    numpy.set(&before)?;
+    array
+}
+
+/// Set how many bytes of large results are kept after their arrays are gone.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     At least 0, which gives back what is kept and keeps nothing more.
+///
+/// Raises
+/// ------
+/// ArgumentError
+///     `n` is below 0.
+///
+/// Notes
+/// -----
+/// Memory that is new to the process comes page by page, each of them cleared first: that takes up to three times as long
+/// as a `maximum` that fills it. So the memory of results of 4 MiB and more is kept for the next ones, the last 128 MiB of
+/// it unless this says otherwise. Larger results, and arrays under an allocator that you have given NumPy, are left to NumPy.
+///
+/// Examples
+/// --------
+/// >>> import extremum as ex
+/// >>> before = ex.get_kept_memory()
+/// >>> ex.set_kept_memory(0)
+/// >>> ex.set_kept_memory(before)
+#[pyfunction]
+#[pyo3(signature = (n, /))]
+pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
+    let Ok(limit) = usize::try_from(n) else {
+        let reason = format!("set_kept_memory: {n} is not a number of bytes");
+        return Err(error(py, Kind::Argument, reason, None, Some("pass an integer of at least 0".into())));
+    };
+    LIMIT.store(limit, Ordering::Relaxed);
+    for place in &KEPT {
+        if BYTES.load(Ordering::Relaxed) > limit {
+            take_out(place);
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes of large results are kept at most after their arrays are gone.
+///
+/// Returns
+/// -------
+/// int
+///     At least 0.
+///
+/// Examples
+/// --------
+/// >>> import extremum as ex
+/// >>> ex.get_kept_memory() >= 0
+/// True
+#[pyfunction]
+pub fn get_kept_memory() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}

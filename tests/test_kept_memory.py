@@ -1,0 +1,208 @@
+"""Memory of large results is kept for the next ones: bounded, apart, given back when asked."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import extremum as ex
+
+MIB = 1 << 20
+_multiarray = import_module("numpy._core.multiarray" if np.__version__ >= "2" else "numpy.core.multiarray")
+
+
+@pytest.fixture(autouse=True)
+def _limit():
+    before = ex.get_kept_memory()
+    yield
+    ex.set_kept_memory(before)
+
+
+def handler(array):
+    return str(_multiarray.get_handler_name(array))
+
+
+def result(mebibytes, value=1.0):
+    x = np.full(int(mebibytes * MIB) // 4, value, np.float32)
+    return ex.maximum(x, x)
+
+
+def in_a_new_process(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_result_comes_where_the_last_one_was():
+    ex.set_kept_memory(0)
+    ex.set_kept_memory(64 * MIB)
+    x = np.ones(8 * MIB // 4, np.float32)
+    first = ex.maximum(x, x)
+    place = first.ctypes.data
+    del first
+    assert ex.maximum(x, x).ctypes.data == place
+    assert ex.minimum(x[:-1000], 2.0).ctypes.data == place
+    assert ex.hardmax(x.reshape(-1, 1024)).ctypes.data == place
+    # Nearly as large is large enough; half as large is not.
+    assert ex.maximum(x[: x.size // 2], 0.0).ctypes.data != place
+
+
+@pytest.mark.parametrize(("mebibytes", "owner"), [(3.99, "default_allocator"), (4, "extremum"), (16, "extremum")])
+def test_only_large_results_have_memory_that_is_kept(mebibytes, owner):
+    array = result(mebibytes)
+    assert handler(array) == owner
+    assert array.flags.owndata
+    assert array.flags.writeable
+    assert array.base is None
+
+
+def test_results_larger_than_the_limit_are_left_to_numpy():
+    ex.set_kept_memory(6 * MIB)
+    assert handler(result(8)) == "default_allocator"
+    assert handler(result(5)) == "extremum"
+
+
+def test_indices_are_kept_as_well():
+    x = np.zeros((MIB, 2), np.int8)
+    indices = ex.argmax(x, axis=1)
+    assert handler(indices) == "extremum"
+    assert not indices.any()
+
+
+def test_what_lives_at_the_same_time_lies_apart():
+    ex.set_kept_memory(64 * MIB)
+    for _ in range(3):
+        results = [result(8, float(number)) for number in range(1, 12)]
+        for number, one in enumerate(results, 1):
+            assert (one == number).all()
+        del results, one
+
+
+def test_threads_never_get_the_same_memory():
+    def work(number):
+        return all(bool((result(4 + number % 3, number + turn / 64) == number + turn / 64).all()) for turn in range(12))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(1, 17)))
+
+
+@pytest.mark.parametrize("elements", [100, MIB, 2 * MIB, 2 * MIB + 3, 20 * MIB])
+def test_an_array_may_be_resized(elements):
+    x = np.arange(2 * MIB, dtype=np.float32)
+    array = ex.maximum(x, x)
+    array.resize(elements, refcheck=False)
+    kept = min(elements, 2 * MIB)
+    np.testing.assert_array_equal(array[:kept], np.arange(kept, dtype=np.float32))
+    assert not array[kept:].any()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux says what memory a process has")
+def test_no_more_is_kept_than_the_limit():
+    program = """
+import numpy as np, extremum as ex
+def held():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
+x = np.ones(32 << 18, np.float32)
+ex.maximum(x[:10], 0.0)
+before = held()
+results = [ex.maximum(x, 0.0) for _ in range(10)]
+assert held() - before > 300, held() - before
+del results
+assert 90 < held() - before < 140, held() - before
+ex.set_kept_memory(40 << 20)
+assert 25 < held() - before < 45, held() - before
+ex.set_kept_memory(0)
+assert held() - before < 10, held() - before
+print("done")
+"""
+    assert in_a_new_process(program) == "done"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_goes_on_with_what_is_kept():
+    program = """
+import os, sys, threading
+import numpy as np, extremum as ex
+ex.set_num_threads(1)
+x = np.ones(2 << 20, np.float32)
+over = threading.Event()
+def work():
+    while not over.is_set():
+        ex.maximum(x, 0.0)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for each in threads: each.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        ex.set_kept_memory(1 << 26)
+        os._exit(0 if all((ex.maximum(x, float(n)) == max(n, 1)).all() for n in range(4)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+over.set()
+for each in threads: each.join()
+print("done")
+"""
+    assert in_a_new_process(program) == "done"
+
+
+def test_a_negative_number_of_bytes_is_refused():
+    before = ex.get_kept_memory()
+    with pytest.raises(ex.errors.ArgumentError, match="set_kept_memory: -1 is not a number of bytes"):
+        ex.set_kept_memory(-1)
+    assert ex.get_kept_memory() == before
+
+
+class _Allocator(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char * 127),
+        ("version", ctypes.c_uint8),
+        ("context", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("malloc", "calloc", "realloc", "free")),
+    )
+
+
+def test_an_allocator_of_the_user_is_asked():
+    c = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    c.malloc.restype = c.calloc.restype = c.realloc.restype = pointer
+    c.malloc.argtypes, c.calloc.argtypes, c.realloc.argtypes, c.free.argtypes = (
+        (size,),
+        (size, size),
+        (pointer, size),
+        (pointer,),
+    )
+    sizes = []
+
+    def malloc(_, bytes_):
+        sizes.append(bytes_)
+        return int(c.malloc(bytes_))
+
+    calls = (
+        ctypes.CFUNCTYPE(pointer, pointer, size)(malloc),
+        ctypes.CFUNCTYPE(pointer, pointer, size, size)(lambda _, count, each: c.calloc(count, each)),
+        ctypes.CFUNCTYPE(pointer, pointer, pointer, size)(lambda _, memory, bytes_: c.realloc(memory, bytes_)),
+        ctypes.CFUNCTYPE(None, pointer, pointer, size)(lambda _, memory, bytes_: c.free(memory)),
+    )
+    addresses = [ctypes.cast(call, pointer).value for call in calls]
+    allocator = _Allocator(b"of_the_user", 1, None, *addresses)
+    api = ctypes.pythonapi
+    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = pointer, (ctypes.py_object, ctypes.c_char_p)
+    api.PyCapsule_New.restype, api.PyCapsule_New.argtypes = ctypes.py_object, (pointer, ctypes.c_char_p, pointer)
+    table = ctypes.cast(api.PyCapsule_GetPointer(_multiarray._ARRAY_API, None), ctypes.POINTER(pointer))
+    set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[304])
+    x = np.ones(8 * MIB // 4, np.float32)
+    before = set_handler(api.PyCapsule_New(ctypes.addressof(allocator), b"mem_handler", None))
+    try:
+        array = ex.maximum(x, x)
+        assert handler(array) == "of_the_user"
+        assert handler(np.empty(3)) == "of_the_user"
+        assert sizes[0] == x.nbytes
+        del array
+    finally:
+        set_handler(before)
+    assert handler(ex.maximum(x, x)) == "extremum"
