@@ -33,7 +33,7 @@ def reduced(
     index: np.dtype[Any] | None,
     *,
     default: int | None = None,
-) -> list[tuple[Any, Any]] | None:
+) -> tuple[tuple[Any, Any], ...] | None:
     """Return values and indices of each end, None where that is not all; `default` is the index of no element."""
     if type(x) is not np.ndarray or x.dtype.char not in _KNOWN or not x.size or type(nan_policy) is not str:
         return None
@@ -64,5 +64,4 @@ def reduced(
     if count and default != -1:
         for _, place in ends:
             place[place == -1] = default
-    # As NumPy does: a scalar in place of an array without dimensions.
-    return [(value if value is None else value[()], place if place is None else place[()]) for value, place in ends]
+    return ends

@@ -50,10 +50,16 @@ class Reduction:
 
     def adopt(self, x: object) -> Adopted:
         """Return the array, in whatever library the caller has it."""
-        try:
-            return adopt(x)
-        except ExtremumError as error:
-            raise error.with_context(where=self.function) from None
+        return adopted_for(self.function, x)
+
+    def short(self, x: Adopted, index: np.dtype[Any] | None) -> tuple[tuple[Any, Any], ...] | None:
+        """Return values and indices as the caller's library has them, where the short way finds them; else None."""
+        if x.present is not None:
+            return None
+        how = (self.axis, self.keepdims, self.last, self.nan_policy, self.where)
+        if not (ends := reduced(self.function, self.largest, x.array, *how, True, index)):
+            return None
+        return tuple((self.wrap(x, value), None if place is None else self.wrap(x, place)) for value, place in ends)
 
     def find(
         self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
@@ -146,7 +152,7 @@ class Reduction:
     def wrap(self, x: Adopted, result: NDArray[Any] | None) -> Any:
         """Return a result that was found as an array of the caller's library."""
         assert result is not None
-        return x.wrap(result, lambda: self._kept(x.array.ndim))
+        return x.wrap(result, lambda: self.kept(x.array.ndim))
 
     def axes(self, rank: int) -> tuple[int, ...]:
         """Return the axes that are reduced, ascending."""
@@ -155,7 +161,7 @@ class Reduction:
         several = self.axis if isinstance(self.axis, tuple | list) else (self.axis,)
         return tuple(sorted(operator.index(axis) % rank for axis in several))
 
-    def _kept(self, rank: int) -> tuple[int, ...]:
+    def kept(self, rank: int) -> tuple[int, ...]:
         """Return the axis of the input that each axis of the result was, -1 for one that was reduced and kept."""
         axes = self.axes(rank)
         if self.keepdims:
@@ -248,6 +254,14 @@ def _summary(array: NDArray[Any]) -> str:
     return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
 
 
+def adopted_for(function: str, x: object) -> Adopted:
+    """Return the argument of a function, in whatever library the caller has it."""
+    try:
+        return adopt(x)
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
+
+
 def arg(
     function: str,
     x: object,
@@ -268,17 +282,19 @@ def arg(
         index = index_type(function, dtype)
         how = (axis, keepdims, select_last_index, stated, where)
         if ends := reduced(function, largest, x, *how, False, index, default=default):
-            return ends[0][1]
+            return ends[0][1][()]
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
         return own(x, axis, **options, nan_policy=stated, where=where, default=default)
-    call = Reduction(function, largest, axis, keepdims, select_last_index, stated, where)
-    adopted = call.adopt(x)
+    adopted = adopted_for(function, x)
     plain = nan_policy is None and where is None and default is None and adopted.present is None
     if plain and adopted.array.dtype.kind not in "mM":
         run = _native.argmax if function == "argmax" else _native.argmin
         result = run(adopted.array, axis, keepdims=keepdims, select_last_index=select_last_index, dtype=dtype, out=out)
-        return result if out is not None else call.wrap(adopted, result)
+        if out is not None:
+            return result
+        return adopted.wrap(result, lambda: Reduction(function, largest, axis, keepdims).kept(adopted.array.ndim))
+    call = Reduction(function, largest, axis, keepdims, select_last_index, stated, where)
     (found,) = call.find(adopted, False, index_type(function, dtype), None if default is None else (default,))
     if out is not None:
         return into(function, out, found.indices)

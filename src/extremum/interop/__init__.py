@@ -42,12 +42,16 @@ _FRONTENDS = {
 _ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
 
 
-def frontend(function: str, *values: object) -> Any:
+def frontend(function: str, *values: Any) -> Any:
     """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
-    wanted = [name for x in values if type(x) is not np.ndarray and (name := _frontend_of(_class(x)))]
-    if not wanted:
+    name = None
+    for x in values:
+        cls: Any = type(x)
+        other = _frontend_of(cls)
+        if other and (name is None or _ORDER.index(other) < _ORDER.index(name)):
+            name = other
+    if name is None:
         return None
-    name = min(wanted, key=_ORDER.index)
     module = importlib.import_module(name)
     if function not in module.__all__:
         raise ArgumentTypeError(
@@ -55,10 +59,6 @@ def frontend(function: str, *values: object) -> Any:
             remedy="compute the array first: x.compute()",
         )
     return getattr(module, function)
-
-
-def _class(x: object) -> Any:
-    return type(x)
 
 
 @functools.lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ def adopt(x: Any) -> Adopted | None:
     except (RuntimeError, TypeError):
         # What cannot be had so is refused, or had in another way.
         array = _memory(x)
-    return Adopted(array, _tensor, library="torch")
+    return Adopted(array, _tensor, None, False, "torch")
 
 
 def _memory(x: Any) -> NDArray[Any]:
@@ -57,7 +57,8 @@ def _memory(x: Any) -> NDArray[Any]:
 def _tensor(result: NDArray[Any], kept: Kept) -> Any:
     """Return a result as a tensor that shares its memory."""
     array = np.asarray(result)
-    # (The name of a type takes NumPy longer than all the rest here.)
-    if array.dtype.kind == "V":
+    try:
+        return torch.from_numpy(array)
+    except TypeError:
+        # ml_dtypes' bfloat16, which is nobody's but its own. (To ask first would cost every other call.)
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
