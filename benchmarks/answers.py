@@ -6,13 +6,14 @@
 
 Each result is compared with NumPy's before it is timed; the contenders of a case take turns in an order drawn anew,
 and the least time of each counts. Beside a figure that misses what is wanted stands the same ratio of bare loops, which
-read the same arrays and fill as many bytes of results: where that is missed by less than a tenth, more cannot be had.
+take turns with the calls, read the same arrays and fill as many bytes of results: where that is missed by less than a
+tenth, more cannot be had.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -28,7 +29,7 @@ from benchmarks import machine
 from benchmarks.timing import interleave
 from extremum import _native, markdown
 
-__all__ = ["CASES", "DEMANDS", "Case", "Demand", "bounds", "contenders", "measure"]
+__all__ = ["CASES", "DEMANDS", "Case", "Contender", "Demand", "contenders", "measure"]
 
 Array = NDArray[Any]
 
@@ -120,7 +121,8 @@ def draw(case: Case) -> tuple[Array, dict[str, Array], dict[str, Array]]:
     drawn = random.random(shape, np.float32)
     missing = {}
     for words, share in MISSING.items() if dtype.kind == "f" else ():
-        missing[words] = np.where(drawn < share, dtype.type(np.nan), x)
+        # (Where nothing is NaN it is the array itself: a copy may lie in another cache.)
+        missing[words] = np.where(drawn < share, dtype.type(np.nan), x) if share else x
         if words == "one NaN":
             missing[words].flat[x.size // 2] = np.nan
         # One number in each slice: the peers refuse a slice without any.
@@ -146,99 +148,92 @@ def expected(x: Array, axis: int | None, there: Array | None) -> tuple[Array, Ar
     return values, np.asarray(np.where(found.any(axis), found.argmax(axis), NOTHING))
 
 
-def contenders(case: Case) -> dict[str, Callable[[], Any]]:
+class Contender(NamedTuple):
+    """A call, and a bare loop that reads the arrays that it reads and fills as many bytes with results."""
+
+    run: Callable[[], Any]
+    bare: Callable[[], None]
+
+
+def contenders(case: Case) -> dict[str, Contender]:
     """Return the calls of a case by name, each of which has given the right result."""
     x, missing, masks = draw(case)
     axis = case.axis
-    calls: dict[str, tuple[Callable[[], Any], tuple[Any, ...]]] = {}
-    largest, index = expected(x, axis, None)
-    smallest = np.min(x, axis)
-    calls["argmax"] = partial(ex.argmax, x, axis), (index,)
-    calls["max"] = partial(ex.max, x, axis), (largest,)
-    calls["max, index"] = partial(ex.max, x, axis, return_index=True), (largest, index)
-    calls["minmax"] = partial(ex.minmax, x, axis), (smallest, largest)
-    calls["np.max"] = partial(np.max, x, axis), (largest,)
-    for words, data in missing.items():
-        place = expected(data, axis, ~np.isnan(data))[1]
-        calls[f"omit, {words}"] = partial(ex.argmax, data, axis, nan_policy="omit"), (place,)
-        if words == "5 % NaN":
-            calls["np.nanargmax"] = partial(np.nanargmax, data, axis), (place,)
-            if find_spec("bottleneck") and x.dtype.itemsize >= 4:
-                calls["bottleneck"] = partial(import_module("bottleneck").nanargmax, data, axis), (place,)
-    for words, mask in masks.items():
-        masked = partial(ex.argmax, x, axis, where=mask, default=NOTHING)
-        calls[f"where, {words}"] = masked, (expected(x, axis, mask)[1],)
-    for name, (run, right) in calls.items():
+    calls: dict[str, Contender] = {}
+
+    def add(name: str, run: Callable[[], Any], right: tuple[Array, ...], *read: Array) -> None:
         result = run()
         results = result if isinstance(result, tuple) else (result,)
         for one, other in zip(results, right, strict=True):
             np.testing.assert_array_equal(one, other, err_msg=f"{case.name}: {name}")
-    return {name: call for name, (call, _) in calls.items()}
+        calls[name] = Contender(run, partial(_loop, read, [np.asarray(each) for each in results]))
+
+    largest, index = expected(x, axis, None)
+    add("argmax", partial(ex.argmax, x, axis), (index,), x)
+    add("max", partial(ex.max, x, axis), (largest,), x)
+    add("max, index", partial(ex.max, x, axis, return_index=True), (largest, index), x)
+    add("minmax", partial(ex.minmax, x, axis), (np.min(x, axis), largest), x)
+    add("np.max", partial(np.max, x, axis), (largest,), x)
+    for words, data in missing.items():
+        place = expected(data, axis, ~np.isnan(data))[1]
+        add(f"omit, {words}", partial(ex.argmax, data, axis, nan_policy="omit"), (place,), data)
+        if words == "5 % NaN":
+            add("np.nanargmax", partial(np.nanargmax, data, axis), (place,), data)
+            if find_spec("bottleneck") and x.dtype.itemsize >= 4:
+                add("bottleneck", partial(import_module("bottleneck").nanargmax, data, axis), (place,), data)
+    for words, mask in masks.items():
+        masked = partial(ex.argmax, x, axis, where=mask, default=NOTHING)
+        # (A mask that is broadcast stays in the cache.)
+        read = (x, mask) if mask.flags.c_contiguous else (x,)
+        add(f"where, {words}", masked, (expected(x, axis, mask)[1],), *read)
+    return calls
 
 
-def bounds(case: Case, names: Collection[str]) -> dict[str, Callable[[], None]]:
-    """Return bare loops by the name of what they bound: they read the same bytes, and fill as many with results."""
-    x, _, masks = draw(case)
-    kept = ex.argmax(x, case.axis).shape
-
-    def loop(read: tuple[Array, ...], write: tuple[np.dtype[Any], ...]) -> None:
-        for array in read:
-            _native.read_bandwidth(array)
-        for dtype in write:
-            np.empty(kept, dtype).fill(0)
-
-    index, value = np.dtype(np.int64), x.dtype
-    written = {"max": (value,), "max, index": (value, index), "minmax": (value, value)}
-    loops: dict[str, Callable[[], None]] = {}
-    for name in names:
-        kind, _, words = name.partition(", ")
-        # A mask that is broadcast stays in the cache.
-        mask = masks[words] if kind == "where" else x
-        read = (x, mask) if kind == "where" and mask.flags.c_contiguous else (x,)
-        loops[name] = partial(loop, read, written.get(name, (index,)))
-    return loops
+def _loop(read: tuple[Array, ...], results: list[Array]) -> None:
+    for array in read:
+        _native.read_bandwidth(array)
+    for result in results:
+        np.empty_like(result).fill(0)
 
 
 class Figure(NamedTuple):
-    """How a demand comes out, and the same ratio of bare loops where it is missed."""
+    """How a demand comes out, and the same ratio of bare loops."""
 
     demand: Demand
     name: str
     ratio: float
-    bound: float | None
+    bound: float
 
     @property
     def met(self) -> bool:
         """Whether the ratio is what is wanted, or what bare loops have but for a tenth."""
-        if self.bound is None:
+        if self.demand.met(self.ratio):
             return True
         return self.ratio >= NEAR * self.bound if self.demand.least else self.bound >= NEAR * self.ratio
 
     def __str__(self) -> str:
-        beside = "" if self.bound is None else f" (bare loops {self.bound:.2f}{', near enough' * self.met})"
-        return f"{self.name}: {self.demand.words} {self.ratio:.2f}{beside}"
+        near = ", near enough" * (self.met and not self.demand.met(self.ratio))
+        return f"{self.name}: {self.demand.words} {self.ratio:.2f} (bare loops {self.bound:.2f}{near})"
 
 
 def measure(case: Case, budget: float) -> Iterator[Figure]:
-    """Time the contenders of a case, and yield its figures."""
+    """Time the contenders of a case, and yield its figures.
+
+    Bare loops take turns with the calls: which arrays are in which cache is the same for both.
+    """
     calls = contenders(case)
     ours = [name for name in calls if not re.match(r"np\.|bottleneck", name)]
-    best = interleave(calls, budget, keep=ours)
-    missed = set[str]()
-    figures = []
+    bare = {f"bare {name}": calls[name].bare for name in ours}
+    best = interleave({name: call.run for name, call in calls.items()} | bare, budget, keep=[*ours, *bare])
     for demand in DEMANDS:
         for name in filter(demand.ours.search, calls):
-            if demand.over in best and (demand.words != "np.max / max" or case.layout == "one row"):
-                ratio = best[demand.over] / best[name] if demand.least else best[name] / best[demand.over]
-                figures.append(Figure(demand, name, ratio, None))
-                missed |= set() if demand.met(ratio) else {demand.over, name} & set(ours)
-    bare = interleave(bounds(case, missed), budget / 2, keep=missed) if missed else {}
-    for figure in figures:
-        demand, name = figure.demand, figure.name
-        bound = None
-        if not demand.met(figure.ratio):
-            bound = best[demand.over] / bare[name] if demand.least else bare[name] / bare[demand.over]
-        yield figure._replace(bound=bound)
+            if demand.over not in best or (demand.words == "np.max / max" and case.layout != "one row"):
+                continue
+            over, mine, loop = best[demand.over], best[name], best[f"bare {name}"]
+            if demand.least:
+                yield Figure(demand, name, over / mine, over / loop)
+            else:
+                yield Figure(demand, name, mine / over, loop / best[f"bare {demand.over}"])
 
 
 def cost_of_calls(budget: float) -> dict[str, float]:
@@ -257,7 +252,14 @@ def cost_of_calls(budget: float) -> dict[str, float]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--filter", "pattern", metavar="REGEX", default="", help="Only the cases whose name matches.")
 @click.option("--calls", "calls", is_flag=True, help="What a call on eight elements costs, and nothing else.")
-@click.option("--seconds", "budget", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
+@click.option(
+    "--seconds",
+    "budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="For a case of 4 MB; larger ones have more.",
+)
 @click.option("--every", is_flag=True, help="Every figure, not only the worst of each kind.")
 def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
     """Time every answer of one pass beside the plain one, on one thread."""
@@ -272,7 +274,8 @@ def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
     for case in CASES:
         if not re.search(pattern, case.name):
             continue
-        figures = list(measure(case, budget))
+        # Large arrays take more than a few runs to come from the cache that they fit.
+        figures = list(measure(case, budget * max(1, isqrt(case.megabytes // 4))))
         row = [case.name]
         for demand in DEMANDS:
             mine = sorted((each for each in figures if each.demand is demand), key=lambda each: each.ratio)

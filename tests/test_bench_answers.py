@@ -49,6 +49,14 @@ def test_what_is_missed_stands_beside_bare_loops(monkeypatch):
     assert all(figure.bound > 0 for figure in figures)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1.19, 1.2, 1.25, 1.5])
+def test_a_figure_is_met_where_bare_loops_are_near(ratio):
+    demand = next(each for each in answers.DEMANDS if each.limit == 1.2)
+    assert answers.Figure(demand, "minmax", ratio, 1.15).met == (ratio <= 1.25)
+    least = demand._replace(least=True)
+    assert answers.Figure(least, "minmax", 1 / ratio, 0.9).met == (ratio <= 1.2)
+
+
 def test_the_command_prints_a_row_for_each_case():
     result = CliRunner().invoke(answers.answers, ["--filter", "columns", "--seconds", "0.01", "--every"])
     assert result.exit_code == 0, result.output
