@@ -10,6 +10,7 @@ use crate::kernels::pack::SCRATCH;
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::operations::tile::{Arrays, Scratch, Tile, pitch};
+use crate::threads::tasks;
 use std::ops::{Range, RangeInclusive};
 use std::ptr;
 
@@ -102,10 +103,16 @@ impl<'a> Plan<'a> {
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
             let streams = in_one_pass(operands.len() - broadcast);
-            // Threads share whole tiles: with four or more for each, none has much more to do than another.
-            let fair = if num_threads > 1 { positions(axes) * size / (4 * num_threads) } else { usize::MAX };
+            // Threads share whole tiles: each task is as many of them as the next. (The first one may be short by a line.)
+            let fair = match num_threads {
+                1 => *STREAM.end(),
+                _ => {
+                    let task = positions(axes) * size / tasks(num_threads);
+                    task / task.div_ceil(*STREAM.end()).max(1) + LINE
+                }
+            };
             // What takes more than one pass stays in the first-level cache.
-            let tile = if streams { fair.clamp(*STREAM.start(), *STREAM.end()) } else { SCRATCH } / size;
+            let tile = if streams { fair.max(*STREAM.start()) } else { SCRATCH } / size;
             (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
         } else {
             // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
