@@ -189,9 +189,10 @@ bench-answers: install ## measure values, masks and NaN policies beside the plai
 	$(BIN)/python -m benchmarks.answers $(ANSWERS)
 
 .PHONY: bench-threads
-bench-threads: install ## measure what 2, 4, ... threads bring over one, up to the processors; SCALING= picks kinds and seconds
+bench-threads: install ## measure what 2, 4, ... threads bring over one, and say by a model what more would; SCALING= picks kinds and seconds
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.scaling $(SCALING)
+	$(BIN)/python -m benchmarks.saturation
 
 # In an environment of their own: the runtimes want other versions of what they share than the tests do.
 conformance: toolchain ## ask every runtime what it answers, and write docs/conformance.md anew

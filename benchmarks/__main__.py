@@ -82,10 +82,10 @@ def bench(
     else:
         console = Console()
         for section in ("conditions", "promised figures", "speed over the fastest peer"):
-            console.print(Markdown(markdown.SECTIONS[section](result)))
+            console.print(Markdown(markdown.SECTIONS[section]([result])))
         if pattern:
             # As text: a terminal's table would cut the names.
-            click.echo(markdown.SECTIONS["every case"](result))
+            click.echo(markdown.SECTIONS["every case"]([result]))
     if folder is not None:
         for path in report.write(result, folder):
             click.echo(f"wrote {path}", err=as_json)

@@ -1,7 +1,8 @@
-"""A run as Markdown: the promised figures, speed and shares by kind, cost over size, memory, and every single case.
+"""Runs as Markdown: the promised figures, speed and shares by kind, cost over size, memory, and every single case.
 
 Decides wording and layout of the tables only. Each section is also a part of a document between two markers, which
-`refresh` replaces, so that the text around the figures stays a person's.
+`refresh` replaces, so that the text around the figures stays a person's. Runs differ in their number of threads; what
+is not about threads is the first one's.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.matrix import ELEMENT_TYPES, KINDS
 from benchmarks.record import OURS, CaseRecord, Run
-from benchmarks.summary import NOISE, fastest_peer, promises, ratio, share, shares, speed
+from benchmarks.summary import GROUPS, NOISE, Speed, fastest_peer, group, lost, promises, ratio, share, shares, speed
 from extremum.markdown import table
 
 __all__ = ["SECTIONS", "fill", "refresh", "render"]
@@ -19,13 +20,13 @@ __all__ = ["SECTIONS", "fill", "refresh", "render"]
 
 def render(run: Run) -> str:
     """Return a run as one Markdown document."""
-    parts = [f"## {name.capitalize()}\n\n{section(run)}" for name, section in SECTIONS.items()]
+    parts = [f"## {name.capitalize()}\n\n{section([run])}" for name, section in SECTIONS.items()]
     return "# extremum beside its peers\n\n" + "\n\n".join(parts) + "\n"
 
 
-def refresh(document: str, run: Run) -> str:
-    """Return a document with the text between its markers replaced by what a run says."""
-    return fill(document, lambda name: SECTIONS[name](run))
+def refresh(document: str, runs: Sequence[Run]) -> str:
+    """Return a document with the text between its markers replaced by what the runs say."""
+    return fill(document, lambda name: SECTIONS[name](runs))
 
 
 def fill(document: str, section: Callable[[str], str]) -> str:
@@ -42,41 +43,56 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return table(head, rows, figures=True).rstrip("\n")
 
 
-def _conditions(run: Run) -> str:
-    facts = [*run.machine.items(), ("threads", str(run.threads)), ("cases", f"{len(run.cases)} ({run.matrix})")]
-    libraries = ", ".join(f"{name} {version}" for name, version in run.versions.items() if name != "method")
-    facts += [("versions", libraries), ("measured", f"{run.started}, {run.duration / 60:.0f} min")]
+def _conditions(runs: Sequence[Run]) -> str:
+    facts = [*runs[0].machine.items(), ("cases", f"{len(runs[0].cases)} ({runs[0].matrix})")]
+    libraries = ", ".join(f"{name} {version}" for name, version in runs[0].versions.items() if name != "method")
+    measured = ", ".join(f"{_threads(run)} {run.started}, {run.duration / 60:.0f} min" for run in runs)
+    facts += [("versions", libraries), ("measured", measured)]
     return "\n".join(f"- {name}: {value}" for name, value in facts)
 
 
-def _promised(run: Run) -> str:
+def _threads(run: Run) -> str:
+    return "1 thread" if run.threads == 1 else f"{run.threads} threads"
+
+
+def _promised(runs: Sequence[Run]) -> str:
     verdicts = {True: "yes", False: "**no**", None: "not measured"}
-    rows = (
-        [
-            promise.what,
-            "-" if promise.kept is None else f"{promise.value:.2f}",
-            f"{'at most' if promise.upper else 'at least'} {promise.bound:g}",
-            verdicts[promise.kept],
-        ]
-        for promise in promises(run)
-    )
-    return _table(["figure", "this run", "promised", "kept"], rows)
-
-
-def _speed(run: Run) -> str:
     rows = []
-    for kind in (*KINDS, "all"):
-        summed = speed(case for case in run.cases if kind in (case.kind, "all"))
-        if summed.judged:
-            worst = f"{summed.worst:.2f} ({summed.worst_name})"
-            means = (f"{summed.mean:.1f}", f"{summed.ceiling:.1f}")
-            rows.append([kind, str(summed.judged), *means, worst, str(summed.lost)])
-    head = ["kind of case", "cases", "geometric mean", "at the read limit", "worst", f"below {NOISE}"]
-    return _table(head, rows)
+    for each in zip(*map(promises, runs), strict=True):
+        cells = (f"{one.value:.2f}" if one.kept is not None else "-" for one in each)
+        bound = f"{'at most' if each[0].upper else 'at least'} {each[0].bound:g}"
+        rows.append([each[0].what, bound, *cells, ", ".join(dict.fromkeys(verdicts[one.kept] for one in each))])
+    return _table(["figure", "promised", *map(_threads, runs), "kept"], rows)
 
 
-def _limit(run: Run) -> str:
+def _speed(runs: Sequence[Run]) -> str:
     rows = []
+    for name in (*GROUPS, "all"):
+        summed = [speed(case for case in run.cases if name in (group(case), "all")) for run in runs]
+        if any(each.judged for each in summed):
+            cells = (cell for each in summed for cell in _sums(each))
+            rows.append([name, str(summed[0].judged), *cells])
+    head = (f"{_threads(run)}: {what}" for run in runs for what in ("mean", "worst", f"below {NOISE}"))
+    return _table(["kind of case", "cases", *head], rows)
+
+
+def _sums(summed: Speed) -> tuple[str, ...]:
+    return (f"{summed.mean:.1f}", f"{summed.worst:.2f}", str(summed.lost)) if summed.judged else ("-", "-", "-")
+
+
+def _lost(runs: Sequence[Run]) -> str:
+    rows = []
+    for run in runs:
+        for times, case in lost(run.cases):
+            peer = fastest_peer(case)
+            assert peer is not None
+            cells = (_time(case.seconds[OURS]), f"{peer} {_time(case.seconds[peer])}", f"{times:.2f}")
+            rows.append([case.name, str(run.threads), *cells])
+    return _table(["case", "threads", OURS, "fastest peer", "speed over it"], rows) if rows else "None."
+
+
+def _limit(runs: Sequence[Run]) -> str:
+    run, rows = runs[0], []
     for kind, bound in KINDS.items():
         worst = shares(run.cases, kind)
         if worst:
@@ -85,7 +101,8 @@ def _limit(run: Run) -> str:
     return _table(["kind of case", "promised", *ELEMENT_TYPES], rows)
 
 
-def _sizes(run: Run) -> str:
+def _sizes(runs: Sequence[Run]) -> str:
+    run = runs[0]
     lines = list(dict.fromkeys(point.line for point in run.sizes))
     by_size: dict[int, dict[str, float]] = {}
     for point in run.sizes:
@@ -101,7 +118,8 @@ def _sizes(run: Run) -> str:
     return _table(["input", *lines], rows)
 
 
-def _memory(run: Run) -> str:
+def _memory(runs: Sequence[Run]) -> str:
+    run = runs[0]
     mib = 2**20
     rows = (
         [held.line, f"{held.read / mib:.1f}", f"{held.written / mib:.1f}", f"{held.extra / mib:.2f}"]
@@ -110,7 +128,8 @@ def _memory(run: Run) -> str:
     return _table(["layout and work", "input MiB", "output MiB", "beyond both MiB"], rows)
 
 
-def _cases(run: Run) -> str:
+def _cases(runs: Sequence[Run]) -> str:
+    run = runs[0]
     seen = {name for case in run.cases for name in (*case.seconds, *case.wrong)}
     peers = [name for name in run.versions if name in seen - {OURS}]
     rows = (_case(case, peers) for case in run.cases)
@@ -135,10 +154,11 @@ def _time(seconds: float) -> str:
 
 
 # Every section by the name that its heading and its markers carry.
-SECTIONS: dict[str, Callable[[Run], str]] = {
+SECTIONS: dict[str, Callable[[Sequence[Run]], str]] = {
     "conditions": _conditions,
     "promised figures": _promised,
     "speed over the fastest peer": _speed,
+    "lost cases": _lost,
     "worst share of the read limit": _limit,
     "cost over size": _sizes,
     "peak memory": _memory,

@@ -25,7 +25,7 @@ def require_free(folder: Path) -> None:
 def write(run: Run, folder: Path) -> list[Path]:
     """Write the report of a run and return its files."""
     require_free(folder)
-    contents = {RECORD: dumps(run).encode(), TABLES: markdown.render(run).encode(), **charts.draw(run)}
+    contents = {RECORD: dumps(run).encode(), TABLES: markdown.render(run).encode(), **charts.draw([run])}
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, content in contents.items():

@@ -25,7 +25,7 @@ import extremum as ex
 from benchmarks.timing import interleave
 from extremum import _native, markdown
 
-__all__ = ["KINDS", "SIZES", "numbers", "scaling"]
+__all__ = ["KINDS", "SIZES", "numbers", "scaling", "with_threads"]
 
 Array = NDArray[Any]
 
@@ -77,7 +77,8 @@ def numbers(processors: int) -> list[int]:
     return [*powers, processors]
 
 
-def _with(number: int, call: Callable[[], Any]) -> Any:
+def with_threads(number: int, call: Callable[[], Any]) -> Any:
+    """Make a call with a number of threads."""
     ex.set_num_threads(number)
     return call()
 
@@ -85,8 +86,8 @@ def _with(number: int, call: Callable[[], Any]) -> Any:
 def _speeds(kind: str, kilobytes: int, counts: list[int], budget: float) -> dict[int, float]:
     x = np.random.default_rng(16).standard_normal(kilobytes << 8).astype(np.float32)
     call = KINDS[kind](x)
-    expected = np.array(_with(1, call))
-    calls = {str(count): partial(_with, count, call) for count in counts}
+    expected = np.array(with_threads(1, call))
+    calls = {str(count): partial(with_threads, count, call) for count in counts}
     for name, each in calls.items():
         np.testing.assert_array_equal(each(), expected, err_msg=f"{kind}, {kilobytes} KB, {name} threads")
     best = interleave(calls, budget, keep=calls)

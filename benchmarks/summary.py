@@ -14,12 +14,15 @@ from benchmarks.matrix import CALL, KINDS
 from benchmarks.record import OURS, CaseRecord, Run
 
 __all__ = [
+    "GROUPS",
     "LARGE",
     "NOISE",
     "Promise",
     "Speed",
     "fastest_peer",
+    "group",
     "judged_ratio",
+    "lost",
     "promises",
     "ratio",
     "share",
@@ -33,6 +36,20 @@ NOISE = 0.95
 LARGE = 1_000_000
 # Calls shorter than this are all overhead, which the calls on 8 elements judge.
 _SHORT = 1e-6
+
+
+_ENDS = {"first": ", first index", "last": ", last index"}
+
+# Kinds of cases, those that find an index apart by which of equals they find: many peers know the first one alone.
+GROUPS = tuple(
+    f"{kind}{words}"
+    for kind in KINDS
+    for words in {
+        "elementwise": ("",),
+        "hardmax": ("",),
+        "views": (*_ENDS.values(), ", elementwise"),
+    }.get(kind, _ENDS.values())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,20 @@ class Promise:
         if self.value is None or math.isnan(self.value):
             return None
         return self.value <= self.bound if self.upper else self.value >= self.bound
+
+
+def group(case: CaseRecord) -> str:
+    """Return which of `GROUPS` a case belongs to."""
+    if case.operator.startswith("arg"):
+        parts = case.name.split("/")
+        return case.kind + _ENDS["last" if "last" in parts else "first"]
+    return f"{case.kind}, elementwise" if case.kind == "views" else case.kind
+
+
+def lost(cases: Iterable[CaseRecord]) -> list[tuple[float, CaseRecord]]:
+    """Return the cases in which a peer is faster, and the ratios over it, the least first."""
+    judged = ((times, case) for case in cases if (times := judged_ratio(case)) is not None and times < NOISE)
+    return sorted(judged, key=lambda pair: pair[0])
 
 
 def fastest_peer(case: CaseRecord) -> str | None:

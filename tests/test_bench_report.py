@@ -2,10 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from benchmarks import charts, markdown, record, report, summary
+
+RECORDED = Path(__file__).resolve().parent.parent / "benchmarks" / "recorded"
 
 
 def recorded():
@@ -105,21 +109,56 @@ def test_the_tables_show_every_case_and_mark_the_lost_ones():
 
 def test_refreshing_a_document_changes_only_what_stands_between_markers():
     document = "before\n<!-- bench: peak memory -->\nold\n<!-- /bench: peak memory -->\nafter\n"
-    once = markdown.refresh(document, recorded())
+    once = markdown.refresh(document, [recorded()])
     assert once.startswith("before\n<!-- bench: peak memory -->\n| layout and work")
     assert once.endswith("<!-- /bench: peak memory -->\nafter\n")
     assert "old" not in once
-    assert markdown.refresh(once, recorded()) == once
+    assert markdown.refresh(once, [recorded()]) == once
 
 
 def test_charts_are_drawn_from_readings_and_only_from_readings():
-    files = charts.draw(recorded())
+    files = charts.draw([recorded()])
     assert sorted(files) == ["limit.png", "limit.svg", "size.png", "size.svg", "speed.png", "speed.svg"]
     assert all(content.startswith(b"\x89PNG") for name, content in files.items() if name.endswith("png"))
     assert b"fastest peer" in files["speed.svg"]
     # The figure stands with the name: there a phone shows it.
-    assert re.search(rb">long rows +\d+\.\dx<", files["speed.svg"])
-    assert charts.draw(record.Run("quick", 1, "", 1.0, {}, {}, [])) == {}
+    assert re.search(rb">long rows, first index +\d+\.\dx<", files["speed.svg"])
+    assert charts.draw([record.Run("quick", 1, "", 1.0, {}, {}, [])]) == {}
+
+
+def test_charts_say_where_when_beside_whom_and_which_way():
+    text = charts.draw([recorded()])["speed.svg"].decode()
+    for words in ("A processor, 1 thread, 2026-01-01; beside numpy 2.4, jax 0.10", "slower", "faster"):
+        assert words in text
+    for name in ("limit.svg", "size.svg"):
+        text = charts.draw([recorded()])[name].decode()
+        assert "A processor, 1 thread, 2026-01-01" in text
+        assert "faster" in text
+
+
+def test_a_chart_of_a_full_run_has_no_more_than_sixty_marks():
+    (run, *_) = (record.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDED.glob("*.json")))
+    for name, chart in charts.CHARTS.items():
+        (axes,) = chart(run).axes
+        scattered = sum(len(each.get_offsets()) for each in axes.collections if hasattr(each, "get_sizes"))
+        marked = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() != "None")
+        assert 8 < scattered + marked <= 60, name
+
+
+def test_runs_with_more_threads_stand_beside_the_first():
+    two = replace(recorded(), threads=2)
+    assert sorted(charts.draw([recorded(), two]))[-4:] == [
+        "speed-threads-2.png",
+        "speed-threads-2.svg",
+        "speed.png",
+        "speed.svg",
+    ]
+    table = markdown.SECTIONS["speed over the fastest peer"]([recorded(), two])
+    assert "| non-last axis, first index | 1 | 0.5 | 0.50 | 1 | 0.5 | 0.50 | 1 |" in table
+    lost = markdown.SECTIONS["lost cases"]([recorded(), two]).splitlines()
+    assert lost[2:] == [
+        f"| argmax/int8/(4096,1024)/axis=0/first | {threads} | 400 us | numpy 200 us | 0.50 |" for threads in (1, 2)
+    ]
 
 
 def test_a_report_is_never_written_over(tmp_path):

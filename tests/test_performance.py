@@ -1,14 +1,15 @@
-"""docs/performance.md shows the recorded run, and publishing a run is what makes it so."""
+"""The pages of figures show the recorded runs, and publishing runs is what makes it so."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import machine, markdown, record
-from benchmarks.publish import publish
+from benchmarks import markdown, publish, record
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = sorted((ROOT / "benchmarks" / "recorded").glob("*.json"))
-DOCUMENT = ROOT / "docs" / "performance.md"
+DOCUMENTS = [ROOT / "docs" / page for page in publish.DOCUMENTS]
+MARKER = re.compile(r"<!-- (/?)bench: ([a-z ]+) -->")
 
 
 def small_run():
@@ -33,39 +34,43 @@ def small_run():
     )
 
 
-def test_the_document_has_a_marker_for_every_section():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    assert re.findall(r"<!-- bench: ([a-z ]+) -->", text) == list(markdown.SECTIONS)
-    assert re.findall(r"<!-- /bench: ([a-z ]+) -->", text) == list(markdown.SECTIONS)
+def test_every_section_stands_on_one_of_the_pages():
+    texts = [document.read_text(encoding="utf-8") for document in DOCUMENTS]
+    for closing in ("", "/"):
+        found = [name for text in texts for slash, name in MARKER.findall(text) if slash == closing]
+        assert sorted(found) == sorted(markdown.SECTIONS)
 
 
-def test_the_document_shows_a_recorded_run_or_no_figure_at_all():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    shown = [markdown.refresh(text, record.loads(path.read_text(encoding="utf-8"))) for path in RECORDED]
-    without = re.sub(r"(<!-- bench: ([a-z ]+) -->\n).*?(<!-- /bench: \2 -->)", r"\1\3", text, flags=re.DOTALL)
-    assert text in (shown or [without]), "python -m benchmarks.publish on the recorded run"
+def test_the_pages_show_the_recorded_runs():
+    runs = sorted((record.loads(path.read_text(encoding="utf-8")) for path in RECORDED), key=lambda run: run.threads)
+    assert [run.threads for run in runs] == [1, 2]
+    assert len({run.machine["processor"] for run in runs}) == 1
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        assert text == markdown.refresh(text, runs), "python -m benchmarks.publish on the recorded runs"
 
 
-def test_every_recorded_run_is_named_after_its_processor():
+def test_every_recorded_run_is_named_after_its_processor_and_threads():
     for path in RECORDED:
-        run = record.loads(path.read_text(encoding="utf-8"))
-        assert path.stem == machine.slug(run.machine["processor"])
+        assert path.name == publish.name(record.loads(path.read_text(encoding="utf-8")))
 
 
-def test_publishing_writes_the_record_the_document_and_the_charts(tmp_path):
+def test_publishing_writes_the_records_the_pages_and_the_charts(tmp_path):
     (tmp_path / "docs").mkdir()
-    document = tmp_path / "docs" / "performance.md"
-    document.write_text(DOCUMENT.read_text(encoding="utf-8"), encoding="utf-8")
-    source = tmp_path / "bench.json"
-    source.write_text(record.dumps(small_run()), encoding="utf-8")
+    for document in DOCUMENTS:
+        (tmp_path / "docs" / document.name).write_text(document.read_text(encoding="utf-8"), encoding="utf-8")
+    runs = [small_run(), replace(small_run(), threads=2)]
+    sources = [tmp_path / f"{run.threads}.json" for run in runs]
+    for source, run in zip(sources, runs, strict=True):
+        source.write_text(record.dumps(run), encoding="utf-8")
 
-    written = {str(path.relative_to(tmp_path)) for path in publish(source, tmp_path)}
+    written = {str(path.relative_to(tmp_path)) for path in publish.publish(sources[::-1], tmp_path)}
 
     assert written == {
-        "benchmarks/recorded/a-processor.json",
-        "docs/performance.md",
-        *(f"docs/charts/{name}.{kind}" for name in ("speed", "limit") for kind in ("png", "svg")),
+        *(f"benchmarks/recorded/a-processor-threads-{threads}.json" for threads in (1, 2)),
+        *(f"docs/{page}" for page in publish.DOCUMENTS),
+        *(f"docs/charts/{name}.{kind}" for name in ("speed", "speed-threads-2", "limit") for kind in ("png", "svg")),
     }
-    text = document.read_text(encoding="utf-8")
+    text = (tmp_path / "docs" / publish.DOCUMENTS[1]).read_text(encoding="utf-8")
     assert "| argmax/int8/(1048576)/axis=all/first | 20 us | *30 us* | 1.50 | 0.50 |" in text
-    assert markdown.refresh(text, small_run()) == text
+    assert markdown.refresh(text, runs) == text
