@@ -251,7 +251,12 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
 /// # Safety
 /// There are `len >= 1` elements from `start` on.
 #[inline(always)]
-unsafe fn hoped<S: Source, O: Order>(source: S, start: usize, len: usize, last: bool) -> Found<S::Element> {
+unsafe fn hoped<S: Source<Element: Sweep>, O: Order>(
+    source: S,
+    start: usize,
+    len: usize,
+    last: bool,
+) -> Found<S::Element> {
     // SAFETY: the caller's.
     match unsafe { seek_utmost::<S, O>(source.skip(start), len, last) } {
         Some((from, to)) => (Some(utmost::<O, _>()), (start + from, start + to)),

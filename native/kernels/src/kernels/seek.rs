@@ -3,7 +3,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, utmost};
 use crate::element::order::Order;
 use crate::kernels::source::Source;
-use crate::kernels::sweep::LANES;
+use crate::kernels::sweep::{LANES, Sweep};
 
 /// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
 /// it is any place of the block.
@@ -46,16 +46,38 @@ pub unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize,
 /// Elements that are searched for the utmost key between two looks.
 pub const LOOK: usize = 256;
 
+/// Bools that are looked at before all others.
+const FIRST: usize = 32;
+
 /// Where a stretch lies that holds the first (or last) of the elements with the key that no other beats, if there is one.
 ///
 /// # Safety
 /// There are `len >= 1` elements.
 #[inline(always)]
-pub unsafe fn seek_utmost<S: Source, O: Order>(source: S, len: usize, last: bool) -> Option<(usize, usize)> {
+pub unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(
+    source: S,
+    len: usize,
+    last: bool,
+) -> Option<(usize, usize)> {
     // SAFETY: every place asked for lies in `0..len`.
     let hit = |at| unsafe { source.lane::<O>(at) }.key::<O>() == utmost::<O, _>();
     if len < LANES {
         return (0..len).any(hit).then_some((0, len));
+    }
+    if S::Element::HEAD.two_keys && !S::MASKED {
+        // Most rows of bools end early: numbers of eight of them, the highest bits of which say which are true.
+        let (high, low) = (u64::MAX / 255 << 7, u64::MAX / 255 * 127);
+        for done in (0..FIRST).step_by(8) {
+            let start = if last { len - 8 - done } else { done };
+            // SAFETY: there are as many, a byte each.
+            let bytes = u64::from_le(unsafe { source.data().add(start).cast::<u64>().read_unaligned() });
+            let truth = (((bytes & low) + low) | bytes) & high;
+            let hits = if O::LARGEST { truth } else { truth ^ high };
+            if hits != 0 {
+                let at = start + if last { hits.ilog2() } else { hits.trailing_zeros() } as usize / 8;
+                return Some((at, at + 1));
+            }
+        }
     }
     let mut done = 0;
     while done < len {
