@@ -33,6 +33,8 @@ impl Batches {
     #[inline(always)]
     pub unsafe fn write_both<K: Kind>(&self, kind: K, start: usize, largest: __m512i, smallest: __m512i) {
         let (to, other) = (self.to.values.wrapping_add(start * K::SIZE), self.other.wrapping_add(start * K::SIZE));
+        Self::ask_for_room::<VECTOR>(to);
+        Self::ask_for_room::<VECTOR>(other);
         // SAFETY: the caller's.
         unsafe {
             if !kind.write(to, largest) {

@@ -9,8 +9,9 @@ use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, 
 use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::period::{COLUMNS, Periods};
 use crate::kernels::batches::{few, padded, spread};
-use crate::kernels::outputs::Outputs;
-use std::arch::x86_64::{_mm_movm_epi8, _mm_storeu_epi8};
+use crate::kernels::cache_line::LINE;
+use crate::kernels::outputs::{Outputs, UNKNOWN};
+use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_storeu_epi8};
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
 /// transposed into columns or one by one.
@@ -106,10 +107,13 @@ impl Batches {
     /// # Safety
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     pub unsafe fn run(&self) -> usize {
-        debug_assert!(self.lines.mask.is_null() && (self.other.is_null() || !self.numbers));
+        let masked = !self.lines.mask.is_null();
+        debug_assert!(!self.numbers || !masked && self.other.is_null());
+        debug_assert!(!masked || self.other.is_null());
         // SAFETY: the caller's.
         unsafe {
             match self.other.is_null() {
+                true if masked => with_kind!(self.element, self.largest, false, kind => self.masked(kind)),
                 false => with_kind!(self.element, self.largest, false, kind => self.both(kind)),
                 true => with_any_kind!(self, kind => self.by(kind)),
             }
@@ -119,20 +123,27 @@ impl Batches {
     /// Where the results of a batch go: places alone, unless `VALUES`.
     #[inline(always)]
     pub fn results<K: Kind, const VALUES: bool>(&self, start: usize) -> Outputs {
-        match VALUES {
-            true => self.to.from(start, K::SIZE),
-            false => Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING },
+        if !VALUES {
+            return Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING };
         }
+        let to = self.to.from(start, K::SIZE);
+        Self::ask_for_room::<LINE>(to.values);
+        Self::ask_for_room::<{ 2 * LINE }>(to.index.cast());
+        to
     }
 
-    /// Notes of the rows of a batch, a bit each, which have more than what loses to all others.
+    /// Notes of the rows of a batch, a bit each, in which an element takes part for sure, and in which that is unknown.
     ///
     /// # Safety
     /// AVX-512 is in force, and there are such rows.
     #[inline(always)]
-    pub unsafe fn note(&self, start: usize, rows: u64) {
+    pub unsafe fn note(&self, start: usize, there: u64, unknown: u64) {
         // SAFETY: the caller's; there is room for what is written for rows beyond the batch.
-        unsafe { _mm_storeu_epi8(self.to.notes.add(start).cast(), _mm_movm_epi8(rows as u16)) };
+        unsafe {
+            let others = _mm_maskz_set1_epi8(unknown as u16, UNKNOWN as i8);
+            let notes = _mm_or_si128(_mm_movm_epi8(there as u16), others);
+            _mm_storeu_epi8(self.to.notes.add(start).cast(), notes);
+        }
     }
 
     /// Whether places alone are wanted.
@@ -157,6 +168,22 @@ impl Batches {
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),
+            }
+        }
+    }
+
+    /// The same of rows under a mask.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`].
+    unsafe fn masked<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match () {
+                () if self.are_padded() && self.rows >= spread::ROWS => self.padded_under_mask(kind),
+                () if self.rows < K::ROWS => 0,
+                () if self.follow() && few::serves(self.len) => self.few_under_mask(kind),
+                () => self.in_chunks_under_mask(kind),
             }
         }
     }

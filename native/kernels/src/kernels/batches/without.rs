@@ -1,6 +1,6 @@
 //! Batches where there is no AVX-512: none.
 
-use crate::kernels::batches::batch::{Batches, CopyRows};
+use crate::kernels::batches::batch::Batches;
 use crate::kernels::batches::period::Periods;
 
 /// Never.
@@ -35,15 +35,5 @@ impl Batches {
     /// None is needed.
     pub unsafe fn run(&self) -> usize {
         0
-    }
-}
-
-impl CopyRows {
-    /// Batches alone ask for copies.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub unsafe fn run(self) -> bool {
-        unreachable!("there are no batches");
     }
 }
