@@ -2,6 +2,7 @@
 
 use crate::isa::Task;
 use crate::kernels::omit::Bits;
+use crate::kernels::outputs::UNKNOWN;
 use std::array;
 
 /// Elements that are looked at together.
@@ -176,19 +177,36 @@ impl<T: Bits> Task for Numbers<'_, T> {
     }
 }
 
-/// Counts the slices in which nothing takes part.
-pub struct Lacking<'a> {
-    /// 0 for each of them.
+/// Counts the slices in which nothing takes part, and those of which that is unknown.
+pub struct Count<'a> {
+    /// 0 for each slice in which nothing does, [`UNKNOWN`] for the others.
     pub presence: &'a [u8],
 }
 
-impl Task for Lacking<'_> {
-    type Output = usize;
+impl Task for Count<'_> {
+    type Output = (usize, usize);
     #[inline(always)]
-    unsafe fn run(self) -> usize {
-        let lacking = |piece: &[u8]| piece.iter().map(|&there| (there == 0) as u8).sum::<u8>() as usize;
-        let (whole, rest) = self.presence.as_chunks::<PIECE>();
-        whole.iter().map(|piece| lacking(piece)).sum::<usize>() + lacking(rest)
+    unsafe fn run(self) -> (usize, usize) {
+        let (mut lacking, mut unknown) = (0, 0);
+        // As many pieces as a byte counts.
+        for presence in self.presence.chunks(u8::MAX as usize * PIECE) {
+            let mut counts = [[0u8; PIECE]; 2];
+            let (whole, rest) = presence.as_chunks::<PIECE>();
+            for piece in whole {
+                for at in 0..PIECE {
+                    counts[0][at] += (piece[at] == 0) as u8;
+                    counts[1][at] += (piece[at] == UNKNOWN) as u8;
+                }
+            }
+            let [mut zeros, mut ones] = counts.map(|counts| counts.map(usize::from).iter().sum::<usize>());
+            for &there in rest {
+                zeros += (there == 0) as usize;
+                ones += (there == UNKNOWN) as usize;
+            }
+            lacking += zeros;
+            unknown += ones;
+        }
+        (lacking, unknown)
     }
 }
 

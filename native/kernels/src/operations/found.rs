@@ -138,7 +138,8 @@ impl Found<'_> {
             let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
             if self.whole {
                 let presence = self.presence(omission, at, axis.strides, tile.len);
-                return self.leave::<T>(at.output, step, &presence[..tile.len]);
+                self.leave::<T>(at.output, step, &presence[..tile.len]);
+                return;
             }
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
             let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill, open: ALL.as_ptr() };

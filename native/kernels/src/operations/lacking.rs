@@ -2,7 +2,7 @@
 
 use crate::isa::dispatch;
 use crate::kernels::omit::{Bits, Pattern};
-use crate::kernels::presence::{Lacking, Leave, Numbers, Presence};
+use crate::kernels::presence::{Count, Leave, Numbers, Presence};
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionOffsets};
 use crate::operations::found::Found;
@@ -88,17 +88,18 @@ impl Found<'_> {
         }
     }
 
-    /// Says of all positions of a tile, from one of the output on, where no element takes part, and counts them.
+    /// Says of all positions of a tile, from one of the output on, where no element takes part, and counts them; returns of how
+    /// many that is unknown.
     ///
     /// # Safety
     /// There is room for the results.
-    pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) {
+    pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) -> usize {
         // SAFETY: nothing is asked of the caller.
-        let lacking = unsafe { dispatch(Lacking { presence }) };
+        let (lacking, unknown) = unsafe { dispatch(Count { presence }) };
         self.lacking.fetch_add(lacking, Ordering::Relaxed);
         let target = &self.target;
         if lacking == 0 {
-            return;
+            return unknown;
         }
         // SAFETY: the caller's.
         unsafe {
@@ -107,12 +108,14 @@ impl Found<'_> {
                     if to.is_null() { to } else { to.wrapping_offset(output * size) }
                 };
                 let values = at(target.values, size_of::<T>() as isize).cast::<T>();
-                return dispatch(Leave { presence, values, indices: at(target.indices, 8).cast() });
+                dispatch(Leave { presence, values, indices: at(target.indices, 8).cast() });
+                return unknown;
             }
             for (number, _) in presence.iter().enumerate().filter(|&(_, &there)| there == 0) {
                 self.write(output + step * number as isize, None);
             }
         }
+        unknown
     }
 
     /// The first (or last) element of a slice that takes part: an element came out that loses to all others, so that all

@@ -5,7 +5,6 @@
 
 use crate::element::ElementType;
 use crate::kernels::outputs::Outputs;
-use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 
 /// Rows of a batch, at most.
@@ -17,10 +16,6 @@ pub const VECTOR: usize = 64;
 /// How many bytes ahead memory is asked for. Measured from the third-level cache: 2 KiB gain less, and without
 /// the hint it takes 10 to 25 % longer.
 pub const AHEAD: usize = 4096;
-
-/// How many bytes ahead room for results is asked for where more than places is written: a store that waits for its line of
-/// the cache holds up the next one. Without the hint both results of short rows took up to a quarter longer.
-const ROOM: usize = 1024;
 
 /// Finds the extremum of each of several rows.
 pub struct Batches {
@@ -91,14 +86,5 @@ impl Batches {
     pub fn follow(&self) -> bool {
         let Lines { stride, mask, mask_stride, .. } = self.lines;
         stride == (self.len * self.element.size()) as isize && (mask.is_null() || mask_stride == self.len as isize)
-    }
-
-    /// Asks for the room that results of so many bytes will soon need.
-    #[inline(always)]
-    pub fn ask_for_room<const BYTES: usize>(to: *const u8) {
-        // (To look up a page that is not there takes long.)
-        if !to.is_null() {
-            prefetch::<BYTES>(to.wrapping_add(ROOM));
-        }
     }
 }

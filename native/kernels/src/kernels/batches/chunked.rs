@@ -5,8 +5,8 @@ use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::masked::present;
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
@@ -78,9 +78,10 @@ impl Batches {
     unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(
         &self,
         kind: K,
+        wanted: Wanted,
         start_row: usize,
     ) -> bool {
-        let Outputs { values, index, .. } = self.results::<K, VALUES>(start_row);
+        let (values, index) = self.room::<VALUES>(wanted, start_row, K::ROWS, K::SIZE);
         let lines = self.lines.from(start_row as isize);
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
@@ -145,20 +146,19 @@ impl Batches {
                 pairs[at] = Join::WHOLE.pair::<K, true>(rows[0], rows[1]);
             }
             let extremes_of_rows = Join::WHOLE.all::<K, true>(pairs);
-            let noted = VALUES && !self.to.notes.is_null();
             // Where each row is looked at under its mask, it is seen whether there is an element.
             let seen = MASKED && !long;
-            if noted && !seen {
+            if wanted.notes && !seen {
                 // (Narrow lanes fill four bytes, all alike: these are as large as they are.)
                 let larger = K::is_larger(extremes_of_rows, kind.losers());
                 self.note(start_row, larger, if MASKED { u64::MAX } else { 0 });
             }
-            let told = !VALUES || values.is_null() || kind.write(values, extremes_of_rows);
-            if VALUES && told && index.is_null() && !(noted && seen) {
+            let told = !wanted.values || kind.write(values, extremes_of_rows);
+            if told && !wanted.index && !(wanted.notes && seen) {
                 return true;
             }
             let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-            let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+            let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
             // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
             let mut extremes = Aligned([0u8; VECTOR]);
             _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), extremes_of_rows);
@@ -196,7 +196,7 @@ impl Batches {
                         (place, hits) = if these != 0 { (at, these) } else { (place, hits) };
                     }
                 }
-                if noted && seen {
+                if wanted.notes && seen {
                     self.to.notes.add(start_row + at).write(if hits == 0 { 0 } else { u8::MAX });
                 }
                 // Only rows of several single vectors are read again; the others are compared as they were read first. Under a mask
@@ -222,10 +222,11 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, start) {
+                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, wanted, start) {
                     return start;
                 }
             }

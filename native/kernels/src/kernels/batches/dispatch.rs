@@ -9,8 +9,7 @@ use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, 
 use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::period::{COLUMNS, Periods};
 use crate::kernels::batches::{few, padded, spread};
-use crate::kernels::cache_line::LINE;
-use crate::kernels::outputs::{Outputs, UNKNOWN};
+use crate::kernels::outputs::UNKNOWN;
 use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_storeu_epi8};
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
@@ -22,11 +21,16 @@ pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
         _ => 32..4097,
     };
     rows >= ROWS
-        && (bytes.contains(&(len * size)) || follow && (few::serves(len) || padded::serves(size, len)))
+        && (bytes.contains(&(len * size)) || follow && share(size, len))
         && InstructionSet::current() == InstructionSet::Avx512
 }
 
-/// The same where both ends of the order are wanted, and no place: nothing is read twice then.
+/// Whether several rows of `len` elements of `size` bytes share a vector where they follow one another.
+pub fn share(size: usize, len: usize) -> bool {
+    few::serves(len) || padded::serves(size, len)
+}
+
+/// Whether rows are faster in batches where both ends of the order are wanted, and no place: nothing is read twice then.
 pub fn pay_at_both_ends(size: usize, rows: usize, len: usize) -> bool {
     size <= 2
         && rows >= ROWS
@@ -120,18 +124,6 @@ impl Batches {
         }
     }
 
-    /// Where the results of a batch go: places alone, unless `VALUES`.
-    #[inline(always)]
-    pub fn results<K: Kind, const VALUES: bool>(&self, start: usize) -> Outputs {
-        if !VALUES {
-            return Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING };
-        }
-        let to = self.to.from(start, K::SIZE);
-        Self::ask_for_room::<LINE>(to.values);
-        Self::ask_for_room::<{ 2 * LINE }>(to.index.cast());
-        to
-    }
-
     /// Notes of the rows of a batch, a bit each, in which an element takes part for sure, and in which that is unknown.
     ///
     /// # Safety
@@ -151,6 +143,11 @@ impl Batches {
         self.to.values.is_null() && self.to.notes.is_null()
     }
 
+    /// Whether values alone are wanted.
+    fn values_alone(&self) -> bool {
+        self.to.index.is_null() && self.to.notes.is_null()
+    }
+
     /// Whether the rows are padded.
     fn are_padded(&self) -> bool {
         self.follow() && padded::serves(self.element.size(), self.len)
@@ -164,7 +161,10 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if self.are_padded() && self.rows >= spread::ROWS => self.padded(kind),
+                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => match self.values_alone() {
+                    true => self.padded_values(kind),
+                    false => self.padded(kind),
+                },
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),
@@ -180,7 +180,7 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if self.are_padded() && self.rows >= spread::ROWS => self.padded_under_mask(kind),
+                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => self.padded_under_mask(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few_under_mask(kind),
                 () => self.in_chunks_under_mask(kind),
@@ -197,7 +197,7 @@ impl Batches {
         unsafe {
             match () {
                 () if self.rows < K::ROWS => 0,
-                () if self.are_padded() => self.padded_at_both_ends(kind),
+                () if K::SIZE <= 2 && self.are_padded() => self.padded_values(kind),
                 () if self.follow() && few::serves(self.len) => self.few_at_both_ends(kind),
                 () => self.in_chunks_at_both_ends(kind),
             }

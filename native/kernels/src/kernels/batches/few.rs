@@ -7,7 +7,7 @@ use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::masked::{present, present_rows};
-use crate::kernels::outputs::Outputs;
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
@@ -126,6 +126,7 @@ impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASK
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
@@ -140,18 +141,18 @@ impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASK
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                if VALUES && !batches.to.notes.is_null() {
+                if wanted.notes {
                     let found = K::is_larger(best, K::widen(kind.losers()));
                     let there = if MASKED { rows::<K, LEN>(batches, start) } else { 0 };
                     batches.note(start, found, there);
                 }
-                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
-                let told = !VALUES || values.is_null() || kind.write(values, best);
-                if VALUES && told && index.is_null() {
+                let (values, index) = batches.room::<VALUES>(wanted, start, K::WIDE, K::SIZE);
+                let told = !wanted.values || kind.write(values, best);
+                if told && !wanted.index {
                     continue;
                 }
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+                let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
                 if K::WIDE == 8 {
                     let low = _mm512_set1_epi64(u32::MAX.into());
                     _mm512_storeu_epi64(index, _mm512_and_si512(place, low));

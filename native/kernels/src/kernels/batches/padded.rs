@@ -9,7 +9,7 @@ use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::masked::present;
 use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, spread, spread_in, spread_mask, together};
-use crate::kernels::outputs::Outputs;
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -83,10 +83,11 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VAL
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
+                let (values, index) = batches.room::<VALUES>(wanted, start, ROWS, K::SIZE);
                 let mut rows = Rows::<K, LANES, WHOLE>::new(batches, kind, start);
                 let low = rows.word::<VALUES, MASKED>(0);
                 // (Where eight bits are a row, each becomes a byte: to widen them would send them through memory.)
@@ -99,7 +100,7 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VAL
                     return start;
                 }
                 let there = _mm512_test_epi64_mask(hits, hits);
-                if VALUES && !batches.to.notes.is_null() {
+                if wanted.notes {
                     batches.note(start, if MASKED { there.into() } else { !rows.lost }, 0);
                 }
                 let hit =
@@ -109,9 +110,9 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VAL
                 // (Where nothing takes part, the first.)
                 let place = if MASKED { _mm512_maskz_mov_epi64(there, place) } else { place };
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+                let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
                 _mm512_storeu_epi64(index, place);
-                if VALUES && !values.is_null() && !rows.write(values) {
+                if wanted.values && !rows.write(values) {
                     batches.fetch_by(K::SIZE, start, ROWS, index);
                 }
             }
@@ -273,7 +274,7 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
+pub unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
     // SAFETY: the caller has AVX-512.
     unsafe {
         if LANES * K::SIZE >= 32 {

@@ -8,6 +8,11 @@ pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
     false
 }
 
+/// Nor do any share a vector.
+pub fn share(_: usize, _: usize) -> bool {
+    false
+}
+
 /// Nor these.
 pub fn pay_at_both_ends(_: usize, _: usize, _: usize) -> bool {
     false
