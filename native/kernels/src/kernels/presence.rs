@@ -3,7 +3,6 @@
 use crate::isa::Task;
 use crate::kernels::omit::Bits;
 use crate::kernels::outputs::UNKNOWN;
-use std::array;
 
 /// Elements that are looked at together.
 const PIECE: usize = 64;
@@ -52,7 +51,8 @@ impl Task for Presence<'_> {
                             16.. => down::<16>(row, step, rows.len(), to),
                             _ => down::<1>(row, step, rows.len(), to),
                         }
-                        if !to.contains(&0) {
+                        // (Not `contains`, which looks at a few bytes at a time.)
+                        if to.iter().fold(u8::MAX, |least, &there| least.min(there)) != 0 {
                             break;
                         }
                     }
@@ -85,7 +85,8 @@ unsafe fn down<const N: usize>(mask: *const u8, step: isize, rows: usize, to: &m
     for start in (0..to.len()).step_by(N) {
         // (What is looked at last overlaps what was looked at before.)
         let start = start.min(last);
-        let mut seen: [u8; N] = array::from_fn(|slice| to[start + slice]);
+        let mut seen = [0; N];
+        seen.copy_from_slice(&to[start..start + N]);
         for at in 0..rows {
             // SAFETY: the caller's.
             let row = unsafe { mask.wrapping_offset(step * at as isize).add(start).cast::<[u8; N]>().read_unaligned() };
@@ -198,7 +199,8 @@ impl Task for Count<'_> {
                     counts[1][at] += (piece[at] == UNKNOWN) as u8;
                 }
             }
-            let [mut zeros, mut ones] = counts.map(|counts| counts.map(usize::from).iter().sum::<usize>());
+            let sum = |counts: &[u8; PIECE]| counts.iter().map(|&count| count as usize).sum::<usize>();
+            let (mut zeros, mut ones) = (sum(&counts[0]), sum(&counts[1]));
             for &there in rest {
                 zeros += (there == 0) as usize;
                 ones += (there == UNKNOWN) as usize;
