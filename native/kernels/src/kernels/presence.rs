@@ -10,6 +10,9 @@ const PIECE: usize = 64;
 /// Rows after which it is seen whether there is an element in all slices.
 const ROWS: usize = 32;
 
+/// Bytes of rows that are looked at before those that follow: they stay in the cache.
+const GROUP: usize = 1 << 15;
+
 /// Notes in which slices a mask leaves an element, in a block of each.
 pub struct Presence<'a> {
     /// The byte of the block's first place in the mask, 0 where the element is left out; null where there is no mask.
@@ -43,16 +46,16 @@ impl Task for Presence<'_> {
                     }
                 }
                 (1, _) => {
-                    for start in (0..len).step_by(ROWS) {
-                        let rows = start..len.min(start + ROWS);
+                    let group = (GROUP / to.len()).next_multiple_of(ROWS);
+                    for start in (0..len).step_by(group) {
+                        let rows = start..len.min(start + group);
                         let row = mask.wrapping_offset(step * rows.start as isize);
                         match to.len() {
                             PIECE.. => down::<PIECE>(row, step, rows.len(), to),
                             16.. => down::<16>(row, step, rows.len(), to),
                             _ => down::<1>(row, step, rows.len(), to),
                         }
-                        // (Not `contains`, which looks at a few bytes at a time.)
-                        if to.iter().fold(u8::MAX, |least, &there| least.min(there)) != 0 {
+                        if !to.contains(&0) {
                             break;
                         }
                     }
@@ -75,7 +78,8 @@ impl Task for Presence<'_> {
     }
 }
 
-/// Notes slices that lie side by side, `N` at a time, of which there are as many at least.
+/// Notes slices that lie side by side, `N` at a time, of which there are as many at least, for as long as there is one without an
+/// element.
 ///
 /// # Safety
 /// The mask has so many rows.
@@ -87,10 +91,17 @@ unsafe fn down<const N: usize>(mask: *const u8, step: isize, rows: usize, to: &m
         let start = start.min(last);
         let mut seen = [0; N];
         seen.copy_from_slice(&to[start..start + N]);
-        for at in 0..rows {
-            // SAFETY: the caller's.
-            let row = unsafe { mask.wrapping_offset(step * at as isize).add(start).cast::<[u8; N]>().read_unaligned() };
-            (0..N).for_each(|slice| seen[slice] |= row[slice]);
+        for first in (0..rows).step_by(ROWS) {
+            for at in first..rows.min(first + ROWS) {
+                let row = mask.wrapping_offset(step * at as isize).wrapping_add(start).cast::<[u8; N]>();
+                // SAFETY: the caller's.
+                let row = unsafe { row.read_unaligned() };
+                (0..N).for_each(|slice| seen[slice] |= row[slice]);
+            }
+            // (Not `contains`, which looks at a few bytes at a time.)
+            if !seen.iter().fold(false, |any, &there| any | (there == 0)) {
+                break;
+            }
         }
         to[start..start + N].copy_from_slice(&seen);
     }

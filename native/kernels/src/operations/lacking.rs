@@ -7,29 +7,20 @@ use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionOffsets};
 use crate::operations::found::Found;
 use crate::operations::input::Omission;
-use crate::operations::plan::POSITIONS;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
 impl Found<'_> {
-    /// For each position of a tile 0 where no element takes part. (1 does not say that one does.)
+    /// Notes of the positions of a tile, of which nothing is noted yet, where an element takes part: 0 stays where none does. (1
+    /// does not say that one does.)
     ///
     /// # Safety
     /// The slices and their mask are readable.
     #[cold]
     #[inline(never)]
-    pub unsafe fn presence(
-        &self,
-        omission: &Omission,
-        at: ReductionOffsets,
-        strides: ReductionOffsets,
-        len: usize,
-    ) -> [u8; POSITIONS] {
-        let mut presence = [0; POSITIONS];
-        let to = &mut presence[..len];
+    pub unsafe fn presence(&self, omission: &Omission, at: ReductionOffsets, strides: ReductionOffsets, to: &mut [u8]) {
         if !omission.pattern.is_none() && self.input.swapped {
-            to.fill(1);
-            return presence;
+            return to.fill(1);
         }
         // What is broadcast is looked at once.
         let seen = |axis: &&ReductionAxis| !omission.pattern.is_none() || axis.strides.mask != 0;
@@ -57,7 +48,6 @@ impl Found<'_> {
             }
             walk.advance();
         }
-        presence
     }
 
     /// # Safety

@@ -6,6 +6,7 @@ use crate::kernels::outputs::UNKNOWN;
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 use crate::operations::found::{ALL, Found};
 use crate::operations::input::Omission;
+use crate::operations::plan::POSITIONS;
 use crate::operations::sink::Tile;
 use std::slice;
 use std::sync::atomic::Ordering;
@@ -38,7 +39,8 @@ impl Found<'_> {
             // A mask is looked at for all positions at once where many are unknown.
             let mut presence = ALL;
             if omission.is_of_mask() && MANY * unknown > tile.len {
-                presence = self.presence(omission, at, axis.strides, tile.len);
+                presence = [0; POSITIONS];
+                self.presence(omission, at, axis.strides, &mut presence[..tile.len]);
                 presence.iter_mut().zip(notes).for_each(|(there, note)| *there |= !is_unknown(note) as u8);
                 self.leave::<T>(at.output, axis.strides.output, &presence[..tile.len]);
             }
