@@ -169,7 +169,7 @@ MUTANTS = (
     ),
     Mutant(
         "the smallest of a short row stays the complement that it was compared as",
-        "native/kernels/src/kernels/batches/padded_both.rs",
+        "native/kernels/src/kernels/batches/padded_values.rs",
         "if K::SIZE == 1 { 0b1100 } else { 0b1111_0000 };",
         "if K::SIZE == 1 { 0b1100 } else { 0 };",
         ["test_masks.py"],

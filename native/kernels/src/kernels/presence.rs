@@ -2,13 +2,16 @@
 
 use crate::isa::Task;
 use crate::kernels::omit::Bits;
-use std::array;
+use crate::kernels::outputs::UNKNOWN;
 
 /// Elements that are looked at together.
 const PIECE: usize = 64;
 
 /// Rows after which it is seen whether there is an element in all slices.
 const ROWS: usize = 32;
+
+/// Bytes of rows that are looked at before those that follow: they stay in the cache.
+const GROUP: usize = 1 << 15;
 
 /// Notes in which slices a mask leaves an element, in a block of each.
 pub struct Presence<'a> {
@@ -43,8 +46,9 @@ impl Task for Presence<'_> {
                     }
                 }
                 (1, _) => {
-                    for start in (0..len).step_by(ROWS) {
-                        let rows = start..len.min(start + ROWS);
+                    let group = (GROUP / to.len()).next_multiple_of(ROWS);
+                    for start in (0..len).step_by(group) {
+                        let rows = start..len.min(start + group);
                         let row = mask.wrapping_offset(step * rows.start as isize);
                         match to.len() {
                             PIECE.. => down::<PIECE>(row, step, rows.len(), to),
@@ -74,7 +78,8 @@ impl Task for Presence<'_> {
     }
 }
 
-/// Notes slices that lie side by side, `N` at a time, of which there are as many at least.
+/// Notes slices that lie side by side, `N` at a time, of which there are as many at least, for as long as there is one without an
+/// element.
 ///
 /// # Safety
 /// The mask has so many rows.
@@ -84,11 +89,19 @@ unsafe fn down<const N: usize>(mask: *const u8, step: isize, rows: usize, to: &m
     for start in (0..to.len()).step_by(N) {
         // (What is looked at last overlaps what was looked at before.)
         let start = start.min(last);
-        let mut seen: [u8; N] = array::from_fn(|slice| to[start + slice]);
-        for at in 0..rows {
-            // SAFETY: the caller's.
-            let row = unsafe { mask.wrapping_offset(step * at as isize).add(start).cast::<[u8; N]>().read_unaligned() };
-            (0..N).for_each(|slice| seen[slice] |= row[slice]);
+        let mut seen = [0; N];
+        seen.copy_from_slice(&to[start..start + N]);
+        for first in (0..rows).step_by(ROWS) {
+            for at in first..rows.min(first + ROWS) {
+                let row = mask.wrapping_offset(step * at as isize).wrapping_add(start).cast::<[u8; N]>();
+                // SAFETY: the caller's.
+                let row = unsafe { row.read_unaligned() };
+                (0..N).for_each(|slice| seen[slice] |= row[slice]);
+            }
+            // (Not `contains`, which looks at a few bytes at a time.)
+            if !seen.iter().fold(false, |any, &there| any | (there == 0)) {
+                break;
+            }
         }
         to[start..start + N].copy_from_slice(&seen);
     }
@@ -176,19 +189,37 @@ impl<T: Bits> Task for Numbers<'_, T> {
     }
 }
 
-/// Counts the slices in which nothing takes part.
-pub struct Lacking<'a> {
-    /// 0 for each of them.
+/// Counts the slices in which nothing takes part, and those of which that is unknown.
+pub struct Count<'a> {
+    /// 0 for each slice in which nothing does, [`UNKNOWN`] for the others.
     pub presence: &'a [u8],
 }
 
-impl Task for Lacking<'_> {
-    type Output = usize;
+impl Task for Count<'_> {
+    type Output = (usize, usize);
     #[inline(always)]
-    unsafe fn run(self) -> usize {
-        let lacking = |piece: &[u8]| piece.iter().map(|&there| (there == 0) as u8).sum::<u8>() as usize;
-        let (whole, rest) = self.presence.as_chunks::<PIECE>();
-        whole.iter().map(|piece| lacking(piece)).sum::<usize>() + lacking(rest)
+    unsafe fn run(self) -> (usize, usize) {
+        let (mut lacking, mut unknown) = (0, 0);
+        // As many pieces as a byte counts.
+        for presence in self.presence.chunks(u8::MAX as usize * PIECE) {
+            let mut counts = [[0u8; PIECE]; 2];
+            let (whole, rest) = presence.as_chunks::<PIECE>();
+            for piece in whole {
+                for at in 0..PIECE {
+                    counts[0][at] += (piece[at] == 0) as u8;
+                    counts[1][at] += (piece[at] == UNKNOWN) as u8;
+                }
+            }
+            let sum = |counts: &[u8; PIECE]| counts.iter().map(|&count| count as usize).sum::<usize>();
+            let (mut zeros, mut ones) = (sum(&counts[0]), sum(&counts[1]));
+            for &there in rest {
+                zeros += (there == 0) as usize;
+                ones += (there == UNKNOWN) as usize;
+            }
+            lacking += zeros;
+            unknown += ones;
+        }
+        (lacking, unknown)
     }
 }
 

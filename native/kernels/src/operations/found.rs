@@ -68,13 +68,16 @@ impl Sink for Found<'_> {
             // SAFETY: the caller's promise.
             return unsafe { self.take_values(at, axis, &tile) };
         }
-        let (start, mut presence) = (at, None);
+        let (start, mut presence, mut looked) = (at, [0; POSITIONS], false);
         for number in 0..tile.len {
             // SAFETY: the caller's promise, at every position of the tile.
             unsafe {
                 let present = |omission: &Omission| {
-                    let found = || self.presence(omission, start, axis.strides, tile.len);
-                    presence.get_or_insert_with(found)[number] != 0
+                    if !looked {
+                        self.presence(omission, start, axis.strides, &mut presence[..tile.len]);
+                        looked = true;
+                    }
+                    presence[number] != 0
                 };
                 let found = self.mended(at, tile.index(number), present);
                 self.write(at.output, found);
@@ -137,8 +140,10 @@ impl Found<'_> {
             }
             let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
             if self.whole {
-                let presence = self.presence(omission, at, axis.strides, tile.len);
-                return self.leave::<T>(at.output, step, &presence[..tile.len]);
+                let mut presence = [0; POSITIONS];
+                self.presence(omission, at, axis.strides, &mut presence[..tile.len]);
+                self.leave::<T>(at.output, step, &presence[..tile.len]);
+                return;
             }
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);
             let doubtful = Doubtful { found, len: tile.len, flip, magnitude, limit, fill, open: ALL.as_ptr() };
@@ -150,7 +155,8 @@ impl Found<'_> {
                 return;
             }
             // Where nothing takes part, nothing has to be looked for.
-            let presence = self.presence(omission, at, axis.strides, tile.len);
+            let mut presence = [0; POSITIONS];
+            self.presence(omission, at, axis.strides, &mut presence[..tile.len]);
             self.leave::<T>(at.output, step, &presence[..tile.len]);
             let doubtful = Doubtful { open: presence.as_ptr(), ..doubtful };
             while from < tile.len {

@@ -2,34 +2,25 @@
 
 use crate::isa::dispatch;
 use crate::kernels::omit::{Bits, Pattern};
-use crate::kernels::presence::{Lacking, Leave, Numbers, Presence};
+use crate::kernels::presence::{Count, Leave, Numbers, Presence};
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionOffsets};
 use crate::operations::found::Found;
 use crate::operations::input::Omission;
-use crate::operations::plan::POSITIONS;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
 impl Found<'_> {
-    /// For each position of a tile 0 where no element takes part. (1 does not say that one does.)
+    /// Notes of the positions of a tile, of which nothing is noted yet, where an element takes part: 0 stays where none does. (1
+    /// does not say that one does.)
     ///
     /// # Safety
     /// The slices and their mask are readable.
     #[cold]
     #[inline(never)]
-    pub unsafe fn presence(
-        &self,
-        omission: &Omission,
-        at: ReductionOffsets,
-        strides: ReductionOffsets,
-        len: usize,
-    ) -> [u8; POSITIONS] {
-        let mut presence = [0; POSITIONS];
-        let to = &mut presence[..len];
+    pub unsafe fn presence(&self, omission: &Omission, at: ReductionOffsets, strides: ReductionOffsets, to: &mut [u8]) {
         if !omission.pattern.is_none() && self.input.swapped {
-            to.fill(1);
-            return presence;
+            return to.fill(1);
         }
         // What is broadcast is looked at once.
         let seen = |axis: &&ReductionAxis| !omission.pattern.is_none() || axis.strides.mask != 0;
@@ -57,7 +48,6 @@ impl Found<'_> {
             }
             walk.advance();
         }
-        presence
     }
 
     /// # Safety
@@ -88,17 +78,18 @@ impl Found<'_> {
         }
     }
 
-    /// Says of all positions of a tile, from one of the output on, where no element takes part, and counts them.
+    /// Says of all positions of a tile, from one of the output on, where no element takes part, and counts them; returns of how
+    /// many that is unknown.
     ///
     /// # Safety
     /// There is room for the results.
-    pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) {
+    pub unsafe fn leave<T: Bits>(&self, output: isize, step: isize, presence: &[u8]) -> usize {
         // SAFETY: nothing is asked of the caller.
-        let lacking = unsafe { dispatch(Lacking { presence }) };
+        let (lacking, unknown) = unsafe { dispatch(Count { presence }) };
         self.lacking.fetch_add(lacking, Ordering::Relaxed);
         let target = &self.target;
         if lacking == 0 {
-            return;
+            return unknown;
         }
         // SAFETY: the caller's.
         unsafe {
@@ -107,12 +98,14 @@ impl Found<'_> {
                     if to.is_null() { to } else { to.wrapping_offset(output * size) }
                 };
                 let values = at(target.values, size_of::<T>() as isize).cast::<T>();
-                return dispatch(Leave { presence, values, indices: at(target.indices, 8).cast() });
+                dispatch(Leave { presence, values, indices: at(target.indices, 8).cast() });
+                return unknown;
             }
             for (number, _) in presence.iter().enumerate().filter(|&(_, &there)| there == 0) {
                 self.write(output + step * number as isize, None);
             }
         }
+        unknown
     }
 
     /// The first (or last) element of a slice that takes part: an element came out that loses to all others, so that all

@@ -9,7 +9,6 @@ pub mod input;
 pub mod interleaved;
 pub mod lacking;
 pub mod line;
-pub mod masked_rows;
 pub mod masks;
 pub mod notes;
 pub mod onehot;

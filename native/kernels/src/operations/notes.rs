@@ -6,6 +6,7 @@ use crate::kernels::outputs::UNKNOWN;
 use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
 use crate::operations::found::{ALL, Found};
 use crate::operations::input::Omission;
+use crate::operations::plan::POSITIONS;
 use crate::operations::sink::Tile;
 use std::slice;
 use std::sync::atomic::Ordering;
@@ -30,15 +31,16 @@ impl Found<'_> {
         // SAFETY: the caller's.
         unsafe {
             let notes = slice::from_raw_parts(tile.notes, tile.len);
-            self.leave::<T>(at.output, axis.strides.output, notes);
-            let is_unknown = |&note: &u8| note == UNKNOWN;
-            if !notes.contains(&UNKNOWN) {
+            let unknown = self.leave::<T>(at.output, axis.strides.output, notes);
+            if unknown == 0 {
                 return;
             }
+            let is_unknown = |&note: &u8| note == UNKNOWN;
             // A mask is looked at for all positions at once where many are unknown.
             let mut presence = ALL;
-            if omission.is_of_mask() && MANY * notes.iter().filter(|note| is_unknown(note)).count() > tile.len {
-                presence = self.presence(omission, at, axis.strides, tile.len);
+            if omission.is_of_mask() && MANY * unknown > tile.len {
+                presence = [0; POSITIONS];
+                self.presence(omission, at, axis.strides, &mut presence[..tile.len]);
                 presence.iter_mut().zip(notes).for_each(|(there, note)| *there |= !is_unknown(note) as u8);
                 self.leave::<T>(at.output, axis.strides.output, &presence[..tile.len]);
             }

@@ -6,7 +6,7 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::batches::dispatch::{pay, pay_at_both_ends};
+use crate::kernels::batches::dispatch::{pay, pay_at_both_ends, share};
 use crate::kernels::descent::TILE;
 use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
@@ -168,10 +168,10 @@ impl<'a> Plan<'a> {
         let mask_copied = match form {
             Form::Columns { packed: false } => masked(&kept) && kept.strides.mask != 1,
             Form::Rows { packed: false } => masked(&reduced) && reduced.strides.mask != 1,
-            // Short rows follow one another in the mask as well.
+            // Rows of which several share a vector have to share one of the mask as well.
             Form::RowBatches { packed: false } => {
-                let gaps = kept.strides.mask != reduced.len as isize && short;
-                masked(&reduced) && (gaps || reduced.strides.mask != 1)
+                let shared = follow && share(size, reduced.len);
+                masked(&reduced) && (reduced.strides.mask != 1 || shared && kept.strides.mask != reduced.len as isize)
             }
             _ => false,
         };

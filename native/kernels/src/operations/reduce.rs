@@ -141,7 +141,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline]
     unsafe fn read_tile(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
-        let noted = self.blocks.note() && sinks[0].wants(true).notes;
+        let noted = self.is_noted(sinks[0]);
         let (mut values, mut index) = (false, false);
         let to = sinks.map(|sink| {
             let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants(noted));
@@ -176,7 +176,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         mut to: [Outputs; ENDS],
         sinks: [&impl Sink; ENDS],
     ) {
-        let noted = self.blocks.note() && sinks[0].wants(true).notes;
+        let noted = self.is_noted(sinks[0]);
         let mut notes = [[const { MaybeUninit::<u8>::uninit() }; POSITIONS + NOTES_SLACK]; ENDS];
         let mut values = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; VALUES]) }; ENDS];
         let mut index = [const { Aligned([const { MaybeUninit::<i64>::uninit() }; INDICES]) }; ENDS];
@@ -247,6 +247,11 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     fn is_plain(&self) -> bool {
         let plan = self.plan();
         plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
+    }
+
+    /// Whether it is of use to note what is found of a plain tile, and batches do.
+    fn is_noted(&self, sink: &impl Sink) -> bool {
+        self.blocks.note() && sink.wants(true).notes
     }
 
     /// Reduces some of the blocks of one tile into `states`.

@@ -37,25 +37,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ///
     /// # Safety
     /// As for [`row_batches`](Self::row_batches), of one end, or of values alone.
-    pub(super) unsafe fn row_batches_of(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
-        // SAFETY: the caller's.
-        unsafe {
-            match lines.mask.is_null() {
-                true => {
-                    self.row_batches_unmasked(ends, lines, rows, len);
-                    // What loses to all others may be there.
-                    ends.2[0].doubt(rows);
-                }
-                false => self.masked_rows(ends, lines, rows, len),
-            }
-        }
-    }
-
-    /// The same of rows under no mask.
-    ///
-    /// # Safety
-    /// As for [`row_batches_of`](Self::row_batches_of).
-    pub(super) unsafe fn row_batches_unmasked(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
+    pub(super) unsafe fn row_batches_of(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, last) = (element.size(), self.last());
         let mut done = 0;
@@ -86,6 +68,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 }
                 done += rest;
             }
+        }
+        if lines.mask.is_null() {
+            // What loses to all others may be there.
+            // SAFETY: the caller's; so many rows are noted, if they are.
+            unsafe { to[0].doubt(rows) };
         }
     }
 }

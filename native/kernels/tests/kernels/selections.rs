@@ -28,7 +28,10 @@ impl Draw {
         let rows = if rows * len > 8192 { 2 } else { rows };
         let (rows, len) = if random.below(4) == 0 { (len, rows) } else { (rows, len) };
         let share = random.pick(&[0, 1, 5, 9, 10]);
-        let mut mask: Vec<u8> = (0..rows * len).map(|_| u8::from(random.below(10) < share)).collect();
+        // (Any byte but 0 is true.)
+        let mut mask: Vec<u8> = (0..rows * len)
+            .map(|_| if random.below(10) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 })
+            .collect();
         mask.chunks_exact_mut(len).filter(|_| random.below(5) == 0).for_each(|row| row.fill(0));
         let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
         let omit = if floats.contains(&element) { random.pick(&[Omit::Nothing, Omit::Nan]) } else { Omit::Nothing };

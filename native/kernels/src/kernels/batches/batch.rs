@@ -19,7 +19,7 @@ pub const AHEAD: usize = 4096;
 
 /// Finds the extremum of each of several rows.
 pub struct Batches {
-    /// The rows, under no mask.
+    /// The rows, and their mask where there is one.
     pub lines: Lines,
     /// Number of rows.
     pub rows: usize,
@@ -29,30 +29,14 @@ pub struct Batches {
     pub element: ElementType,
     /// Whether the largest is wanted, or the smallest.
     pub largest: bool,
-    /// Whether NaN loses to all numbers; otherwise a batch with NaN is not done.
+    /// Whether NaN loses to all numbers, where there is no mask; otherwise a batch with NaN is not done.
     pub numbers: bool,
     /// Whether the last of equals wins.
     pub last: bool,
     /// Receives the extremum itself and its place in the row, but no key.
     pub to: Outputs,
-    /// Receives the extremum at the other end of the order, where that is wanted too: values alone. Else null.
+    /// Receives the extremum at the other end of the order, where that is wanted too: values alone, under no mask. Else null.
     pub other: *mut u8,
-}
-
-/// Copies rows under a mask, which follow one another in the copy; says whether an element that takes part is what stands in for
-/// those that do not.
-pub struct CopyRows {
-    /// The rows and their mask.
-    pub lines: Lines,
-    /// Number of rows, and elements of each.
-    pub rows: usize,
-    pub len: usize,
-    /// Bytes of an element.
-    pub size: usize,
-    /// What stands in for an element, as bits.
-    pub fill: u64,
-    /// Receives the copy.
-    pub to: *mut u8,
 }
 
 impl Batches {
@@ -98,8 +82,9 @@ impl Batches {
         }
     }
 
-    /// Whether the rows follow one another in memory.
+    /// Whether the rows follow one another in memory, and in the mask where there is one.
     pub fn follow(&self) -> bool {
-        self.lines.stride == (self.len * self.element.size()) as isize
+        let Lines { stride, mask, mask_stride, .. } = self.lines;
+        stride == (self.len * self.element.size()) as isize && (mask.is_null() || mask_stride == self.len as isize)
     }
 }

@@ -7,9 +7,11 @@ use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::batches::wanted::ask_for_room;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 impl Batches {
     /// Does the batches one after the other.
@@ -33,6 +35,8 @@ impl Batches {
     #[inline(always)]
     pub unsafe fn write_both<K: Kind>(&self, kind: K, start: usize, largest: __m512i, smallest: __m512i) {
         let (to, other) = (self.to.values.wrapping_add(start * K::SIZE), self.other.wrapping_add(start * K::SIZE));
+        ask_for_room(to, VECTOR);
+        ask_for_room(other, VECTOR);
         // SAFETY: the caller's.
         unsafe {
             if !kind.write(to, largest) {
@@ -51,7 +55,10 @@ impl Batches {
     #[cold]
     #[inline(never)]
     pub unsafe fn look_for(&self, start: usize, rows: usize, largest: bool, values: *mut u8) {
-        let (lines, to) = (self.lines.from(start as isize), Outputs { values, ..Outputs::NOTHING });
+        // (Of values alone batches would come here again.)
+        let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
+        let index = places.as_mut_ptr().cast();
+        let (lines, to) = (self.lines.from(start as isize), Outputs { values, index, ..Outputs::NOTHING });
         let one = Self { lines, rows, largest, to, other: std::ptr::null_mut(), ..*self };
         // SAFETY: the caller's. (No row is done where another thread has written NaN since: then it is any element.)
         unsafe { one.run() };

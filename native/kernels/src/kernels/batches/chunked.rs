@@ -4,8 +4,9 @@ use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
+use crate::kernels::batches::masked::present;
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
@@ -27,27 +28,41 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.places_alone(), self.last) {
-                (true, false) => self.in_chunks_of::<K, false, false>(kind),
-                (true, true) => self.in_chunks_of::<K, true, false>(kind),
-                (false, false) => self.in_chunks_of::<K, false, true>(kind),
-                (false, true) => self.in_chunks_of::<K, true, true>(kind),
+                (true, false) => self.in_chunks_of::<K, false, false, false>(kind),
+                (true, true) => self.in_chunks_of::<K, true, false, false>(kind),
+                (false, false) => self.in_chunks_of::<K, false, true, false>(kind),
+                (false, true) => self.in_chunks_of::<K, true, true, false>(kind),
+            }
+        }
+    }
+
+    /// The same of rows under a mask.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`].
+    pub unsafe fn in_chunks_under_mask<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.last {
+                false => self.in_chunks_of::<K, false, true, true>(kind),
+                true => self.in_chunks_of::<K, true, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`Batches::run`].
-    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+    unsafe fn in_chunks_of<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST, VALUES>(self, kind)),
-                2 => avx512::run(Chunked::<K, 2, LAST, VALUES>(self, kind)),
-                3 => avx512::run(Chunked::<K, 3, LAST, VALUES>(self, kind)),
-                4 => avx512::run(Chunked::<K, 4, LAST, VALUES>(self, kind)),
-                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES>(self, kind)),
-                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES>(self, kind)),
-                _ => avx512::run(Chunked::<K, 0, LAST, VALUES>(self, kind)),
+                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, MASKED>(self, kind)),
+                2 => avx512::run(Chunked::<K, 2, LAST, VALUES, MASKED>(self, kind)),
+                3 => avx512::run(Chunked::<K, 3, LAST, VALUES, MASKED>(self, kind)),
+                4 => avx512::run(Chunked::<K, 4, LAST, VALUES, MASKED>(self, kind)),
+                5 | 6 => avx512::run(Chunked::<K, 6, LAST, VALUES, MASKED>(self, kind)),
+                7 | 8 => avx512::run(Chunked::<K, 8, LAST, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Chunked::<K, 0, LAST, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -60,12 +75,13 @@ impl Batches {
     /// # Safety
     /// As for [`Batches::run`], of as many rows and results as the kind has in a batch.
     #[inline(always)]
-    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool>(
+    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(
         &self,
         kind: K,
+        wanted: Wanted,
         start_row: usize,
     ) -> bool {
-        let Outputs { values, index, .. } = self.results::<K, VALUES>(start_row);
+        let (values, index) = self.room::<VALUES>(wanted, start_row, K::ROWS, K::SIZE);
         let lines = self.lines.from(start_row as isize);
         let long = CHUNKS == 0;
         let vectors = if long { CHUNK } else { 1 };
@@ -80,9 +96,13 @@ impl Batches {
         unsafe {
             let worst = kind.worst();
             let row = |row: usize| lines.from(row as isize);
+            // Which of the elements of a vector are there.
+            let there = |row: Lines, at: usize| if MASKED { present(K::LANES, mask, row.mask.add(at)) } else { mask };
             let lanes = |row: Lines, at: usize| {
                 let from = row.data.add(at * K::SIZE);
-                if CHUNKS == 1 {
+                if MASKED {
+                    kind.lanes(K::load(worst, there(row, at), from))
+                } else if CHUNKS == 1 {
                     kind.lanes(K::load(worst, mask, from))
                 } else {
                     kind.lanes(_mm512_loadu_epi8(from.cast()))
@@ -96,6 +116,9 @@ impl Batches {
                 for chunk in 0..chunks {
                     let start = start(chunk);
                     prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + AHEAD));
+                    if MASKED {
+                        prefetch::<1>(from.mask.wrapping_add(start + AHEAD / K::SIZE));
+                    }
                     let mut best = lanes(from, start);
                     if CHUNKS != 1 {
                         unordered |= kind.unordered(best, best);
@@ -123,16 +146,19 @@ impl Batches {
                 pairs[at] = Join::WHOLE.pair::<K, true>(rows[0], rows[1]);
             }
             let extremes_of_rows = Join::WHOLE.all::<K, true>(pairs);
-            if VALUES && !self.to.notes.is_null() {
+            // Where each row is looked at under its mask, it is seen whether there is an element.
+            let seen = MASKED && !long;
+            if wanted.notes && !seen {
                 // (Narrow lanes fill four bytes, all alike: these are as large as they are.)
-                self.note(start_row, K::is_larger(extremes_of_rows, kind.losers()));
+                let larger = K::is_larger(extremes_of_rows, kind.losers());
+                self.note(start_row, larger, if MASKED { u64::MAX } else { 0 });
             }
-            let told = !VALUES || values.is_null() || kind.write(values, extremes_of_rows);
-            if VALUES && told && index.is_null() {
+            let told = !wanted.values || kind.write(values, extremes_of_rows);
+            if told && !wanted.index && !(wanted.notes && seen) {
                 return true;
             }
             let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-            let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+            let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
             // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
             let mut extremes = Aligned([0u8; VECTOR]);
             _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), extremes_of_rows);
@@ -140,10 +166,18 @@ impl Batches {
             for at in 0..K::ROWS {
                 let from = row(at);
                 let extreme = K::splat(extremes.add(at * K::SIZE.max(4)));
-                let hits_at = |at: usize| K::equal(mask, lanes(from, at), extreme);
+                // (What is left out needs no stand-in here.)
+                let hits_at = |at: usize| {
+                    let lanes = if MASKED {
+                        kind.lanes(_mm512_loadu_epi8(from.data.add(at * K::SIZE).cast()))
+                    } else {
+                        lanes(from, at)
+                    };
+                    K::equal(there(from, at), lanes, extreme)
+                };
                 let hits_in = |chunk: usize| match CHUNKS {
                     0 => K::equal(all, *best_of_chunks[at].as_ptr().cast::<__m512i>().add(chunk), extreme),
-                    1 => K::equal(mask, best_of_rows[at], extreme),
+                    1 => K::equal(there(from, 0), best_of_rows[at], extreme),
                     _ => hits_at(start(chunk)),
                 };
                 // From the end that loses ties; chosen without a branch, which nobody could predict.
@@ -162,8 +196,12 @@ impl Batches {
                         (place, hits) = if these != 0 { (at, these) } else { (place, hits) };
                     }
                 }
-                // Only rows of several single vectors are read again; the others are compared as they were read first.
-                let hits = if CHUNKS > 1 { hits | far_lane(mask, LAST) } else { hits };
+                if wanted.notes && seen {
+                    self.to.notes.add(start_row + at).write(if hits == 0 { 0 } else { u8::MAX });
+                }
+                // Only rows of several single vectors are read again; the others are compared as they were read first. Under a mask
+                // there may be none.
+                let hits = if CHUNKS > 1 || MASKED { hits | far_lane(mask, LAST) } else { hits };
                 index.add(at).write_unaligned((place + lane(hits, LAST)) as i64);
             }
             if !told {
@@ -175,17 +213,20 @@ impl Batches {
 }
 
 /// One batch after the other, their rows read in `CHUNKS` chunks.
-struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
-impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool> Task for Chunked<'_, K, CHUNKS, LAST, VALUES> {
+impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
+    for Chunked<'_, K, CHUNKS, LAST, VALUES, MASKED>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                if !batches.batch::<K, CHUNKS, LAST, VALUES>(kind, start) {
+                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, wanted, start) {
                     return start;
                 }
             }

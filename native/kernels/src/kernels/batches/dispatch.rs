@@ -9,8 +9,8 @@ use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, 
 use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::period::{COLUMNS, Periods};
 use crate::kernels::batches::{few, padded, spread};
-use crate::kernels::outputs::Outputs;
-use std::arch::x86_64::{_mm_movm_epi8, _mm_storeu_epi8};
+use crate::kernels::outputs::UNKNOWN;
+use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_storeu_epi8};
 
 /// Whether rows of `len` elements of `size` bytes, which may follow one another in memory, are faster in batches than
 /// transposed into columns or one by one.
@@ -21,11 +21,16 @@ pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
         _ => 32..4097,
     };
     rows >= ROWS
-        && (bytes.contains(&(len * size)) || follow && (few::serves(len) || padded::serves(size, len)))
+        && (bytes.contains(&(len * size)) || follow && share(size, len))
         && InstructionSet::current() == InstructionSet::Avx512
 }
 
-/// The same where both ends of the order are wanted, and no place: nothing is read twice then.
+/// Whether several rows of `len` elements of `size` bytes share a vector where they follow one another.
+pub fn share(size: usize, len: usize) -> bool {
+    few::serves(len) || padded::serves(size, len)
+}
+
+/// Whether rows are faster in batches where both ends of the order are wanted, and no place: nothing is read twice then.
 pub fn pay_at_both_ends(size: usize, rows: usize, len: usize) -> bool {
     size <= 2
         && rows >= ROWS
@@ -106,38 +111,41 @@ impl Batches {
     /// # Safety
     /// AVX-512 is in force, and there are as many rows and as many results as there are said to be.
     pub unsafe fn run(&self) -> usize {
-        debug_assert!(self.lines.mask.is_null() && (self.other.is_null() || !self.numbers));
+        let masked = !self.lines.mask.is_null();
+        debug_assert!(!self.numbers || !masked && self.other.is_null());
+        debug_assert!(!masked || self.other.is_null());
         // SAFETY: the caller's.
         unsafe {
             match self.other.is_null() {
+                true if masked => with_kind!(self.element, self.largest, false, kind => self.masked(kind)),
                 false => with_kind!(self.element, self.largest, false, kind => self.both(kind)),
                 true => with_any_kind!(self, kind => self.by(kind)),
             }
         }
     }
 
-    /// Where the results of a batch go: places alone, unless `VALUES`.
-    #[inline(always)]
-    pub fn results<K: Kind, const VALUES: bool>(&self, start: usize) -> Outputs {
-        match VALUES {
-            true => self.to.from(start, K::SIZE),
-            false => Outputs { index: self.to.index.wrapping_add(start), ..Outputs::NOTHING },
-        }
-    }
-
-    /// Notes of the rows of a batch, a bit each, which have more than what loses to all others.
+    /// Notes of the rows of a batch, a bit each, in which an element takes part for sure, and in which that is unknown.
     ///
     /// # Safety
     /// AVX-512 is in force, and there are such rows.
     #[inline(always)]
-    pub unsafe fn note(&self, start: usize, rows: u64) {
+    pub unsafe fn note(&self, start: usize, there: u64, unknown: u64) {
         // SAFETY: the caller's; there is room for what is written for rows beyond the batch.
-        unsafe { _mm_storeu_epi8(self.to.notes.add(start).cast(), _mm_movm_epi8(rows as u16)) };
+        unsafe {
+            let others = _mm_maskz_set1_epi8(unknown as u16, UNKNOWN as i8);
+            let notes = _mm_or_si128(_mm_movm_epi8(there as u16), others);
+            _mm_storeu_epi8(self.to.notes.add(start).cast(), notes);
+        }
     }
 
     /// Whether places alone are wanted.
     pub fn places_alone(&self) -> bool {
         self.to.values.is_null() && self.to.notes.is_null()
+    }
+
+    /// Whether values alone are wanted.
+    fn values_alone(&self) -> bool {
+        self.to.index.is_null() && self.to.notes.is_null()
     }
 
     /// Whether the rows are padded.
@@ -153,10 +161,29 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if self.are_padded() && self.rows >= spread::ROWS => self.padded(kind),
+                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => match self.values_alone() {
+                    true => self.padded_values(kind),
+                    false => self.padded(kind),
+                },
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),
+            }
+        }
+    }
+
+    /// The same of rows under a mask.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`].
+    unsafe fn masked<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match () {
+                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => self.padded_under_mask(kind),
+                () if self.rows < K::ROWS => 0,
+                () if self.follow() && few::serves(self.len) => self.few_under_mask(kind),
+                () => self.in_chunks_under_mask(kind),
             }
         }
     }
@@ -170,7 +197,7 @@ impl Batches {
         unsafe {
             match () {
                 () if self.rows < K::ROWS => 0,
-                () if self.are_padded() => self.padded_at_both_ends(kind),
+                () if K::SIZE <= 2 && self.are_padded() => self.padded_values(kind),
                 () if self.follow() && few::serves(self.len) => self.few_at_both_ends(kind),
                 () => self.in_chunks_at_both_ends(kind),
             }

@@ -6,7 +6,8 @@
 use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::outputs::Outputs;
+use crate::kernels::batches::masked::{present, present_rows};
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
@@ -62,24 +63,38 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.places_alone(), self.last) {
-                (true, false) => self.few_by_len::<K, false, false>(kind),
-                (true, true) => self.few_by_len::<K, true, false>(kind),
-                (false, false) => self.few_by_len::<K, false, true>(kind),
-                (false, true) => self.few_by_len::<K, true, true>(kind),
+                (true, false) => self.few_by_len::<K, false, false, false>(kind),
+                (true, true) => self.few_by_len::<K, true, false, false>(kind),
+                (false, false) => self.few_by_len::<K, false, true, false>(kind),
+                (false, true) => self.few_by_len::<K, true, true, false>(kind),
+            }
+        }
+    }
+
+    /// The same of rows under a mask, which follow one another in it as well.
+    ///
+    /// # Safety
+    /// As for [`few`](Self::few).
+    pub unsafe fn few_under_mask<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.last {
+                false => self.few_by_len::<K, false, true, true>(kind),
+                true => self.few_by_len::<K, true, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`few`](Self::few).
-    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => avx512::run(Few::<K, 2, LAST, VALUES>(self, kind)),
-                3 => avx512::run(Few::<K, 3, LAST, VALUES>(self, kind)),
-                4 => avx512::run(Few::<K, 4, LAST, VALUES>(self, kind)),
-                _ => avx512::run(Few::<K, FEW, LAST, VALUES>(self, kind)),
+                2 => avx512::run(Few::<K, 2, LAST, VALUES, MASKED>(self, kind)),
+                3 => avx512::run(Few::<K, 3, LAST, VALUES, MASKED>(self, kind)),
+                4 => avx512::run(Few::<K, 4, LAST, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Few::<K, FEW, LAST, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -102,17 +117,20 @@ impl Batches {
 }
 
 /// One batch after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
-impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for Few<'_, K, LEN, LAST, VALUES> {
+impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
+    for Few<'_, K, LEN, LAST, VALUES, MASKED>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Some(vectors) = read::<K, LEN>(batches, kind, start) else { return start };
+                let Some(vectors) = read::<K, LEN, MASKED>(batches, kind, start) else { return start };
                 // From the end whose ties win, so that "larger" is the only comparison.
                 let order = |step: usize| if LAST { LEN - 1 - step } else { step };
                 let mut best = column::<K, LEN>(&vectors, order(0));
@@ -123,16 +141,18 @@ impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool> Task for F
                     best = K::select(larger, lanes, best);
                     place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
                 }
-                if VALUES && !batches.to.notes.is_null() {
-                    batches.note(start, K::is_larger(best, K::widen(kind.losers())));
+                if wanted.notes {
+                    let found = K::is_larger(best, K::widen(kind.losers()));
+                    let there = if MASKED { rows::<K, LEN>(batches, start) } else { 0 };
+                    batches.note(start, found, there);
                 }
-                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
-                let told = !VALUES || values.is_null() || kind.write(values, best);
-                if VALUES && told && index.is_null() {
+                let (values, index) = batches.room::<VALUES>(wanted, start, K::WIDE, K::SIZE);
+                let told = !wanted.values || kind.write(values, best);
+                if told && !wanted.index {
                     continue;
                 }
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+                let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
                 if K::WIDE == 8 {
                     let low = _mm512_set1_epi64(u32::MAX.into());
                     _mm512_storeu_epi64(index, _mm512_and_si512(place, low));
@@ -161,7 +181,7 @@ impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Some(vectors) = read::<K, LEN>(batches, kind, start) else { return start };
+                let Some(vectors) = read::<K, LEN, false>(batches, kind, start) else { return start };
                 let mut largest = column::<K, LEN>(&vectors, 0);
                 let mut smallest = largest;
                 for at in 1..LEN {
@@ -181,16 +201,28 @@ impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
 /// # Safety
 /// AVX-512 is in force, and there are so many rows.
 #[inline(always)]
-unsafe fn read<K: Kind, const LEN: usize>(batches: &Batches, kind: K, start: usize) -> Option<[__m512i; LEN]> {
+unsafe fn read<K: Kind, const LEN: usize, const MASKED: bool>(
+    batches: &Batches,
+    kind: K,
+    start: usize,
+) -> Option<[__m512i; LEN]> {
     // SAFETY: the caller's.
     unsafe {
-        let Lines { data, .. } = batches.lines.from(start as isize);
+        let Lines { data, mask, .. } = batches.lines.from(start as isize);
         let mut vectors = [_mm512_setzero_si512(); LEN];
         let mut unordered = 0;
         for (at, vector) in vectors.iter_mut().enumerate() {
             let from = data.add(at * K::WIDE * K::SIZE);
             prefetch::<VECTOR>(from.wrapping_add(AHEAD));
-            let lanes = kind.lanes(K::read(from));
+            let elements = match MASKED {
+                false => K::read(from),
+                true => {
+                    let mask = mask.add(at * K::WIDE);
+                    prefetch::<1>(mask.wrapping_add(AHEAD / K::SIZE));
+                    K::load(kind.worst(), present(K::WIDE, u64::MAX, mask), from)
+                }
+            };
+            let lanes = kind.lanes(elements);
             unordered |= kind.unordered(lanes, lanes);
             *vector = K::widen(lanes);
         }
@@ -214,4 +246,16 @@ unsafe fn column<K: Kind, const LEN: usize>(vectors: &[__m512i; LEN], column: us
         }
     }
     gathered
+}
+
+/// In which rows of a batch an element takes part.
+///
+/// # Safety
+/// AVX-512 is in force, and there are so many rows under a mask.
+#[inline(always)]
+unsafe fn rows<K: Kind, const LEN: usize>(batches: &Batches, start: usize) -> u64 {
+    let Lines { mask, .. } = batches.lines.from(start as isize);
+    // SAFETY: the caller's.
+    let eight = |from: usize| unsafe { present_rows(LEN, mask.add(from * LEN)) << from };
+    (0..K::WIDE).step_by(8).fold(0, |rows, from| rows | eight(from))
 }

@@ -35,9 +35,11 @@ mod numbers;
 #[cfg(target_arch = "x86_64")]
 mod padded;
 #[cfg(target_arch = "x86_64")]
-mod padded_both;
+mod padded_values;
 pub mod period;
 #[cfg(target_arch = "x86_64")]
 mod periods;
 #[cfg(target_arch = "x86_64")]
 mod spread;
+#[cfg(target_arch = "x86_64")]
+mod wanted;

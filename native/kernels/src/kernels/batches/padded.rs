@@ -7,8 +7,9 @@
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, spread, together};
-use crate::kernels::outputs::Outputs;
+use crate::kernels::batches::masked::present;
+use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, spread, spread_in, spread_mask, together};
+use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -28,24 +29,41 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match (self.places_alone(), self.last) {
-                (true, false) => self.padded_by_len::<K, false, false>(kind),
-                (true, true) => self.padded_by_len::<K, true, false>(kind),
-                (false, false) => self.padded_by_len::<K, false, true>(kind),
-                (false, true) => self.padded_by_len::<K, true, true>(kind),
+                (true, false) => self.padded_by_len::<K, false, false, false>(kind),
+                (true, true) => self.padded_by_len::<K, true, false, false>(kind),
+                (false, false) => self.padded_by_len::<K, false, true, false>(kind),
+                (false, true) => self.padded_by_len::<K, true, true, false>(kind),
+            }
+        }
+    }
+
+    /// The same of rows under a mask, which follow one another in it as well.
+    ///
+    /// # Safety
+    /// As for [`padded`](Self::padded).
+    pub unsafe fn padded_under_mask<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.last {
+                false => self.padded_by_len::<K, false, true, true>(kind),
+                true => self.padded_by_len::<K, true, true, true>(kind),
             }
         }
     }
 
     /// # Safety
     /// As for [`padded`](Self::padded).
-    unsafe fn padded_by_len<K: Kind, const LAST: bool, const VALUES: bool>(&self, kind: K) -> usize {
+    unsafe fn padded_by_len<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(
+        &self,
+        kind: K,
+    ) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match (self.len > HALF, self.len.is_multiple_of(HALF)) {
-                (false, false) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES>(self, kind)),
-                (false, true) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES>(self, kind)),
-                (true, false) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES>(self, kind)),
-                (true, true) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES>(self, kind)),
+                (false, false) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES, MASKED>(self, kind)),
+                (false, true) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES, MASKED>(self, kind)),
+                (true, false) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES, MASKED>(self, kind)),
+                (true, true) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -53,41 +71,48 @@ impl Batches {
 
 /// One batch after the other, of rows that fill `LANES` lanes each once they are read: by themselves where they are `WHOLE`,
 /// else spread over them.
-struct Padded<'a, K, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool>(&'a Batches, K);
+struct Padded<'a, K, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool, const MASKED: bool>(
+    &'a Batches,
+    K,
+);
 
-impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool> Task
-    for Padded<'_, K, LANES, WHOLE, LAST, VALUES>
+impl<K: Kind, const LANES: usize, const WHOLE: bool, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
+    for Padded<'_, K, LANES, WHOLE, LAST, VALUES, MASKED>
 {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let wanted = Wanted::new::<VALUES>(batches);
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let Outputs { values, index, .. } = batches.results::<K, VALUES>(start);
+                let (values, index) = batches.room::<VALUES>(wanted, start, ROWS, K::SIZE);
                 let mut rows = Rows::<K, LANES, WHOLE>::new(batches, kind, start);
-                let low = rows.word::<VALUES>(0);
+                let low = rows.word::<VALUES, MASKED>(0);
                 // (Where eight bits are a row, each becomes a byte: to widen them would send them through memory.)
                 let hits = if LANES == 8 {
                     _mm512_movm_epi8(low)
                 } else {
-                    _mm512_cvtepu16_epi64(_mm_set_epi64x(rows.word::<VALUES>(64 / K::LANES) as i64, low as i64))
+                    _mm512_cvtepu16_epi64(_mm_set_epi64x(rows.word::<VALUES, MASKED>(64 / K::LANES) as i64, low as i64))
                 };
                 if rows.unordered != 0 {
                     return start;
                 }
-                if VALUES && !batches.to.notes.is_null() {
-                    batches.note(start, !rows.lost);
+                let there = _mm512_test_epi64_mask(hits, hits);
+                if wanted.notes {
+                    batches.note(start, if MASKED { there.into() } else { !rows.lost }, 0);
                 }
                 let hit =
                     if LAST { hits } else { _mm512_and_si512(hits, _mm512_sub_epi64(_mm512_setzero_si512(), hits)) };
                 let bit = _mm512_sub_epi64(_mm512_set1_epi64(63), _mm512_lzcnt_epi64(hit));
                 let place = if LANES == 8 { _mm512_srli_epi64::<3>(bit) } else { bit };
+                // (Where nothing takes part, the first.)
+                let place = if MASKED { _mm512_maskz_mov_epi64(there, place) } else { place };
                 let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-                let index = if VALUES && index.is_null() { places.as_mut_ptr().cast() } else { index };
+                let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
                 _mm512_storeu_epi64(index, place);
-                if VALUES && !values.is_null() && !rows.write(values) {
+                if wanted.values && !rows.write(values) {
                     batches.fetch_by(K::SIZE, start, ROWS, index);
                 }
             }
@@ -107,6 +132,8 @@ pub struct Rows<K, const LANES: usize, const WHOLE: bool> {
     step: usize,
     /// The next row.
     from: *const u8,
+    /// Its place in the mask, where there is one.
+    mask_from: *const u8,
     /// Not zero where a lane was NaN.
     pub unordered: u64,
     /// The extremes of all rows.
@@ -135,6 +162,7 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
             mask,
             step,
             from,
+            mask_from: batches.lines.mask.wrapping_add(start * batches.len),
             unordered: 0,
             extremes,
             noted: !batches.to.notes.is_null(),
@@ -157,6 +185,35 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
                 true => _mm512_loadu_epi8(from.cast()),
                 false => spread::<K>(_mm512_maskz_loadu_epi8(u64::MAX >> (VECTOR - self.step), from.cast()), self.len),
             })
+        }
+    }
+
+    /// The same under a mask, and which of them take part.
+    ///
+    /// # Safety
+    /// As for [`lanes`](Self::lanes).
+    #[inline(always)]
+    unsafe fn masked_lanes(&mut self) -> (__m512i, u64) {
+        // SAFETY: the caller's; no more is read than the rows and their mask.
+        unsafe {
+            let (from, mask) = (self.from, self.mask_from);
+            prefetch::<VECTOR>(from.wrapping_add(AHEAD));
+            prefetch::<1>(mask.wrapping_add(AHEAD / K::SIZE));
+            self.from = from.add(self.step);
+            self.mask_from = mask.add(self.step / K::SIZE);
+            let (worst, bytes) = (self.kind.worst(), u64::MAX >> (VECTOR - self.step));
+            let within = u64::MAX >> (VECTOR - self.step / K::SIZE);
+            match WHOLE {
+                true => {
+                    let there = present(K::LANES, u64::MAX, mask);
+                    (self.kind.lanes(K::load(worst, there, from)), there & self.mask)
+                }
+                false => {
+                    let there = spread_mask::<K>(_mm512_maskz_loadu_epi8(within, mask.cast()), self.len);
+                    let elements = _mm512_maskz_loadu_epi8(bytes, from.cast());
+                    (self.kind.lanes(spread_in::<K>(worst, there, elements, self.len)), there & self.mask)
+                }
+            }
         }
     }
 
@@ -186,16 +243,17 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
     /// # Safety
     /// As for [`lanes`](Self::lanes).
     #[inline(always)]
-    unsafe fn word<const VALUES: bool>(&mut self, first: usize) -> u64 {
+    unsafe fn word<const VALUES: bool, const MASKED: bool>(&mut self, first: usize) -> u64 {
         // SAFETY: the caller's.
         unsafe {
             let mut read = [_mm512_setzero_si512(); 2];
             let mut hits = 0;
             for at in 0..64 / K::LANES {
-                read[at] = self.lanes();
+                let there;
+                (read[at], there) = if MASKED { self.masked_lanes() } else { (self.lanes(), self.mask) };
                 let best = extreme::<K, LANES>(read[at]);
-                hits |= K::equal(self.mask, read[at], best) << (at * K::LANES);
-                if VALUES && self.noted {
+                hits |= K::equal(there, read[at], best) << (at * K::LANES);
+                if VALUES && !MASKED && self.noted {
                     let losers = self.kind.losers();
                     let lost = K::equal(self.mask, K::larger(best, losers), losers);
                     let row = u64::MAX / ((1 << LANES) - 1);
@@ -216,7 +274,7 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
+pub unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
     // SAFETY: the caller has AVX-512.
     unsafe {
         if LANES * K::SIZE >= 32 {

@@ -63,6 +63,45 @@ pub unsafe fn spread<K: Kind>(elements: __m512i, len: usize) -> __m512i {
     unsafe { permuted::<K>(&SPREAD[K::SIZE - 1][len], elements) }
 }
 
+/// The same where they are `there`; `other` lanes elsewhere.
+///
+/// # Safety
+/// AVX-512 with VBMI is in force.
+#[inline(always)]
+pub unsafe fn spread_in<K: Kind>(other: __m512i, there: u64, elements: __m512i, len: usize) -> __m512i {
+    // SAFETY: the caller has both.
+    unsafe {
+        let permutation = _mm512_loadu_epi8(SPREAD[K::SIZE - 1][len].as_ptr().cast());
+        match K::SIZE {
+            1 => _mm512_mask_permutexvar_epi8(other, there, permutation, elements),
+            _ => _mm512_mask_permutexvar_epi16(other, there as u32, permutation, elements),
+        }
+    }
+}
+
+/// Which lanes of rows of `len` elements take part once they are spread, given the bytes of a mask.
+///
+/// # Safety
+/// AVX-512 with VBMI is in force.
+#[inline(always)]
+pub unsafe fn spread_mask<K: Kind>(mask: __m512i, len: usize) -> u64 {
+    // SAFETY: the caller has both.
+    unsafe {
+        // (The first lanes of bytes are as many as those of two.)
+        let permutation = _mm512_loadu_epi8(SPREAD[0][len].as_ptr().cast());
+        match K::SIZE {
+            1 => {
+                let bytes = _mm512_permutexvar_epi8(permutation, mask);
+                _mm512_test_epi8_mask(bytes, bytes)
+            }
+            _ => {
+                let bytes = _mm256_permutexvar_epi8(_mm512_castsi512_si256(permutation), _mm512_castsi512_si256(mask));
+                _mm256_test_epi8_mask(bytes, bytes).into()
+            }
+        }
+    }
+}
+
 /// The vector of lanes of which each `LANES` are a row, taken together with those `before` it so that one vector holds all
 /// rows of a batch: its own rows go to the lane of their `number`.
 ///

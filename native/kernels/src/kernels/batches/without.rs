@@ -1,10 +1,15 @@
 //! Batches where there is no AVX-512: none.
 
-use crate::kernels::batches::batch::{Batches, CopyRows};
+use crate::kernels::batches::batch::Batches;
 use crate::kernels::batches::period::Periods;
 
 /// Never.
 pub fn pay(_: usize, _: usize, _: usize, _: bool) -> bool {
+    false
+}
+
+/// Nor do any share a vector.
+pub fn share(_: usize, _: usize) -> bool {
     false
 }
 
@@ -35,15 +40,5 @@ impl Batches {
     /// None is needed.
     pub unsafe fn run(&self) -> usize {
         0
-    }
-}
-
-impl CopyRows {
-    /// Batches alone ask for copies.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub unsafe fn run(self) -> bool {
-        unreachable!("there are no batches");
     }
 }

@@ -1,34 +1,37 @@
-//! Batches of rows of a few narrow elements, of which values at both ends of the order are wanted.
+//! Batches of rows of a few narrow elements, of which values alone are wanted, at one end of the order or at both.
 //!
 //! After one step half the lanes of a row suffice for each end, so that both go on in the same vector.
 
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::Batches;
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::padded::Rows;
+use crate::kernels::batches::padded::{Rows, extreme};
 use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, together};
+use crate::kernels::batches::wanted::ask_for_room;
 use std::arch::x86_64::*;
 
 impl Batches {
     /// Does the batches one after the other.
     ///
     /// # Safety
-    /// As for [`padded`](Self::padded), where both ends are wanted.
-    pub unsafe fn padded_at_both_ends<K: Kind>(&self, kind: K) -> usize {
+    /// As for [`padded`](Self::padded), where values alone are wanted.
+    pub unsafe fn padded_values<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match self.len {
-                ..=HALF => avx512_vbmi::run(Both::<K, HALF>(self, kind)),
-                _ => avx512_vbmi::run(Both::<K, MOST>(self, kind)),
+            match (self.len, self.other.is_null()) {
+                (..=HALF, true) => avx512_vbmi::run(Values::<K, HALF, false>(self, kind)),
+                (..=HALF, false) => avx512_vbmi::run(Values::<K, HALF, true>(self, kind)),
+                (_, true) => avx512_vbmi::run(Values::<K, MOST, false>(self, kind)),
+                (_, false) => avx512_vbmi::run(Values::<K, MOST, true>(self, kind)),
             }
         }
     }
 }
 
-/// One batch after the other, of which values at both ends are wanted.
-struct Both<'a, K, const LANES: usize>(&'a Batches, K);
+/// One batch after the other, of which values at one end are wanted, or at `BOTH`.
+struct Values<'a, K, const LANES: usize, const BOTH: bool>(&'a Batches, K);
 
-impl<K: Kind, const LANES: usize> Task for Both<'_, K, LANES> {
+impl<K: Kind, const LANES: usize, const BOTH: bool> Task for Values<'_, K, LANES, BOTH> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -36,39 +39,45 @@ impl<K: Kind, const LANES: usize> Task for Both<'_, K, LANES> {
         for start in batches.starts(ROWS) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
-                let (to, other) = (batches.to.from(start, K::SIZE).values, batches.other.add(start * K::SIZE));
+                let place = |to: *mut u8| to.wrapping_add(start * K::SIZE);
+                let (to, other) = (place(batches.to.values), place(batches.other));
+                ask_for_room(to, ROWS * K::SIZE);
                 let mut rows = Rows::<K, LANES, false>::new(batches, kind, start);
-                let mut both = _mm512_setzero_si512();
+                let mut found = _mm512_setzero_si512();
                 for number in 0..ROWS * LANES / K::LANES {
                     let lanes = rows.lanes();
                     rows.unordered |= kind.unordered(lanes, lanes);
-                    both = together::<K, LANES>(number, extremes::<K, LANES>(lanes), both);
+                    let best = if BOTH { extremes::<K, LANES>(lanes) } else { extreme::<K, LANES>(lanes) };
+                    found = together::<K, LANES>(number, best, found);
                 }
-                let both = gathered::<K, LANES>(both);
-                // Those at the other end are complements still.
-                let others = if K::SIZE == 1 { 0b1100 } else { 0b1111_0000 };
-                let both = _mm512_mask_xor_epi32(both, others, both, _mm512_set1_epi32(-1));
-                let (elements, untold) = (kind.elements(both), kind.untold(both));
+                let mut found = gathered::<K, LANES>(found);
+                if BOTH {
+                    // Those at the other end are complements still.
+                    let others = if K::SIZE == 1 { 0b1100 } else { 0b1111_0000 };
+                    found = _mm512_mask_xor_epi32(found, others, found, _mm512_set1_epi32(-1));
+                }
+                let (elements, untold) = (kind.elements(found), kind.untold(found));
                 if rows.unordered != 0 {
                     return start;
                 }
                 let low = _mm512_castsi512_si128(elements);
                 match K::SIZE {
-                    1 => {
-                        _mm_storel_epi64(to.cast(), low);
-                        _mm_storel_epi64(other.cast(), _mm_unpackhi_epi64(low, low));
-                    }
-                    _ => {
-                        _mm_storeu_epi8(to.cast(), low);
-                        _mm_storeu_epi8(other.cast(), _mm512_extracti32x4_epi32::<1>(elements));
-                    }
+                    1 => _mm_storel_epi64(to.cast(), low),
+                    _ => _mm_storeu_epi8(to.cast(), low),
                 }
                 let told = |lanes: u64| lanes & (u64::MAX >> (64 - ROWS)) == 0;
                 if !told(untold) {
                     batches.look_for(start, ROWS, batches.largest, to);
                 }
-                if !told(untold >> ROWS) {
-                    batches.look_for(start, ROWS, !batches.largest, other);
+                if BOTH {
+                    ask_for_room(other, ROWS * K::SIZE);
+                    match K::SIZE {
+                        1 => _mm_storel_epi64(other.cast(), _mm_unpackhi_epi64(low, low)),
+                        _ => _mm_storeu_epi8(other.cast(), _mm512_extracti32x4_epi32::<1>(elements)),
+                    }
+                    if !told(untold >> ROWS) {
+                        batches.look_for(start, ROWS, !batches.largest, other);
+                    }
                 }
             }
         }
