@@ -3,12 +3,16 @@
 use crate::isa::Task;
 use crate::kernels::omit::Bits;
 use crate::kernels::outputs::UNKNOWN;
+use crate::kernels::prefetch::prefetch;
 
 /// Elements that are looked at together.
 const PIECE: usize = 64;
 
 /// Rows after which it is seen whether there is an element in all slices.
 const ROWS: usize = 32;
+
+/// How many bytes ahead bytes far from one another are asked for.
+const AHEAD: usize = 4096;
 
 /// Bytes of rows that are looked at before those that follow: they stay in the cache.
 const GROUP: usize = 1 << 15;
@@ -62,8 +66,11 @@ impl Task for Presence<'_> {
                 }
                 (_, 0) => {
                     for (slice, to) in to.iter_mut().enumerate() {
+                        let mask = mask.wrapping_offset(stride * slice as isize);
+                        // (They may lie in as many lines of the cache.)
+                        prefetch::<1>(mask.wrapping_add(AHEAD));
                         // (Volatile: to bring bytes together for vectors takes longer.)
-                        *to |= mask.wrapping_offset(stride * slice as isize).read_volatile();
+                        *to |= mask.read_volatile();
                     }
                 }
                 _ => {

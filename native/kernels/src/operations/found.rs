@@ -140,9 +140,10 @@ impl Found<'_> {
             }
             let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
             if self.whole {
-                let mut presence = [0; POSITIONS];
-                self.presence(omission, at, axis.strides, &mut presence[..tile.len]);
-                self.leave::<T>(at.output, step, &presence[..tile.len]);
+                let mut room = [0; POSITIONS];
+                let presence = &mut room[..tile.len];
+                self.presence(omission, at, axis.strides, presence);
+                self.leave::<T>(at.output, step, presence);
                 return;
             }
             let [flip, magnitude, limit, fill] = [pattern.flip, pattern.magnitude, pattern.limit, *fill].map(T::new);

@@ -161,10 +161,12 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => match self.values_alone() {
-                    true => self.padded_values(kind),
-                    false => self.padded(kind),
-                },
+                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => {
+                    match self.values_alone() && self.rows >= K::ROWS {
+                        true => self.padded_values(kind),
+                        false => self.padded(kind),
+                    }
+                }
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),

@@ -3,10 +3,10 @@
 //! After one step half the lanes of a row suffice for each end, so that both go on in the same vector.
 
 use crate::isa::{Task, avx512_vbmi};
-use crate::kernels::batches::batch::Batches;
+use crate::kernels::batches::batch::{Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::padded::{Rows, extreme};
-use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, together};
+use crate::kernels::batches::spread::{HALF, MOST, gathered, together, value_rows};
 use crate::kernels::batches::wanted::ask_for_room;
 use std::arch::x86_64::*;
 
@@ -36,15 +36,16 @@ impl<K: Kind, const LANES: usize, const BOTH: bool> Task for Values<'_, K, LANES
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
-        for start in batches.starts(ROWS) {
+        let rows_of_a_batch = const { value_rows(K::SIZE) };
+        for start in batches.starts(rows_of_a_batch) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let place = |to: *mut u8| to.wrapping_add(start * K::SIZE);
                 let (to, other) = (place(batches.to.values), place(batches.other));
-                ask_for_room(to, ROWS * K::SIZE);
+                ask_for_room(to, VECTOR / 4);
                 let mut rows = Rows::<K, LANES, false>::new(batches, kind, start);
                 let mut found = _mm512_setzero_si512();
-                for number in 0..ROWS * LANES / K::LANES {
+                for number in 0..rows_of_a_batch * LANES / K::LANES {
                     let lanes = rows.lanes();
                     rows.unordered |= kind.unordered(lanes, lanes);
                     let best = if BOTH { extremes::<K, LANES>(lanes) } else { extreme::<K, LANES>(lanes) };
@@ -53,30 +54,22 @@ impl<K: Kind, const LANES: usize, const BOTH: bool> Task for Values<'_, K, LANES
                 let mut found = gathered::<K, LANES>(found);
                 if BOTH {
                     // Those at the other end are complements still.
-                    let others = if K::SIZE == 1 { 0b1100 } else { 0b1111_0000 };
-                    found = _mm512_mask_xor_epi32(found, others, found, _mm512_set1_epi32(-1));
+                    found = _mm512_mask_xor_epi32(found, 0b1111_0000, found, _mm512_set1_epi32(-1));
                 }
                 let (elements, untold) = (kind.elements(found), kind.untold(found));
                 if rows.unordered != 0 {
                     return start;
                 }
-                let low = _mm512_castsi512_si128(elements);
-                match K::SIZE {
-                    1 => _mm_storel_epi64(to.cast(), low),
-                    _ => _mm_storeu_epi8(to.cast(), low),
-                }
-                let told = |lanes: u64| lanes & (u64::MAX >> (64 - ROWS)) == 0;
+                _mm_storeu_epi8(to.cast(), _mm512_castsi512_si128(elements));
+                let told = |lanes: u64| lanes & (u64::MAX >> (64 - rows_of_a_batch)) == 0;
                 if !told(untold) {
-                    batches.look_for(start, ROWS, batches.largest, to);
+                    batches.look_for(start, rows_of_a_batch, batches.largest, to);
                 }
                 if BOTH {
-                    ask_for_room(other, ROWS * K::SIZE);
-                    match K::SIZE {
-                        1 => _mm_storel_epi64(other.cast(), _mm_unpackhi_epi64(low, low)),
-                        _ => _mm_storeu_epi8(other.cast(), _mm512_extracti32x4_epi32::<1>(elements)),
-                    }
-                    if !told(untold >> ROWS) {
-                        batches.look_for(start, ROWS, !batches.largest, other);
+                    ask_for_room(other, VECTOR / 4);
+                    _mm_storeu_epi8(other.cast(), _mm512_extracti32x4_epi32::<1>(elements));
+                    if !told(untold >> rows_of_a_batch) {
+                        batches.look_for(start, rows_of_a_batch, !batches.largest, other);
                     }
                 }
             }

@@ -7,6 +7,11 @@ use std::arch::x86_64::*;
 /// Rows of a batch.
 pub const ROWS: usize = 8;
 
+/// Rows of a batch of which values alone are wanted, of elements of `size` bytes: those fill a quarter of a vector.
+pub const fn value_rows(size: usize) -> usize {
+    VECTOR / 4 / size
+}
+
 /// Lanes of the longest row.
 pub const MOST: usize = 16;
 
@@ -44,10 +49,10 @@ const fn gathering(size: usize, lanes: usize) -> Permutation {
     let mut all = [0; VECTOR];
     let rows = VECTOR / size / lanes;
     let mut row = 0;
-    while row < ROWS {
+    while row < value_rows(size) {
         let lane = row % rows * lanes + row / rows;
         all[row * size] = lane as u8;
-        all[(ROWS + row) * size] = (lane + lanes / 2) as u8;
+        all[(value_rows(size) + row) * size] = (lane + lanes / 2) as u8;
         row += 1;
     }
     all
