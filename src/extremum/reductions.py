@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from extremum import _native, policy
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt, frontend
-from extremum.out import into
+from extremum.interop import Adopted, adopt
 from extremum.plain import reduced
 
-__all__ = ["Found", "Reduction", "arg", "index_type"]
+__all__ = ["Found", "Reduction", "adopted_for", "index_type"]
 
 _INT64 = np.dtype(np.int64)
 
@@ -59,7 +58,7 @@ class Reduction:
         how = (self.axis, self.keepdims, self.last, self.nan_policy, self.where)
         if not (ends := reduced(self.function, self.largest, x.array, *how, True, index)):
             return None
-        return tuple((self.wrap(x, value), None if place is None else self.wrap(x, place)) for value, place in ends)
+        return tuple(self.both(x, value, place) for value, place in ends)
 
     def find(
         self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
@@ -153,6 +152,10 @@ class Reduction:
         """Return a result that was found as an array of the caller's library."""
         assert result is not None
         return x.wrap(result, lambda: self.kept(x.array.ndim))
+
+    def both(self, x: Adopted, values: NDArray[Any] | None, indices: NDArray[Any] | None) -> tuple[Any, Any]:
+        """Return values, and indices where there are any, as arrays of the caller's library."""
+        return self.wrap(x, values), None if indices is None else self.wrap(x, indices)
 
     def axes(self, rank: int) -> tuple[int, ...]:
         """Return the axes that are reduced, ascending."""
@@ -260,45 +263,6 @@ def adopted_for(function: str, x: object) -> Adopted:
         return adopt(x)
     except ExtremumError as error:
         raise error.with_context(where=function) from None
-
-
-def arg(
-    function: str,
-    x: object,
-    axis: Any,
-    keepdims: bool,
-    select_last_index: bool,
-    dtype: Any,
-    out: Any,
-    nan_policy: Any,
-    where: Any,
-    default: Any,
-) -> Any:
-    """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
-    stated: Any = "propagate" if nan_policy is None else nan_policy
-    largest = (function == "argmax",)
-    whole = default is None or (type(default) is int and -1 <= default < 1 << 31)
-    if type(x) is np.ndarray and out is None and whole:
-        index = index_type(function, dtype)
-        how = (axis, keepdims, select_last_index, stated, where)
-        if ends := reduced(function, largest, x, *how, False, index, default=default):
-            return ends[0][1][()]
-    if (own := frontend(function, x)) is not None:
-        options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
-        return own(x, axis, **options, nan_policy=stated, where=where, default=default)
-    adopted = adopted_for(function, x)
-    plain = nan_policy is None and where is None and default is None and adopted.present is None
-    if plain and adopted.array.dtype.kind not in "mM":
-        run = _native.argmax if function == "argmax" else _native.argmin
-        result = run(adopted.array, axis, keepdims=keepdims, select_last_index=select_last_index, dtype=dtype, out=out)
-        if out is not None:
-            return result
-        return adopted.wrap(result, lambda: Reduction(function, largest, axis, keepdims).kept(adopted.array.ndim))
-    call = Reduction(function, largest, axis, keepdims, select_last_index, stated, where)
-    (found,) = call.find(adopted, False, index_type(function, dtype), None if default is None else (default,))
-    if out is not None:
-        return into(function, out, found.indices)
-    return call.wrap(adopted, found.indices)
 
 
 def index_type(function: str, dtype: Any) -> np.dtype[Any]:

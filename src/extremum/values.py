@@ -192,9 +192,8 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         how = (axis, keepdims, select_last_index, nan_policy, where)
         plain = type(x) is np.ndarray and out is None and default is None
         if plain and (ends := reduced(name, (largest,), x, *how, True, index)):
-            value, place = ends[0]
             # As NumPy does: a scalar in place of an array without dimensions.
-            return value[()] if index is None else ValuesIndices(value[()], place[()])
+            return ends[0][0][()] if index is None else ValuesIndices(ends[0][0][()], ends[0][1][()])
         if (own := frontend(name, x)) is not None:
             options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
             options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
@@ -203,13 +202,13 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         if out is not None and index is not None:
             raise ArgumentError(f"{name}: out receives values alone", remedy="leave out, or return_index, away")
         adopted = call.adopt(x)
-        if out is None and default is None and (ends := call.short(adopted, index)):
-            return ends[0][0] if index is None else ValuesIndices(*ends[0])
-        (found,) = call.find(adopted, True, index, None if default is None else (default,))
-        if out is not None:
-            return into(name, out, found.values)
-        values = call.wrap(adopted, found.values)
-        return values if index is None else ValuesIndices(values, call.wrap(adopted, found.indices))
+        ends = call.short(adopted, index) if out is None and default is None else None
+        if ends is None:
+            (found,) = call.find(adopted, True, index, None if default is None else (default,))
+            if out is not None:
+                return into(name, out, found.values)
+            ends = (call.both(adopted, found.values, found.indices),)
+        return ends[0][0] if index is None else ValuesIndices(*ends[0])
 
     end.__name__ = end.__qualname__ = name
     end.__doc__ = _TEXT.format(
@@ -282,23 +281,20 @@ def minmax(
     how = (axis, keepdims, select_last_index, nan_policy, where)
     if type(x) is np.ndarray and default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
         (low, place), (high, other) = ends
-        if index is None:
-            return MinMax(low[()], high[()])
-        return MinMaxIndices(low[()], high[()], place[()], other[()])
+        low, high = low[()], high[()]
+        return MinMax(low, high) if index is None else MinMaxIndices(low, high, place[()], other[()])
     if (own := frontend("minmax", x)) is not None:
         options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
         options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
         return own(x, axis, **options, index_dtype=index_dtype)
     call = Reduction("minmax", (False, True), *how)
     adopted = call.adopt(x)
-    if default is None and (ends := call.short(adopted, index)):
-        (low, place), (high, other) = ends
-        return MinMax(low, high) if index is None else MinMaxIndices(low, high, place, other)
     pair = default if isinstance(default, tuple) else (default, default)
     if len(pair) != 2:
         raise ArgumentError(f"minmax: default has {len(pair)} values", remedy="pass one, or a smallest and a largest")
-    found = call.find(adopted, True, index, None if default is None else pair)
-    values = (call.wrap(adopted, each.values) for each in found)
-    if index is None:
-        return MinMax(*values)
-    return MinMaxIndices(*values, *(call.wrap(adopted, each.indices) for each in found))
+    ends = call.short(adopted, index) if default is None else None
+    if ends is None:
+        found = call.find(adopted, True, index, None if default is None else pair)
+        ends = tuple(call.both(adopted, each.values, each.indices) for each in found)
+    (low, place), (high, other) = ends
+    return MinMax(low, high) if index is None else MinMaxIndices(low, high, place, other)

@@ -227,7 +227,7 @@ impl Call {
         out: Option<&Bound<'py, PyAny>>,
         [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
     ) -> PyResult<Bound<'py, PyAny>> {
-        static ARG: Function = Function::new("extremum.reductions", "arg");
+        static ARG: Function = Function::new("extremum.argreduce", "arg");
         let (keepdims, last) = (self.keepdims, self.last);
         ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
     }

@@ -6,6 +6,7 @@
 mod arg;
 mod array;
 mod axes;
+mod blocks;
 mod call;
 mod descriptor;
 mod dimensions;

@@ -3,140 +3,13 @@
 //! The system hands out large blocks page by page and clears each first, which takes longer than an operation that fills
 //! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
 
+use crate::blocks::{Block, HEAD, LEAST, keep, limit, set_limit, take};
 use crate::errors::{Kind, error};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_void};
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-/// Bytes of the smallest result whose memory is kept. NumPy asks for huge pages from here on.
-const LEAST: usize = 4 << 20;
-
-/// Bytes that are kept at most, unless somebody sets another limit.
-const MOST: usize = 128 << 20;
-
-/// Bytes in front of an array's memory, in which its block says how long it is: a line of the cache.
-const HEAD: usize = 64;
-
-/// Bytes of a huge page.
-const HUGE: usize = 2 << 20;
-
-/// A block of memory; dropped, it goes back to the system.
-struct Block {
-    start: NonNull<u8>,
-    capacity: usize,
-}
-
-// SAFETY: a block belongs to whoever has it.
-unsafe impl Send for Block {}
-
-impl Block {
-    /// A block of so many bytes; None where there is no memory for it.
-    fn new(capacity: usize) -> Option<Self> {
-        // SAFETY: a block is longer than nothing.
-        let start = NonNull::new(unsafe { alloc(Self::layout(capacity)?) })?;
-        #[cfg(target_os = "linux")]
-        // SAFETY: the whole huge pages of the block; the system may decline.
-        unsafe {
-            libc::madvise(start.as_ptr().cast(), capacity / HUGE * HUGE, libc::MADV_HUGEPAGE);
-        }
-        Some(Self { start, capacity })
-    }
-
-    fn layout(capacity: usize) -> Option<Layout> {
-        Layout::from_size_align(capacity, HUGE).ok()
-    }
-
-    /// The memory behind the head, for an array.
-    fn into_memory(self) -> *mut c_void {
-        // SAFETY: a block is longer than its head, and aligned for it.
-        unsafe {
-            self.start.cast::<usize>().write(self.capacity);
-            let memory = self.start.as_ptr().add(HEAD).cast();
-            std::mem::forget(self);
-            memory
-        }
-    }
-
-    /// The block of an array's memory.
-    ///
-    /// # Safety
-    /// The memory is that of a block, and nobody uses it afterwards but through this one.
-    unsafe fn of_memory(memory: *mut c_void) -> Self {
-        // SAFETY: the caller's.
-        unsafe {
-            let start = NonNull::new_unchecked(memory.cast::<u8>().sub(HEAD));
-            Self { start, capacity: start.cast::<usize>().read() }
-        }
-    }
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        let Some(layout) = Self::layout(self.capacity) else { unreachable!("it was made with this layout") };
-        // SAFETY: made so, and in nobody's use.
-        unsafe { dealloc(self.start.as_ptr(), layout) };
-    }
-}
-
-/// The memory of blocks that arrays gave back, null where there is none. (There is no lock here: one that another thread held
-/// during `fork` would stay locked in the child.)
-static KEPT: [AtomicPtr<c_void>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
-
-/// How many bytes they have.
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// How many they may have.
-static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
-
-/// Takes what is kept in a place.
-fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
-    let memory = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire))?;
-    // SAFETY: who takes it out has it alone.
-    let block = unsafe { Block::of_memory(memory.as_ptr()) };
-    BYTES.fetch_sub(block.capacity, Ordering::Relaxed);
-    Some(block)
-}
-
-/// Takes a block that has room for so many bytes, and no more than a quarter besides.
-fn take(bytes: usize) -> Option<Block> {
-    KEPT.iter().find_map(|place| {
-        let block = take_out(place)?;
-        if (bytes..=bytes + bytes / 4).contains(&block.capacity) {
-            return Some(block);
-        }
-        keep(block);
-        None
-    })
-}
-
-/// Keeps a block as far as the limit allows; others go for it.
-fn keep(block: Block) {
-    let (capacity, limit) = (block.capacity, LIMIT.load(Ordering::Relaxed));
-    if !(LEAST..=limit).contains(&capacity) {
-        return;
-    }
-    let rest = limit - capacity;
-    for place in &KEPT {
-        if BYTES.load(Ordering::Relaxed) <= rest {
-            break;
-        }
-        take_out(place);
-    }
-    BYTES.fetch_add(capacity, Ordering::Relaxed);
-    let memory = block.into_memory();
-    let puts = |place: &AtomicPtr<c_void>| {
-        place.compare_exchange(ptr::null_mut(), memory, Ordering::Release, Ordering::Relaxed).is_ok()
-    };
-    if !KEPT.iter().any(puts) {
-        BYTES.fetch_sub(capacity, Ordering::Relaxed);
-        // SAFETY: nobody else has seen it.
-        drop(unsafe { Block::of_memory(memory) });
-    }
-}
+use std::ptr;
 
 extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
     let Some(bytes) = size.checked_add(HEAD) else { return ptr::null_mut() };
@@ -274,7 +147,7 @@ fn made_of_block<'py>(
     bytes: usize,
     make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if bytes > LIMIT.load(Ordering::Relaxed) {
+    if bytes > limit() {
         return make();
     }
     let numpy = Numpy::get(py)?;
@@ -320,16 +193,11 @@ fn made_of_block<'py>(
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
-    let Ok(limit) = usize::try_from(n) else {
+    let Ok(bytes) = usize::try_from(n) else {
         let reason = format!("set_kept_memory: {n} is not a number of bytes");
         return Err(error(py, Kind::Argument, reason, None, Some("pass an integer of at least 0".into())));
     };
-    LIMIT.store(limit, Ordering::Relaxed);
-    for place in &KEPT {
-        if BYTES.load(Ordering::Relaxed) > limit {
-            take_out(place);
-        }
-    }
+    set_limit(bytes);
     Ok(())
 }
 
@@ -347,5 +215,5 @@ pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
 /// True
 #[pyfunction]
 pub fn get_kept_memory() -> usize {
-    LIMIT.load(Ordering::Relaxed)
+    limit()
 }

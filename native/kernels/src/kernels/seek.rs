@@ -66,7 +66,7 @@ pub unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(
     }
     if S::Element::HEAD.two_keys && !S::MASKED {
         // Most rows of bools end early: numbers of eight of them, the highest bits of which say which are true.
-        let (high, low) = (u64::MAX / 255 << 7, u64::MAX / 255 * 127);
+        let (high, low) = (u64::MAX / 255 * 128, u64::MAX / 255 * 127);
         for done in (0..FIRST).step_by(8) {
             let start = if last { len - 8 - done } else { done };
             // SAFETY: there are as many, a byte each.
