@@ -18,9 +18,9 @@ LAYERS = {
         "arg elementwise hardmax reduce settings",
         "axes index output",
         "array",
-        "operand dimensions",
+        "operand dimensions memory",
         "descriptor",
-        "errors work",
+        "blocks errors work",
         "call",
     ],
     "onnxruntime": [

@@ -4,10 +4,12 @@
 //! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
 
 use crate::blocks::{Block, HEAD, LEAST, keep, limit, set_limit, take};
+use crate::call::Function;
 use crate::errors::{Kind, error};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
@@ -107,9 +109,8 @@ static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 impl Numpy {
     fn get(py: Python<'_>) -> PyResult<&'static Self> {
         NUMPY.get_or_try_init(py, || {
-            // NumPy 2 has moved it.
-            let module = py.import("numpy._core.multiarray").or_else(|_| py.import("numpy.core.multiarray"))?;
-            let table = module.getattr("_ARRAY_API")?;
+            static TABLE: Function = Function::new("extremum.numpy_api", "table");
+            let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
             // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
             unsafe {
                 let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
