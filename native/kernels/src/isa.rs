@@ -134,6 +134,16 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
     }
 }
 
+/// Runs a task compiled for the baseline alone, where nothing wider is in force.
+///
+/// # Safety
+/// As for [`Task::run`].
+#[inline(always)]
+pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
+    // SAFETY: the caller's.
+    unsafe { run(task) }
+}
+
 /// Runs a task compiled for the baseline. In line it would be compiled again wherever tasks are dispatched, and the memory that
 /// it needs be asked for by all of them.
 ///

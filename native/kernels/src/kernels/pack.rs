@@ -3,7 +3,7 @@
 //! Byte-swapped elements, gaps between them and rows too short for a vector are all brought into the form
 //! that the other kernels read. A block is a few KiB; the whole input is never copied.
 
-use crate::isa::Task;
+use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::transpose::Square;
 
 /// Bytes of scratch memory that one block may fill.
@@ -19,6 +19,8 @@ pub struct Pack {
     pub inner: (usize, isize),
     /// Bytes of an element: 1, 2, 4 or 8.
     pub size: usize,
+    /// Whether `to` is scratch memory, which is in the cache.
+    pub scratch: bool,
     /// Whether the bytes of each element stand in the other order.
     pub swapped: bool,
     /// Receives the block.
@@ -35,50 +37,70 @@ pub fn pitch(inner: usize, size: usize) -> usize {
     (inner + lanes - 1) & !(lanes - 1)
 }
 
-impl Task for Pack {
+/// Packs two squares at once where `PAIRS`.
+struct Packing<const PAIRS: bool>(Pack);
+
+impl<const PAIRS: bool> Task for Packing<PAIRS> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        debug_assert!(matches!(self.size, 1 | 2 | 4 | 8));
-        debug_assert!(self.outer.0 < 2 || self.inner.0 * self.size <= self.step);
+        let Self(pack) = self;
+        debug_assert!(matches!(pack.size, 1 | 2 | 4 | 8));
+        debug_assert!(pack.outer.0 < 2 || pack.inner.0 * pack.size <= pack.step);
         // SAFETY: the caller vouches for the block and for the room in `to`.
         unsafe {
-            let turned = match self.size {
-                1 => self.turn::<u8>(),
-                2 => self.turn::<u16>(),
-                4 => self.turn::<u32>(),
-                _ => self.turn::<u64>(),
+            let turned = match pack.size {
+                1 => pack.turn::<u8, PAIRS>(),
+                2 => pack.turn::<u16, PAIRS>(),
+                4 => pack.turn::<u32, PAIRS>(),
+                _ => pack.turn::<u64, PAIRS>(),
             };
-            match (self.size, self.swapped) {
+            match (pack.size, pack.swapped) {
                 (1, _) | (_, false) if turned => {}
-                (1, _) => self.gather(|bits: u8| bits),
-                (2, false) => self.gather(|bits: u16| bits),
-                (4, false) => self.gather(|bits: u32| bits),
-                (_, false) => self.gather(|bits: u64| bits),
-                (2, true) if turned => self.mend(u16::swap_bytes),
-                (4, true) if turned => self.mend(u32::swap_bytes),
-                (_, true) if turned => self.mend(u64::swap_bytes),
-                (2, true) => self.gather(u16::swap_bytes),
-                (4, true) => self.gather(u32::swap_bytes),
-                (_, true) => self.gather(u64::swap_bytes),
+                (1, _) => pack.gather(|bits: u8| bits),
+                (2, false) => pack.gather(|bits: u16| bits),
+                (4, false) => pack.gather(|bits: u32| bits),
+                (_, false) => pack.gather(|bits: u64| bits),
+                (2, true) if turned => pack.mend(u16::swap_bytes),
+                (4, true) if turned => pack.mend(u32::swap_bytes),
+                (_, true) if turned => pack.mend(u64::swap_bytes),
+                (2, true) => pack.gather(u16::swap_bytes),
+                (4, true) => pack.gather(u32::swap_bytes),
+                (_, true) => pack.gather(u64::swap_bytes),
             }
         }
     }
 }
 
 impl Pack {
+    /// Packs the block.
+    ///
+    /// # Safety
+    /// The block may be read, and there is room in `to` for as many lines as are `step` bytes apart, each in whole vectors.
+    #[inline(never)]
+    pub unsafe fn run(self) {
+        // SAFETY: the caller's; wide instruction sets have AVX2, where there are pairs.
+        unsafe {
+            if InstructionSet::current().is_wide() {
+                dispatch_wide(Packing::<true>(self));
+            } else {
+                dispatch_narrow(Packing::<false>(self));
+            }
+        }
+    }
+
     /// Transposes a block whose outer axis is contiguous, where there is enough for vectors; says whether it did.
     ///
     /// # Safety
-    /// As for [`Task::run`]; `T` has the size of the elements.
+    /// As for [`run`](Self::run); `T` has the size of the elements, and there is AVX2 where `PAIRS`.
     #[inline(always)]
-    unsafe fn turn<T: Square>(&self) -> bool {
+    unsafe fn turn<T: Square, const PAIRS: bool>(&self) -> bool {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
         let turns = outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES;
         if turns {
             // SAFETY: inside the block, and the step leaves room for whole vectors.
-            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to, self.step) }
+            unsafe { T::transpose::<PAIRS>(self.data, inner_stride, inner, outer, self.to, self.step, self.scratch) }
         }
         turns
     }
@@ -86,7 +108,7 @@ impl Pack {
     /// Mends what has been turned, in its place: read from elsewhere, it would not be known to be apart.
     ///
     /// # Safety
-    /// As for [`Task::run`]; `T` has the size of the elements, which have been turned.
+    /// As for [`run`](Self::run); `T` has the size of the elements, which have been turned.
     #[inline(always)]
     unsafe fn mend<T: Copy>(&self, mend: impl Fn(T) -> T) {
         for row in 0..self.outer.0 {
@@ -99,7 +121,7 @@ impl Pack {
     }
 
     /// # Safety
-    /// As for [`Task::run`]; `T` has the size of the elements.
+    /// As for [`run`](Self::run); `T` has the size of the elements.
     #[inline(always)]
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
@@ -107,18 +129,38 @@ impl Pack {
         for row in 0..outer {
             let from = self.data.wrapping_offset(outer_stride * row as isize);
             let to = self.to.wrapping_add(row * self.step).cast::<T>();
-            if inner_stride == size_of::<T>() as isize {
-                for at in 0..inner {
-                    // SAFETY: inside the block.
-                    unsafe { to.add(at).write_unaligned(mend(from.cast::<T>().add(at).read_unaligned())) };
-                }
-            } else {
-                for at in 0..inner {
-                    let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
-                    // SAFETY: inside the block.
-                    unsafe { to.add(at).write_unaligned(mend(element.read_unaligned())) };
+            // What the compiler knows the stride of becomes vectors.
+            let size = size_of::<T>() as isize;
+            // SAFETY: inside the block.
+            unsafe {
+                if inner_stride == size {
+                    line(from, size, to, inner, &mend);
+                } else if inner_stride == -size {
+                    line(from, -size, to, inner, &mend);
+                } else if inner_stride == 2 * size {
+                    line(from, 2 * size, to, inner, &mend);
+                } else {
+                    for at in 0..inner {
+                        let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
+                        to.add(at).write_unaligned(mend(element.read_unaligned()));
+                    }
                 }
             }
+        }
+    }
+}
+
+/// Gathers a line of elements that are `stride` bytes apart, which the compiler knows.
+///
+/// # Safety
+/// The elements may be read, and as many be written.
+#[inline(always)]
+unsafe fn line<T: Copy>(from: *const u8, stride: isize, to: *mut T, len: usize, mend: impl Fn(T) -> T) {
+    for at in 0..len {
+        // SAFETY: the caller's. (An offset that might wrap would keep vectors away from strides of two.)
+        unsafe {
+            let element = from.offset(stride * at as isize).cast::<T>();
+            to.add(at).write_unaligned(mend(element.read_unaligned()));
         }
     }
 }

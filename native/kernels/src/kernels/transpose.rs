@@ -1,13 +1,15 @@
 //! Transposition: short rows become columns.
 //!
 //! Squares of 16-byte vectors are transposed by zipping: each of log2(lanes) rounds interleaves the first half of
-//! the vectors with the second. Zips of 16 bytes belong to the baseline of every architecture named here and
-//! need no wider registers.
+//! the vectors with the second. Zips of 16 bytes belong to the baseline of every architecture named here. Where registers are
+//! wider, two squares, one below the other, are transposed at once: what they become lies side by side.
 
 // An architecture without zips of 16 bytes uses the last implementation below; the tests hold the others there too.
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports, unused_macros))]
 
 use crate::kernels::cache_line::Aligned;
+#[cfg(target_arch = "x86_64")]
+use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
 use std::array::from_fn;
 
@@ -16,11 +18,21 @@ pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
 
-    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart.
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; in scratch
+    /// memory two squares at once where `PAIRS`.
     ///
     /// # Safety
-    /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares.
-    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize);
+    /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares. There is AVX2
+    /// where `PAIRS`.
+    unsafe fn transpose<const PAIRS: bool>(
+        from: *const u8,
+        stride: isize,
+        rows: usize,
+        len: usize,
+        to: *mut u8,
+        step: usize,
+        scratch: bool,
+    );
 }
 
 /// Bytes of a vector.
@@ -53,20 +65,24 @@ const BLOCK: usize = 16;
 /// # Safety
 /// As for [`Square::transpose`].
 #[inline(always)]
-unsafe fn by_squares<T: Zip, const N: usize>(
+unsafe fn by_squares<T: Paired, const N: usize, const PAIRS: bool>(
     from: *const u8,
     stride: isize,
     rows: usize,
     len: usize,
     to: *mut u8,
     step: usize,
+    scratch: bool,
 ) {
     // Squares with rows that may not be read in whole vectors are read from a copy.
     let whole_vectors = len.next_multiple_of(N) * size_of::<T>();
     let safe = rows_read_beyond(rows, stride, len * size_of::<T>(), whole_vectors);
     let whole = safe - safe % N;
-    // What is farther apart is finished first: the rows, or else the columns.
-    let block = if len > 4 * N && stride.unsigned_abs() > step { BLOCK } else { usize::MAX };
+    // Elsewhere vectors of pairs straddle two lines of the cache where those of one square do not.
+    let pairs = PAIRS && T::Two::PARTS > 1 && scratch;
+    // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
+    let far = len > 4 * N && stride.unsigned_abs() > step;
+    let block = if pairs || far { BLOCK.max(2 * N) } else { usize::MAX };
     let mut row = 0;
     while row < rows {
         let squares = block.min(whole - row.min(whole));
@@ -81,10 +97,10 @@ unsafe fn by_squares<T: Zip, const N: usize>(
                 // Columns that nobody asked for are not even computed.
                 match width {
                     _ if squares == 0 => rest::<T, N>(from, stride, height, to, step, width),
-                    ..=2 => strip::<T, N, 2>(from, stride, squares, to, step, width),
-                    3..=4 => strip::<T, N, 4>(from, stride, squares, to, step, width),
-                    5..=8 => strip::<T, N, 8>(from, stride, squares, to, step, width),
-                    _ => strip::<T, N, 16>(from, stride, squares, to, step, width),
+                    ..=2 => strip::<T, N, 2>(from, stride, squares, to, step, width, pairs),
+                    3..=4 => strip::<T, N, 4>(from, stride, squares, to, step, width, pairs),
+                    5..=8 => strip::<T, N, 8>(from, stride, squares, to, step, width, pairs),
+                    _ => strip::<T, N, 16>(from, stride, squares, to, step, width, pairs),
                 }
             }
             column += N;
@@ -96,17 +112,29 @@ unsafe fn by_squares<T: Zip, const N: usize>(
 /// Transposes a strip of whole squares and stores its first `width <= W` columns.
 ///
 /// # Safety
-/// The rows may be read in whole vectors, and `to` has room for `width` columns of whole squares.
+/// The rows may be read in whole vectors, and `to` has room for `width` columns of whole squares; there is AVX2 where `pairs`.
 #[inline(always)]
-unsafe fn strip<T: Zip, const N: usize, const W: usize>(
+unsafe fn strip<T: Paired, const N: usize, const W: usize>(
     from: *const u8,
     stride: isize,
     rows: usize,
     to: *mut u8,
     step: usize,
     width: usize,
+    pairs: bool,
 ) {
     let mut row = 0;
+    // (Where not all columns are asked for, most of the time is not spent here.)
+    if pairs && W >= N {
+        while row + 2 * N <= rows {
+            // SAFETY: the caller's.
+            unsafe {
+                let (from, to) = (from.offset(stride * row as isize), to.cast::<T>().add(row).cast());
+                square::<T::Two, N, W>(from, stride, to, step, width);
+            }
+            row += 2 * N;
+        }
+    }
     while row < rows {
         // SAFETY: the caller's.
         unsafe {
@@ -145,10 +173,11 @@ unsafe fn rest<T: Zip, const N: usize>(
     }
 }
 
-/// Transposes one square and stores its first `width <= W` columns.
+/// Transposes one square, or as many at once as a vector has parts, and stores its first `width <= W` columns.
 ///
 /// # Safety
-/// `N` rows may be read in whole vectors, and `to` has room for `width` columns of `N` elements.
+/// `N` rows of each square may be read in whole vectors, and `to` has room for `width` columns of as many elements; the zips may
+/// be done.
 #[inline(always)]
 unsafe fn square<T: Zip, const N: usize, const W: usize>(
     corner: *const u8,
@@ -159,7 +188,8 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let mut vectors: [T::Vector; N] = from_fn(|row| T::load(corner.offset(stride * row as isize)));
+        let mut vectors: [T::Vector; N] =
+            from_fn(|row| T::load(corner.offset(stride * row as isize), stride * N as isize));
         let mut lanes = N;
         while lanes > 1 {
             let previous = vectors;
@@ -171,21 +201,42 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
         }
         for column in 0..W.min(N) {
             if column < width {
-                T::store(to.add(column * step).cast(), vectors[column]);
+                T::store(to.add(column * step), vectors[column]);
             }
         }
     }
 }
 
+/// An element whose squares can be transposed two at once.
+trait Paired: Zip {
+    type Two: Zip;
+}
+
 macro_rules! squares {
     ($($type:ty, $lanes:literal;)*) => {$(
+        #[cfg(target_arch = "x86_64")]
+        impl Paired for $type {
+            type Two = Pair<$type>;
+        }
+        #[cfg(target_arch = "aarch64")]
+        impl Paired for $type {
+            type Two = $type;
+        }
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         impl Square for $type {
             const LANES: usize = $lanes;
             #[inline(always)]
-            unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize) {
+            unsafe fn transpose<const PAIRS: bool>(
+                from: *const u8,
+                stride: isize,
+                rows: usize,
+                len: usize,
+                to: *mut u8,
+                step: usize,
+                scratch: bool,
+            ) {
                 // SAFETY: the caller's.
-                unsafe { by_squares::<$type, $lanes>(from, stride, rows, len, to, step) }
+                unsafe { by_squares::<$type, $lanes, PAIRS>(from, stride, rows, len, to, step, scratch) }
             }
         }
     )*};
@@ -198,7 +249,15 @@ squares! { u8, 16; u16, 8; u32, 4; u64, 2; }
 impl<T: Copy> Square for T {
     const LANES: usize = 1;
     #[inline(always)]
-    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize) {
+    unsafe fn transpose<const PAIRS: bool>(
+        from: *const u8,
+        stride: isize,
+        rows: usize,
+        len: usize,
+        to: *mut u8,
+        step: usize,
+        _: bool,
+    ) {
         for row in 0..rows {
             for column in 0..len {
                 // SAFETY: the caller's.

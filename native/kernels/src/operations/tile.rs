@@ -5,7 +5,6 @@
 
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
-use crate::isa::dispatch;
 use crate::kernels::accumulate::{Lines, Passes, Start};
 use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::Pack;
@@ -203,9 +202,10 @@ impl Tile<'_> {
         if len == 1 {
             // Lines of one element are one line.
             let to = reserve(memory, self.rows * size);
-            let pack = Pack { data, outer: (1, 0), inner: (self.rows, step), size, swapped, to, step: 0 };
+            let pack =
+                Pack { data, outer: (1, 0), inner: (self.rows, step), size, scratch: true, swapped, to, step: 0 };
             // SAFETY: the caller's.
-            unsafe { dispatch(pack) };
+            unsafe { pack.run() };
             return Lines { data: to, step: size as isize };
         }
         let pitch = self.pitch();
@@ -216,7 +216,8 @@ impl Tile<'_> {
         let (data, step) = if downwards { (data.wrapping_offset(step * last as isize), -step) } else { (data, step) };
         // SAFETY: the caller's; there is a pitch for each row.
         unsafe {
-            dispatch(Pack { data, outer: (self.rows, step), inner: (len, stride), size, swapped, to, step: pitch })
+            let (outer, inner) = ((self.rows, step), (len, stride));
+            Pack { data, outer, inner, size, scratch: true, swapped, to, step: pitch }.run();
         };
         if downwards {
             Lines { data: to.wrapping_add(last * pitch), step: -(pitch as isize) }
@@ -250,7 +251,7 @@ impl Tile<'_> {
             if turned > 0 {
                 let (outer, inner) = ((self.len, size as isize), (turned, from.step));
                 let (data, to, step) = (from.data, output, stride as usize);
-                dispatch(Pack { data, outer, inner, size, swapped: false, to, step });
+                Pack { data, outer, inner, size, scratch: false, swapped: false, to, step }.run();
             }
             for row in turned..self.rows {
                 let from = from.data.wrapping_offset(from.step * row as isize);

@@ -18,13 +18,15 @@ use std::ptr;
 /// second-level cache with its operands. Each tile costs 170 ns, which shows in the shorter ones in the third-level cache.
 const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 
-/// Bytes of a tile in which arrays are turned, and of each stretch that is read or written from line to line: shorter ones
-/// come slowly from memory. Measured: 64 bytes at 6 GB/s, 512 at 25, no more with longer ones.
+/// Bytes of a tile in which arrays are turned, and lines of it where they are turned on the way in: what is read from line to line
+/// comes in stretches of a line of the cache or more, what is read along the lines in longer ones.
 const TURNED: usize = 1 << 16;
-const STRETCH: usize = 512;
+const LINES_IN: usize = 64;
 
-/// Lines of such a tile at most: those of single bytes are as many as they are long.
-const LINES: usize = 256;
+/// Bytes of each stretch that is written from line to line where the output is turned, and lines of such a tile at most: a line of
+/// the cache that is written in two parts comes and goes twice.
+const WRITTEN: usize = 512;
+const LINES_OUT: usize = 256;
 
 /// How the output is cut into tiles, and how each operand is read along their lines.
 pub struct Plan<'a> {
@@ -117,7 +119,8 @@ impl<'a> Plan<'a> {
         } else {
             // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
             let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
-            let (bytes, least) = if turns { (TURNED, (STRETCH / size).min(LINES).min(count)) } else { (SCRATCH, 1) };
+            let least = if contiguous_output { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
+            let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
             let tile = (bytes / size / least).min(inner.len);
             let rows = bytes / pitch(tile, size);
             // Squares are as high as a vector is long.
