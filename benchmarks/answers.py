@@ -130,10 +130,10 @@ def draw(case: Case) -> tuple[Array, dict[str, Array], dict[str, Array]]:
         missing[words][first] = x[first]
     masks = {words: drawn < share for words, share in MASKS.items()}
     if case.axis is not None:
-        masks["by the last axis"] = np.broadcast_to(masks["half"][(0,) * (x.ndim - 1)], shape)
-        masks["by the first axis"] = np.broadcast_to(
-            masks["half"][(slice(None), *(slice(0, 1),) * (x.ndim - 1))], shape
-        )
+        # Made anew, as a user has them: a view of the whole mask would lie as far apart as that does.
+        masks["by the last axis"] = np.broadcast_to(masks["half"][(0,) * (x.ndim - 1)].copy(), shape)
+        whole = masks["half"][(slice(None), *(slice(0, 1),) * (x.ndim - 1))].copy()
+        masks["by the first axis"] = np.broadcast_to(whole, shape)
     return x, missing, masks
 
 
