@@ -87,7 +87,9 @@ impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
                     let (one, other) = (batches.lines.from(row).data, batches.lines.from(row + 1).data);
                     let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
                     let (mut high, mut low) = ([a, b], [a, b]);
-                    unordered |= kind.unordered(a, b);
+                    if !K::NAN_IS_EXTREME {
+                        unordered |= kind.unordered(a, b);
+                    }
                     // The last vector overlaps the one before: an extremum does not mind reading an element twice.
                     for from in (K::LANES..if ONE { 0 } else { len }).step_by(K::LANES) {
                         let from = from.min(len - K::LANES) * K::SIZE;
@@ -95,15 +97,21 @@ impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
                         let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
                         high = [K::larger(a, high[0]), K::larger(b, high[1])];
                         low = [K::smaller(a, low[0]), K::smaller(b, low[1])];
-                        unordered |= kind.unordered(a, b);
+                        if !K::NAN_IS_EXTREME {
+                            unordered |= kind.unordered(a, b);
+                        }
                     }
                     largest[at] = join.pair::<K, true>(high[0], high[1]);
                     smallest[at] = join.pair::<K, false>(low[0], low[1]);
                 }
+                let (largest, smallest) = (join.all::<K, true>(largest), join.all::<K, false>(smallest));
+                if K::NAN_IS_EXTREME {
+                    unordered = kind.unordered(largest, smallest);
+                }
                 if unordered != 0 {
                     return start;
                 }
-                batches.write_both(kind, start, join.all::<K, true>(largest), join.all::<K, false>(smallest));
+                batches.write_both(kind, start, largest, smallest);
             }
         }
         batches.rows

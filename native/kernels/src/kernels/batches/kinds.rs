@@ -116,6 +116,7 @@ integers! {
 
 impl Kind for Float16Bits {
     const SIZE: usize = 2;
+    const NAN_IS_EXTREME: bool = true;
     #[inline(always)]
     unsafe fn worst(self) -> __m512i {
         // SAFETY: the caller has AVX-512.
