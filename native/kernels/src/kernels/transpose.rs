@@ -18,8 +18,7 @@ pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
 
-    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; in scratch
-    /// memory two squares at once where `PAIRS`.
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; by two where `PAIRS`.
     ///
     /// # Safety
     /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares. There is AVX2
