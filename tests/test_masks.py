@@ -112,3 +112,24 @@ def test_an_array_is_read_once_where_slices_are_empty(monkeypatch, default):
     found = ex.argmax(np.array([[1, 2], [3, 4]]), 1, where=there, default=default)
     assert (found.tolist(), len(calls)) == ([1, default], 1)
     assert ex.argmax(np.ones(2), where=[False, False], default=default) == default
+
+
+@pytest.mark.parametrize("element", ["int8", "uint8", "int16", "float16", "float32", "int64"])
+@pytest.mark.parametrize("order", [Order.MAX, Order.MIN])
+@pytest.mark.usefixtures("instruction_set")
+def test_elements_that_lose_to_all_others_are_told_from_none(element, order):
+    random = np.random.default_rng(5)
+    function = ex.argmax if order is Order.MAX else ex.argmin
+    limits = np.iinfo(element) if np.dtype(element).kind in "iu" else np.finfo(element)
+    worst = -np.inf if np.dtype(element).kind == "f" else limits.min
+    if order is Order.MIN:
+        worst = np.inf if np.dtype(element).kind == "f" else limits.max
+    # As many rows as one-byte row numbers tell apart, one fewer and one more, among others.
+    for rows, last in product([1, 2, 7, 8, 9, 20, 254, 255, 256, 257, 600], [False, True]):
+        x = np.full((rows, 140), worst, element)
+        x[:, 100:] = random.integers(0, 3, (rows, 40))
+        mask = random.random(x.shape) < 1.5 / rows
+        tie = Tie.LAST if last else Tie.FIRST
+        indices = reference.find(x, order, (0,), tie, where=mask)[1]
+        found = function(x, 0, keepdims=True, select_last_index=last, where=mask, default=-1)
+        np.testing.assert_array_equal(found, indices, err_msg=f"{rows} rows")

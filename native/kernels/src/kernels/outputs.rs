@@ -12,7 +12,7 @@ pub struct Outputs {
     pub values: *mut u8,
     /// Receives its place along the reduced axis. Alignment is not needed.
     pub index: *mut i64,
-    /// Receives what is noted of each slice, and [`NOTES_SLACK`] bytes more. Batches alone know.
+    /// Receives what is noted of each slice, and [`NOTES_SLACK`] bytes more. Batches know, and columns under a mask.
     pub notes: *mut u8,
 }
 

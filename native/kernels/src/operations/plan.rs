@@ -181,10 +181,10 @@ impl<'a> Plan<'a> {
         let (tile, chunk) = match form {
             Form::Columns { packed: false } if mask_copied => {
                 // Half as wide, since the results of each block are combined.
-                (POSITIONS / 2, rows_of_a_block(size).min(MASK_SCRATCH / (POSITIONS / 2)))
+                (POSITIONS / 2, rows_of_a_block(size, true).min(MASK_SCRATCH / (POSITIONS / 2)))
             }
             Form::Columns { packed: false } => {
-                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) })
+                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size, demand.omits) })
             }
             Form::Rows { packed: false } | Form::RowBatches { packed: false } if mask_copied => {
                 let chunk = reduced.len.min(MASK_SCRATCH);
@@ -200,7 +200,7 @@ impl<'a> Plan<'a> {
                 (fit(scratch, size) / pitch(chunk, size), chunk)
             }
             Form::Gapped(step) => (POSITIONS, SPAN / step),
-            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
+            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size, false)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
@@ -209,7 +209,7 @@ impl<'a> Plan<'a> {
             plan.split(tasks);
         }
         if whole && plan.blocks() > 1 {
-            plan.chunk = plan.chunk.min(rows_of_a_block(size));
+            plan.chunk = plan.chunk.min(rows_of_a_block(size, demand.omits));
         }
         plan
     }
@@ -278,11 +278,12 @@ fn whole_vectors(len: usize, size: usize) -> usize {
     len & !(fit(16, size) - 1)
 }
 
-/// How many rows the narrow indices of an element of `size` bytes tell apart.
-fn rows_of_a_block(size: usize) -> usize {
-    match size {
+/// How many rows the narrow indices of an element of `size` bytes tell apart, beside a row that is none where elements are left out.
+fn rows_of_a_block(size: usize, omits: bool) -> usize {
+    let rows = match size {
         1 => u8::ROWS,
         2 => u16::ROWS,
         _ => u32::ROWS,
-    }
+    };
+    rows - omits as usize
 }

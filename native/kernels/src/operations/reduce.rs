@@ -249,9 +249,10 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
     }
 
-    /// Whether it is of use to note what is found of a plain tile, and batches do.
+    /// Whether it is of use to note what is found of a plain tile, and its kernel does.
     fn is_noted(&self, sink: &impl Sink) -> bool {
-        self.blocks.note() && sink.wants(true).notes
+        let wants = sink.wants(true);
+        wants.notes && self.blocks.note(wants.index)
     }
 
     /// Reduces some of the blocks of one tile into `states`.
