@@ -156,6 +156,17 @@ def test_another_index_type_is_refused(order, dtype):
     assert text == f"arg{order.value}: index type {np.dtype(dtype)} is not one of int64, int32, uint64, uint32"
 
 
+@pytest.mark.parametrize("dtype", ["no type", 3, [1], object, ">i8", ArgumentError], ids=str)
+def test_what_is_no_index_type_is_refused_by_every_function(order, dtype):
+    arg, both = FUNCTIONS[order], getattr(extremum, order.value)
+    for x in (X, X.tolist()):
+        text = refusal(ElementTypeError, arg, x, dtype=dtype)
+        assert text.endswith(" is not one of int64, int32, uint64, uint32")
+        options = {"return_index": True, "index_dtype": dtype}
+        assert refusal(ElementTypeError, both, x, **options) == text.removeprefix("arg")
+        assert refusal(ElementTypeError, extremum.minmax, x, **options).startswith("minmax: index type ")
+
+
 class TestIndexTooLarge:
     """Blocks beyond 32-bit indices, made of one element or a few through zero strides."""
 

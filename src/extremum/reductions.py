@@ -53,12 +53,13 @@ class Reduction:
 
     def short(self, x: Adopted, index: np.dtype[Any] | None) -> tuple[tuple[Any, Any], ...] | None:
         """Return values and indices as the caller's library has them, where the short way finds them; else None."""
-        if x.present is not None:
+        # (Of NumPy's own arrays the caller has asked already.)
+        if x.present is not None or x.library == "numpy":
             return None
         how = (self.axis, self.keepdims, self.last, self.nan_policy, self.where)
         if not (ends := reduced(self.function, self.largest, x.array, *how, True, index)):
             return None
-        return tuple(self.both(x, value, place) for value, place in ends)
+        return tuple(self.both(x, value, None if index is None else place) for value, place in ends)
 
     def find(
         self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
@@ -267,11 +268,15 @@ def adopted_for(function: str, x: object) -> Adopted:
 
 def index_type(function: str, dtype: Any) -> np.dtype[Any]:
     """Return the type of indices that a caller names."""
-    index = _INT64 if dtype is None else np.dtype(dtype)
-    # (To ask for a name takes a microsecond.)
-    if index is _INT64 or (index.name in ("int64", "int32", "uint64", "uint32") and index.isnative):
+    given: Any = dtype
+    try:
+        given = index = _INT64 if dtype is None else np.dtype(dtype)
+    except (TypeError, ValueError):
+        # A type of another library, as PyTorch's are, or none at all.
+        index = None
+    if index is _INT64 or (index is not None and index.kind in "iu" and index.itemsize >= 4 and index.isnative):
         return index
     raise ElementTypeError(
-        f"{function}: index type {index} is not one of int64, int32, uint64, uint32",
+        f"{function}: index type {given} is not one of int64, int32, uint64, uint32",
         remedy="use dtype=int64, the default",
     )

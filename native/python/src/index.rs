@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::axes::Axes;
-use crate::call::{Function, text};
+use crate::call::Function;
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::errors::{Kind, error};
 use extremum_kernels::{ElementType, IndexType};
@@ -52,17 +52,11 @@ impl<'py> Index<'py> {
                 return Ok(Self { elements, descriptor });
             }
         }
-        static DTYPE: Function = Function::new("numpy", "dtype");
-        let descriptor = DTYPE.call(py, (dtype,))?;
-        let descriptor = descriptor.cast_into::<PyArrayDescr>()?.into_any();
+        static INDEX_TYPE: Function = Function::new("extremum.reductions", "index_type");
+        let descriptor = INDEX_TYPE.call(py, (function, dtype))?.cast_into::<PyArrayDescr>()?.into_any();
         // SAFETY: it is a descriptor, and alive.
-        let elements = unsafe { describe(descriptor.as_ptr().cast()) };
-        let fits = |elements: &Elements| !elements.swapped && kernel(elements.element).is_some();
-        if let Some(elements) = elements.filter(fits) {
-            return Ok(Self { elements, descriptor });
-        }
-        let reason = format!("{function}: index type {} is not one of int64, int32, uint64, uint32", text(&descriptor));
-        Err(error(py, Kind::ElementType, reason, None, Some("use dtype=int64, the default".into())))
+        let elements = unsafe { describe(descriptor.as_ptr().cast()) }.expect("a type of indices");
+        Ok(Self { elements, descriptor })
     }
 }
 
