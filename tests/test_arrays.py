@@ -158,3 +158,24 @@ class DLPackOfBfloat16(DLPack):
 
     def __array__(self, dtype=None, copy=None):
         return self.x
+
+
+def test_a_result_owns_its_memory():
+    x = np.random.default_rng(0).random((4, 5))
+    mask = x > 0.5
+    results = [
+        extremum.argmax(x, 1),
+        extremum.argmax(x, 1, where=mask, default=-1),
+        extremum.max(x, 1),
+        *extremum.max(x, 1, return_index=True),
+        *extremum.minmax(x, 1, return_index=True),
+        extremum.max(x, 1, where=mask, default=0),
+        extremum.max(x.tolist(), 1),
+        extremum.maximum(x, x),
+        extremum.maximum(x, 1),
+        extremum.maximum(x, np.arange(5)),
+        extremum.maximum(x, x.T.copy().T, nan_policy="omit"),
+        extremum.hardmax(x),
+        extremum.hardmax(x, where=mask),
+    ]
+    assert all(result.flags.owndata for result in results)

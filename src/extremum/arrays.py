@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.missing import refuse_missing
 
-__all__ = ["as_array", "as_element", "as_output", "copy", "is_bfloat16", "refuse_device", "refuse_own_rules"]
+__all__ = [
+    "as_array",
+    "as_element",
+    "as_output",
+    "as_result",
+    "copy",
+    "is_bfloat16",
+    "refuse_device",
+    "refuse_own_rules",
+]
 
 # What every floating-point type can hold: the largest number of float16, the narrowest.
 _LEAST_LIMIT = 65504.0
@@ -48,6 +57,12 @@ def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
     except ExtremumError as error:
         raise error.with_context(where=function) from None
     return x
+
+
+def as_result(result: NDArray[Any]) -> Any:
+    """Return a result as NumPy's own functions do: a scalar in place of an array without dimensions."""
+    # (Not a view of the array: a result owns its memory.)
+    return result if result.ndim else result[()]
 
 
 def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:

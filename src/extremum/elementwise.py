@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native, policy
-from extremum.arrays import as_element, refuse_own_rules
+from extremum.arrays import as_element, as_result, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, frontend, one_library
 from extremum.out import into
@@ -134,7 +134,7 @@ def _computed(
         if result.size:
             for *parts, piece in pieces:
                 _compare(function, parts, omit, piece)
-    return result[()] if out is None else out
+    return as_result(result) if out is None else out
 
 
 def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.arrays import as_result
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Adopted
 from extremum.reductions import Found, Reduction
@@ -108,7 +109,7 @@ class Pieces:
         found = call.settle(whole, lacking, ends, self.values, self.index, self.defaults)
         results = [end.values for end in found if self.values]
         results += [end.indices for end in found if self.index is not None]
-        return tuple(each[()] for each in results if each is not None)
+        return tuple(as_result(each) for each in results if each is not None)
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
         """Return what row-major indices into the reduced axes of a piece are in the whole."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeVar, o
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from extremum.arrays import as_result
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
@@ -192,8 +193,8 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         how = (axis, keepdims, select_last_index, nan_policy, where)
         plain = type(x) is np.ndarray and out is None and default is None
         if plain and (ends := reduced(name, (largest,), x, *how, True, index)):
-            # As NumPy does: a scalar in place of an array without dimensions.
-            return ends[0][0][()] if index is None else ValuesIndices(ends[0][0][()], ends[0][1][()])
+            values = as_result(ends[0][0])
+            return values if index is None else ValuesIndices(values, as_result(ends[0][1]))
         if (own := frontend(name, x)) is not None:
             options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
             options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
@@ -281,8 +282,8 @@ def minmax(
     how = (axis, keepdims, select_last_index, nan_policy, where)
     if type(x) is np.ndarray and default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
         (low, place), (high, other) = ends
-        low, high = low[()], high[()]
-        return MinMax(low, high) if index is None else MinMaxIndices(low, high, place[()], other[()])
+        low, high = as_result(low), as_result(high)
+        return MinMax(low, high) if index is None else MinMaxIndices(low, high, as_result(place), as_result(other))
     if (own := frontend("minmax", x)) is not None:
         options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
         options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.arrays import as_result
 from extremum.errors import ArgumentError
 from extremum.missing import not_there
 
@@ -25,8 +26,8 @@ Wrap = Callable[[NDArray[Any], Kept], Any]
 
 
 def as_it_is(result: NDArray[Any], kept: Kept) -> Any:
-    """Return a result as NumPy's own functions do: a scalar in place of an array without dimensions."""
-    return result[()]
+    """Return a result as NumPy's own functions do."""
+    return as_result(result)
 
 
 @dataclass(slots=True)
