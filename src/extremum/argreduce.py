@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from extremum import _native
-from extremum.arrays import as_result
 from extremum.interop import frontend
 from extremum.out import into
 from extremum.plain import reduced
@@ -40,7 +39,7 @@ def arg(
         index = index_type(function, dtype)
         how = (axis, keepdims, select_last_index, stated, where)
         if ends := reduced(function, largest, x, *how, False, index, default=default):
-            return as_result(ends[0][1])
+            return ends[0][1]
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
         return own(x, axis, **options, nan_policy=stated, where=where, default=default)

@@ -122,8 +122,7 @@ class Reduce:
             values=True,
             index=None,
         )
-        result: NDArray[Any] = selected
-        return result
+        return np.asarray(selected)
 
 
 Operation = ArgReduce | OneHot | Extremum | Reduce

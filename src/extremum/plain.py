@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from extremum import _native
+from extremum.arrays import as_result
 
 __all__ = ["reduced"]
 
@@ -34,7 +35,10 @@ def reduced(
     *,
     default: int | None = None,
 ) -> tuple[tuple[Any, Any], ...] | None:
-    """Return values and indices of each end, None where that is not all; `default` is the index of no element."""
+    """Return values and indices of each end as NumPy's own functions do, None where that is not all.
+
+    `default` is the index of no element.
+    """
     if type(x) is not np.ndarray or x.dtype.char not in _KNOWN or not x.size or type(nan_policy) is not str:
         return None
     omit = nan_policy == "omit" and x.dtype.char in "efd"
@@ -62,6 +66,7 @@ def reduced(
     if count and default is None:
         return None
     if count and default != -1:
-        for _, place in ends:
-            place[place == -1] = default
+        ends = tuple(
+            (value, as_result(np.where(place == -1, place.dtype.type(default), place))) for value, place in ends
+        )
     return ends

@@ -19,7 +19,7 @@ from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt
 from extremum.plain import reduced
 
-__all__ = ["Found", "Reduction", "adopted_for", "index_type"]
+__all__ = ["Found", "Reduction", "adopted_for", "index_type", "short"]
 
 _INT64 = np.dtype(np.int64)
 
@@ -50,16 +50,6 @@ class Reduction:
     def adopt(self, x: object) -> Adopted:
         """Return the array, in whatever library the caller has it."""
         return adopted_for(self.function, x)
-
-    def short(self, x: Adopted, index: np.dtype[Any] | None) -> tuple[tuple[Any, Any], ...] | None:
-        """Return values and indices as the caller's library has them, where the short way finds them; else None."""
-        # (Of NumPy's own arrays the caller has asked already.)
-        if x.present is not None or x.library == "numpy":
-            return None
-        how = (self.axis, self.keepdims, self.last, self.nan_policy, self.where)
-        if not (ends := reduced(self.function, self.largest, x.array, *how, True, index)):
-            return None
-        return tuple(self.both(x, value, None if index is None else place) for value, place in ends)
 
     def find(
         self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
@@ -133,6 +123,7 @@ class Reduction:
             values=values or beside,
             index=index,
         )
+        parts = tuple((None if v is None else np.asarray(v), None if i is None else np.asarray(i)) for v, i in parts)
         if times:
             native = array.dtype.newbyteorder("=")
             parts = tuple((None if value is None else value.view(native), place) for value, place in parts)
@@ -264,6 +255,29 @@ def adopted_for(function: str, x: object) -> Adopted:
         return adopt(x)
     except ExtremumError as error:
         raise error.with_context(where=function) from None
+
+
+def short(
+    function: str,
+    largest: tuple[bool, ...],
+    x: Adopted,
+    how: tuple[Any, Any, Any, Any, Any],
+    index: np.dtype[Any] | None,
+) -> tuple[tuple[Any, Any], ...] | None:
+    """Return values and indices as the caller's library has them, where the short way finds them; else None.
+
+    `how` is what a :class:`Reduction` takes beside the function and the ends of the order.
+    """
+    # (Of NumPy's own arrays the caller has asked already.)
+    if x.present is not None or x.library == "numpy":
+        return None
+    if not (ends := reduced(function, largest, x.array, *how, True, index)):
+        return None
+
+    def kept() -> tuple[int, ...]:
+        return Reduction(function, largest, *how).kept(x.array.ndim)
+
+    return tuple((x.wrap(value, kept), None if index is None else x.wrap(place, kept)) for value, place in ends)
 
 
 def index_type(function: str, dtype: Any) -> np.dtype[Any]:

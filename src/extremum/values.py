@@ -10,13 +10,12 @@ from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeVar, o
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from extremum.arrays import as_result
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
 from extremum.plain import reduced
 from extremum.policy import NanPolicy
-from extremum.reductions import Reduction, index_type
+from extremum.reductions import Reduction, adopted_for, index_type, short
 
 __all__ = ["MinMax", "MinMaxIndices", "ValuesIndices", "max", "min", "minmax"]
 
@@ -193,18 +192,17 @@ def _one_end(name: str, largest: bool, superlative: str, example: str) -> _OneEn
         how = (axis, keepdims, select_last_index, nan_policy, where)
         plain = type(x) is np.ndarray and out is None and default is None
         if plain and (ends := reduced(name, (largest,), x, *how, True, index)):
-            values = as_result(ends[0][0])
-            return values if index is None else ValuesIndices(values, as_result(ends[0][1]))
+            return ends[0][0] if index is None else ValuesIndices(*ends[0])
         if (own := frontend(name, x)) is not None:
             options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
             options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
             return own(x, axis, **options, index_dtype=index_dtype, out=out)
-        call = Reduction(name, (largest,), *how)
         if out is not None and index is not None:
             raise ArgumentError(f"{name}: out receives values alone", remedy="leave out, or return_index, away")
-        adopted = call.adopt(x)
-        ends = call.short(adopted, index) if out is None and default is None else None
+        adopted = adopted_for(name, x)
+        ends = short(name, (largest,), adopted, how, index) if out is None and default is None else None
         if ends is None:
+            call = Reduction(name, (largest,), *how)
             (found,) = call.find(adopted, True, index, None if default is None else (default,))
             if out is not None:
                 return into(name, out, found.values)
@@ -282,19 +280,18 @@ def minmax(
     how = (axis, keepdims, select_last_index, nan_policy, where)
     if type(x) is np.ndarray and default is None and (ends := reduced("minmax", (False, True), x, *how, True, index)):
         (low, place), (high, other) = ends
-        low, high = as_result(low), as_result(high)
-        return MinMax(low, high) if index is None else MinMaxIndices(low, high, as_result(place), as_result(other))
+        return MinMax(low, high) if index is None else MinMaxIndices(low, high, place, other)
     if (own := frontend("minmax", x)) is not None:
         options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
         options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
         return own(x, axis, **options, index_dtype=index_dtype)
-    call = Reduction("minmax", (False, True), *how)
-    adopted = call.adopt(x)
+    adopted = adopted_for("minmax", x)
     pair = default if isinstance(default, tuple) else (default, default)
     if len(pair) != 2:
         raise ArgumentError(f"minmax: default has {len(pair)} values", remedy="pass one, or a smallest and a largest")
-    ends = call.short(adopted, index) if default is None else None
+    ends = short("minmax", (False, True), adopted, how, index) if default is None else None
     if ends is None:
+        call = Reduction("minmax", (False, True), *how)
         found = call.find(adopted, True, index, None if default is None else pair)
         ends = tuple(call.both(adopted, each.values, each.indices) for each in found)
     (low, place), (high, other) = ends

@@ -135,9 +135,23 @@ MUTANTS = (
     Mutant(
         "what a mask leaves out takes part where it lies",
         "native/kernels/src/kernels/source.rs",
-        "if *self.mask.add(at) != 0 { lane } else { worst::<O, _>() }",
+        "if self.mask_byte(at) != 0 { lane } else { worst::<O, _>() }",
         "if !self.mask.is_null() { lane } else { worst::<O, _>() }",
         ["test_values.py"],
+    ),
+    Mutant(
+        "a column of which elements take part that lose to all others is taken for one of none",
+        "native/kernels/src/kernels/descent.rs",
+        "at = if (seen != 0) & (at == nowhere::<S::Element>()) { here } else { at };",
+        "at = if (seen == 0) & (at == nowhere::<S::Element>()) { here } else { at };",
+        ["test_masks.py"],
+    ),
+    Mutant(
+        "the last row of a block is taken for none",
+        "native/kernels/src/operations/plan.rs",
+        "rows - omits as usize",
+        "rows - (omits as usize & 0)",
+        ["test_masks.py"],
     ),
     Mutant(
         "what a mask leaves out of rows of a few elements takes part",

@@ -42,6 +42,8 @@ impl<'py> Index<'py> {
         kernel(self.elements.element).unwrap_or(IndexType::Int64)
     }
 
+    // (Not inlined, so that calls that name none stay small.)
+    #[inline(never)]
     fn named(dtype: &Bound<'py, PyAny>, function: &str) -> PyResult<Self> {
         let py = dtype.py();
         if let Some(number) = number_of_class(dtype) {
@@ -52,11 +54,24 @@ impl<'py> Index<'py> {
                 return Ok(Self { elements, descriptor });
             }
         }
+        static DTYPE: Function = Function::new("numpy", "dtype");
         static INDEX_TYPE: Function = Function::new("extremum.reductions", "index_type");
-        let descriptor = INDEX_TYPE.call(py, (function, dtype))?.cast_into::<PyArrayDescr>()?.into_any();
-        // SAFETY: it is a descriptor, and alive.
-        let elements = unsafe { describe(descriptor.as_ptr().cast()) }.expect("a type of indices");
-        Ok(Self { elements, descriptor })
+        let described = |descriptor: &Bound<'py, PyArrayDescr>| {
+            // SAFETY: it is a descriptor, and alive.
+            let elements = unsafe { describe(descriptor.as_ptr().cast()) };
+            elements.filter(|elements| !elements.swapped && kernel(elements.element).is_some())
+        };
+        let asked = match dtype.cast::<PyArrayDescr>() {
+            Ok(descriptor) => Ok(descriptor.clone()),
+            Err(_) => DTYPE.call(py, (dtype,)).and_then(|descriptor| Ok(descriptor.cast_into()?)),
+        };
+        let descriptor = match asked {
+            Ok(descriptor) if described(&descriptor).is_some() => descriptor,
+            // Refused in words that are said in one place.
+            _ => INDEX_TYPE.call(py, (function, dtype))?.cast_into()?,
+        };
+        let elements = described(&descriptor).expect("a type of indices");
+        Ok(Self { elements, descriptor: descriptor.into_any() })
     }
 }
 

@@ -16,7 +16,7 @@ use std::ptr;
 /// Finds the extrema over some axes of a plain array, for one or both ends of the order.
 ///
 /// Returns the number of slices in which no element takes part, whose index is -1, and for each end its values and its
-/// indices, or None in their place.
+/// indices, or None in their place: scalars in place of arrays without dimensions.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
 #[allow(clippy::too_many_arguments)]
@@ -129,7 +129,7 @@ impl<'py> End<'py> {
     }
 
     fn finish(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let object = |array: Option<Array<'py>>| array.map(|array| array.into_ndarray().into_object());
-        PyTuple::new(py, [object(self.values), object(self.indices)])
+        let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
+        PyTuple::new(py, [object(self.values)?, object(self.indices)?])
     }
 }
