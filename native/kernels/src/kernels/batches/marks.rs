@@ -59,8 +59,8 @@ pub struct Marks {
     held: u64,
     /// What makes a place of a count.
     flip: __m512i,
-    /// The last row.
-    most: __m512i,
+    /// Marks of the row that loses to all others, in the vector that holds it.
+    loser: __m512i,
 }
 
 impl Marks {
@@ -82,12 +82,14 @@ impl Marks {
             }
             let held = (0xff << (SIDE - squares) & 0xff) * 0x0101_0101_0101_0101;
             let flip = _mm512_set1_epi64(if last { (squares * SIDE) as i64 - 1 } else { 0 });
-            let most = _mm512_set1_epi64(rows as i64 - 1);
-            Self { width, bytes: rows * width, last, squared, columns, held, flip, most }
+            let bytes = rows * width;
+            let at = if last { 0 } else { (bytes - width) % VECTOR };
+            let loser = _mm512_movm_epi8((u64::MAX >> (64 - width)) << at);
+            Self { width, bytes, last, squared, columns, held, flip, loser }
         }
     }
 
-    /// Finds the place in each column of some blocks. Where a column has no mark, the place is any row: another thread may
+    /// Finds the place in each column of some blocks. Where a column has no mark, that is the row that loses: another thread may
     /// have written since the extremes were found.
     ///
     /// # Safety
@@ -112,10 +114,10 @@ impl Marks {
     unsafe fn short(&self, marks: *const u8, to: *mut i64) {
         // SAFETY: the caller's.
         unsafe {
-            let squares = self.squares(marks, self.bytes);
+            let squares = self.squares(marks, self.bytes, self.loser);
             for at in 0..self.width {
                 let (_, places) = self.eight(squares, at);
-                _mm512_storeu_epi64(to.add(at * SIDE), _mm512_min_epu32(places, self.most));
+                _mm512_storeu_epi64(to.add(at * SIDE), places);
             }
         }
     }
@@ -127,13 +129,12 @@ impl Marks {
         let steps = self.bytes.div_ceil(VECTOR);
         // SAFETY: the caller's.
         unsafe {
-            for at in 0..self.width {
-                _mm512_storeu_epi64(to.add(at * SIDE), self.most);
-            }
-            // What comes first is looked at last.
+            let mut others = self.loser;
+            // What wins is looked at last.
             for step in 0..steps {
                 let start = if self.last { step } else { steps - 1 - step } * VECTOR;
-                let squares = self.squares(marks.add(start), self.bytes - start);
+                let squares = self.squares(marks.add(start), self.bytes - start, others);
+                others = _mm512_setzero_si512();
                 let first = _mm512_set1_epi64((start / self.width) as i64);
                 for at in 0..self.width {
                     let (column, places) = self.eight(squares, at);
@@ -144,16 +145,16 @@ impl Marks {
         }
     }
 
-    /// The squares of so many bytes of marks, as far as a vector goes, turned round.
+    /// The squares of so many bytes of marks, as far as a vector goes, and of others, turned round.
     ///
     /// # Safety
     /// As for [`places`](Self::places).
     #[inline(always)]
-    unsafe fn squares(&self, marks: *const u8, bytes: usize) -> __m512i {
+    unsafe fn squares(&self, marks: *const u8, bytes: usize, others: __m512i) -> __m512i {
         // SAFETY: the caller's.
         unsafe {
             let there = u64::MAX >> VECTOR.saturating_sub(bytes);
-            let marks = _mm512_maskz_loadu_epi8(there, marks.cast());
+            let marks = _mm512_or_si512(_mm512_maskz_loadu_epi8(there, marks.cast()), others);
             // The product of a square and the one that has a bit in every row and column.
             let identity = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
             _mm512_gf2p8affine_epi64_epi8::<0>(identity, _mm512_permutexvar_epi8(self.squared, marks))

@@ -102,7 +102,7 @@ impl Periods {
     ) -> bool {
         let (width, block) = (self.columns * K::SIZE, self.block);
         let bytes = self.rows * width;
-        let far = bytes - VECTOR;
+        let (far, marked) = (bytes - VECTOR, self.rows * self.columns / 8);
         let mut keys = Aligned([const { MaybeUninit::<u8>::uninit() }; BLOCKS * BLOCK]);
         let keys = keys.0.as_mut_ptr().cast::<u8>();
         // SAFETY: the caller's; no more is read than the blocks. The last vector of one overlaps the one before.
@@ -151,7 +151,7 @@ impl Periods {
             let mark = |at: usize, number: usize| {
                 let lanes = _mm512_loadu_epi8(from.wrapping_offset(block * number as isize).wrapping_add(at).cast());
                 let hits = K::equal(u64::MAX, lanes, extremes[number]);
-                let to = marks.add((number * bytes + at) / (8 * K::SIZE));
+                let to = marks.add(number * marked).add(at / (8 * K::SIZE));
                 match K::SIZE {
                     1 => to.cast::<u64>().write_unaligned(hits),
                     _ => to.cast::<u32>().write_unaligned(hits as u32),
