@@ -174,3 +174,46 @@ impl Marks {
         }
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use crate::isa::{Task, avx512_vbmi};
+
+    /// Looks for places where there is no mark: what is left when another thread writes in between.
+    struct Vain {
+        rows: usize,
+        columns: usize,
+        last: bool,
+    }
+
+    impl Task for Vain {
+        type Output = Vec<i64>;
+        #[inline(always)]
+        unsafe fn run(self) -> Vec<i64> {
+            let Self { rows, columns, last } = self;
+            let marks = vec![0; 2 * rows * columns / 8];
+            let mut places = vec![-1; 2 * columns];
+            // SAFETY: there are two blocks of marks, and as many places.
+            unsafe { Marks::new(rows, columns, last).places(2, marks.as_ptr(), places.as_mut_ptr()) };
+            places
+        }
+    }
+
+    #[test]
+    fn a_mark_that_is_gone_is_a_row_of_its_block() {
+        if !avx512_vbmi::is_available() {
+            return;
+        }
+        for columns in [8, 16, 32, 64] {
+            for rows in 1..=300 {
+                for last in [false, true] {
+                    // SAFETY: the processor has what it takes.
+                    let places = unsafe { avx512_vbmi::run(Vain { rows, columns, last }) };
+                    let loser = if last { 0 } else { rows as i64 - 1 };
+                    assert!(places.iter().all(|&place| place == loser), "{rows} {columns} {last} {places:?}");
+                }
+            }
+        }
+    }
+}
