@@ -132,7 +132,7 @@ def narrow_row_cases(dtype, widths=WIDTHS, seed=0):
 
 
 def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
-    """`reduced` rows of each inner extent, reduced along the rows, alone and under an outer axis."""
+    """`reduced` rows of each inner extent, reduced along the rows, alone and under outer axes."""
     rng = np.random.default_rng(seed)
     columns = edge_table(rng, dtype, reduced).T
     for extent in extents:
@@ -141,3 +141,7 @@ def column_cases(dtype, reduced, extents=WIDTHS, seed=0):
         pair = np.stack([x, x[::-1]])
         yield arg_reductions((1,), keepdims=True)[rng.integers(4)], [pair]
         yield OneHot((1,)), [pair]
+        if extent in (8, 16, 32, 64):
+            # So many are read side by side, and one more.
+            many = np.stack([np.roll(x, turn, axis=0) for turn in range(9)])
+            yield from ((operation, [many]) for operation in reductions((1,)))

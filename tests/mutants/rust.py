@@ -112,6 +112,20 @@ MUTANTS = (
         ["test_values.py", "test_kernels.py"],
     ),
     Mutant(
+        "rows that the last vector of a block reads again are marked where it would lie without them",
+        "native/kernels/src/kernels/batches/octets.rs",
+        "let (far, marked) = (bytes - VECTOR, self.rows * self.columns / 8);",
+        "let (far, marked) = ((bytes - VECTOR) & !63, self.rows * self.columns / 8);",
+        ["test_kernels.py"],
+    ),
+    Mutant(
+        "the last of equal places is the first within a vector of marks",
+        "native/kernels/src/kernels/batches/marks.rs",
+        "all[1][at] = ((rows - 1 - row) * width + column) as u8;",
+        "all[1][at] = (row * width + column) as u8;",
+        ["test_kernels.py"],
+    ),
+    Mutant(
         "NaN is not noticed in rows of a few elements",
         "native/kernels/src/kernels/batches/few.rs",
         "(unordered == 0).then_some(vectors)",

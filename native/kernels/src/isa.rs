@@ -203,8 +203,8 @@ instruction_sets! {
     avx2 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
-    /// The same with VBMI, which processors have since Ice Lake and Zen 4: what one kernel asks for besides.
-    avx512_vbmi ["avx512vbmi"]
+    /// The same with VBMI and GFNI, which processors have since Ice Lake and Zen 4: what some kernels ask for besides.
+    avx512_vbmi ["avx512vbmi" "gfni"]
 }
 
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]

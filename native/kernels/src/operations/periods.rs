@@ -115,7 +115,7 @@ impl Blocks<'_> {
             while done < blocks {
                 let data = input.data.wrapping_offset(at.input + outer.input * done as isize);
                 let into = to.from(done * columns, size);
-                let found = self.down(input, data, blocks - done, outer.input, into);
+                let found = self.down(input, data, blocks - done, outer.input, done == 0, into);
                 done += found;
                 if done < blocks {
                     // There is NaN in it.
@@ -142,16 +142,38 @@ impl Blocks<'_> {
         }
     }
 
-    /// Reads blocks that are `block` bytes apart, up to one with NaN; returns how many those are.
+    /// Reads blocks that are `block` bytes apart, up to one with NaN; returns how many those are. They are `ordered` where
+    /// none with NaN has been met.
     ///
     /// # Safety
     /// As for [`read_group`](Self::read_group).
-    unsafe fn down(&self, input: &Input, data: *const u8, blocks: usize, block: isize, to: Outputs) -> usize {
+    unsafe fn down(
+        &self,
+        input: &Input,
+        data: *const u8,
+        blocks: usize,
+        block: isize,
+        ordered: bool,
+        to: Outputs,
+    ) -> usize {
         let &Input { element, largest, numbers, .. } = input;
         let (row, rows, columns, last) = (self.rows.strides.input, self.rows.len, self.columns.len, self.last(input));
         let Outputs { values, index, .. } = to;
-        let periods =
-            Periods { data, block, blocks, row, rows, columns, element, largest, numbers, last, index, values };
+        let periods = Periods {
+            data,
+            block,
+            blocks,
+            row,
+            rows,
+            columns,
+            element,
+            largest,
+            numbers,
+            last,
+            ordered,
+            index,
+            values,
+        };
         // SAFETY: the caller's.
         unsafe { periods.run() }
     }

@@ -12,6 +12,7 @@ pub struct Bools {
 
 impl Kind for Bools {
     const SIZE: usize = 1;
+    const EXACT: bool = true;
     #[inline(always)]
     unsafe fn worst(self) -> __m512i {
         // SAFETY: the caller has AVX-512.

@@ -107,7 +107,7 @@ impl Join {
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn halves<const STEP: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+pub unsafe fn halves<const STEP: usize>(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     // SAFETY: the caller has AVX-512.
     unsafe {
         match STEP {

@@ -13,6 +13,8 @@ pub trait Kind: Copy {
     const ROWS: usize = if Self::SIZE == 8 { 8 } else { ROWS };
     /// Whether a lane of NaN is beyond all others, so that it is an extreme of any lanes that it is among.
     const NAN_IS_EXTREME: bool = false;
+    /// Whether equal lanes are those of equal bits.
+    const EXACT: bool = false;
     /// Lanes of a vector of widened lanes, which fill four bytes at least.
     const WIDE: usize = Self::ROWS;
 

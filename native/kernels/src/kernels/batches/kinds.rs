@@ -73,6 +73,7 @@ macro_rules! integers {
     ($($kind:ident, $type:ty, $splat:ident, $larger:ident, $smaller:ident, $equal:ident, $mask:ty;)*) => {$(
         impl Kind for $kind {
             const SIZE: usize = size_of::<$type>();
+            const EXACT: bool = true;
             #[inline(always)]
             unsafe fn worst(self) -> __m512i {
                 // SAFETY: the caller has AVX-512.

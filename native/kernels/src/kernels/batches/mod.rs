@@ -29,9 +29,13 @@ mod kind;
 #[cfg(target_arch = "x86_64")]
 mod kinds;
 #[cfg(target_arch = "x86_64")]
+mod marks;
+#[cfg(target_arch = "x86_64")]
 mod masked;
 #[cfg(target_arch = "x86_64")]
 mod numbers;
+#[cfg(target_arch = "x86_64")]
+mod octets;
 #[cfg(target_arch = "x86_64")]
 mod padded;
 #[cfg(target_arch = "x86_64")]

@@ -6,6 +6,7 @@
 use crate::element::ElementType;
 
 /// Finds the extremum of each column of several blocks.
+#[derive(Clone, Copy)]
 pub struct Periods {
     /// The first element.
     pub data: *const u8,
@@ -27,6 +28,8 @@ pub struct Periods {
     pub numbers: bool,
     /// Whether the last of equals wins.
     pub last: bool,
+    /// Whether no block with NaN has been met.
+    pub ordered: bool,
     /// Receives the row of each extremum, block after block. Alignment is not needed.
     pub index: *mut i64,
     /// Receives the extremum itself, where it is wanted; else null.
