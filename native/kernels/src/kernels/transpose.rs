@@ -7,7 +7,8 @@
 // An architecture without zips of 16 bytes uses the last implementation below; the tests hold the others there too.
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports, unused_macros))]
 
-use crate::kernels::cache_line::Aligned;
+use crate::kernels::cache_line::{Aligned, LINE};
+use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
@@ -18,7 +19,8 @@ pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
 
-    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; by two where `PAIRS`.
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; by two where `PAIRS`, those that
+    /// come next being asked for where `ahead`.
     ///
     /// # Safety
     /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares. There is AVX2
@@ -31,6 +33,7 @@ pub trait Square: Copy {
         to: *mut u8,
         step: usize,
         scratch: bool,
+        ahead: bool,
     );
 }
 
@@ -59,6 +62,9 @@ fn rows_read_beyond(rows: usize, stride: isize, len: usize, whole: usize) -> usi
 /// while it is there. Sixteen lines with a large power of two between them fit the second-level cache.
 const BLOCK: usize = 16;
 
+/// Bytes of the longest row that is asked for at once.
+const SHORT: usize = 512;
+
 /// Transposes with squares of `N` lanes, strip by strip of `N` columns.
 ///
 /// # Safety
@@ -72,6 +78,7 @@ unsafe fn by_squares<T: Paired, const N: usize, const PAIRS: bool>(
     to: *mut u8,
     step: usize,
     scratch: bool,
+    ahead: bool,
 ) {
     // Squares with rows that may not be read in whole vectors are read from a copy.
     let whole_vectors = len.next_multiple_of(N) * size_of::<T>();
@@ -82,10 +89,20 @@ unsafe fn by_squares<T: Paired, const N: usize, const PAIRS: bool>(
     // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
     let far = len > 4 * N && stride.unsigned_abs() > step;
     let block = if pairs || far { BLOCK.max(2 * N) } else { usize::MAX };
+    // The processor does not foresee where the next of short rows lies.
+    let ahead = ahead && pairs && far && len * size_of::<T>() <= SHORT;
     let mut row = 0;
     while row < rows {
         let squares = block.min(whole - row.min(whole));
         let height = if squares > 0 { squares } else { rows - row };
+        if ahead {
+            // The next ones, which may be those of the next tile.
+            for row in row + height..row + 2 * height {
+                let from = from.wrapping_offset(stride * row as isize);
+                let (from, head) = (from.wrapping_sub(from.addr() % LINE), from.addr() % LINE);
+                (0..head + len * size_of::<T>()).step_by(LINE).for_each(|at| prefetch::<LINE>(from.wrapping_add(at)));
+            }
+        }
         let mut column = 0;
         while column < len {
             let width = N.min(len - column);
@@ -233,9 +250,10 @@ macro_rules! squares {
                 to: *mut u8,
                 step: usize,
                 scratch: bool,
+                ahead: bool,
             ) {
                 // SAFETY: the caller's.
-                unsafe { by_squares::<$type, $lanes, PAIRS>(from, stride, rows, len, to, step, scratch) }
+                unsafe { by_squares::<$type, $lanes, PAIRS>(from, stride, rows, len, to, step, scratch, ahead) }
             }
         }
     )*};
@@ -255,6 +273,7 @@ impl<T: Copy> Square for T {
         len: usize,
         to: *mut u8,
         step: usize,
+        _: bool,
         _: bool,
     ) {
         for row in 0..rows {
