@@ -24,13 +24,17 @@ const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 const TURNED: usize = 1 << 16;
 const LINES_IN: usize = 64;
 
-/// Bytes of an output from which on it is written past the caches, where arrays are turned on the way in, and of lines that are
-/// long enough for that. Tiles are half as high then, for the result of one to be in the cache as well.
-const STREAMED: usize = 12 << 20;
+/// Bytes of all arrays from which on an output is written past the caches, where operands are turned, and of lines that are long
+/// enough for that. (With fewer the output is often still there from the last time.) Tiles are half as high then, for the result
+/// of one to be in the cache as well.
+const STREAMED: usize = 56 << 20;
 const STREAMED_LINE: usize = 1024;
 
-/// Bytes of an output from which on arrays are asked for before they are packed: others are in the cache.
+/// Bytes of an output from which on arrays are asked for before they are packed, or turned: others are in the cache. Tiles that are
+/// packed are smaller then, for all that has been asked for to be in the first-level one.
 const AHEAD: usize = 1 << 20;
+const AHEAD_TURNED: usize = 4 << 20;
+const AHEAD_TILE: usize = SCRATCH / 2;
 
 /// Bytes of each stretch that is written from line to line where the output is turned, and lines of such a tile at most: a line of
 /// the cache that is written in two parts comes and goes twice.
@@ -112,14 +116,14 @@ impl<'a> Plan<'a> {
         let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
         let bytes = positions(axes).saturating_mul(size);
         let streamed = turns
-            && bytes >= STREAMED
+            && bytes.saturating_mul(operands.len() + 1) >= STREAMED
             && contiguous_output
             && !in_place
             && inner.len * size >= STREAMED_LINE
             && streams();
         let direct_output = contiguous_output && !in_place && !streamed;
         let plain = direct_output && readable;
-        let ahead = bytes >= AHEAD;
+        let ahead = bytes >= if turns { AHEAD_TURNED } else { AHEAD };
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
             let streams = in_one_pass(operands.len() - broadcast);
@@ -138,7 +142,8 @@ impl<'a> Plan<'a> {
             // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
             let halves = if streamed { 2 } else { 1 };
             let least = if contiguous_output { LINES_IN / halves } else { (WRITTEN / size).min(LINES_OUT) };
-            let (bytes, least) = if turns { (TURNED / halves, least.min(count)) } else { (SCRATCH, 1) };
+            let packed = if ahead { AHEAD_TILE } else { SCRATCH };
+            let (bytes, least) = if turns { (TURNED / halves, least.min(count)) } else { (packed, 1) };
             let tile = (bytes / size / least).min(inner.len);
             let rows = bytes / pitch(tile, size);
             // Squares are as high as a vector is long.
