@@ -6,7 +6,7 @@
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::cache_line::LINE;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::transpose::Square;
+use crate::kernels::transpose::{Square, Turning};
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 12288;
@@ -103,11 +103,10 @@ impl Pack<'_> {
         let (inner, inner_stride) = self.inner;
         let turns = outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES;
         if turns {
+            // Elsewhere vectors of pairs straddle two lines of the cache where those of one square do not.
+            let how = Turning { pairs: PAIRS && self.scratch, ahead: self.ahead.is_some() };
             // SAFETY: inside the block, and the step leaves room for whole vectors.
-            unsafe {
-                let ahead = self.ahead.is_some();
-                T::transpose::<PAIRS>(self.data, inner_stride, inner, outer, self.to, self.step, self.scratch, ahead)
-            }
+            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to, self.step, how) }
         }
         turns
     }
@@ -133,13 +132,15 @@ impl Pack<'_> {
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
+        let ahead = Ahead::new(inner_stride);
         let part = if self.ahead.is_some() { PART / size_of::<T>() } else { inner };
-        for (row, start) in (0..outer).flat_map(|row| (0..inner).step_by(part.max(1)).map(move |start| (row, start))) {
+        let parts = |row| (0..inner).step_by(part.max(1)).map(move |start| (row, start));
+        for (row, start) in (0..outer).flat_map(parts) {
             let from = self.data.wrapping_offset(outer_stride * row as isize + inner_stride * start as isize);
             let to = self.to.wrapping_add(row * self.step).cast::<T>().wrapping_add(start);
             let len = part.min(inner - start);
             if let Some(beside) = self.ahead {
-                ask(from, inner_stride, len);
+                ahead.ask(from, part);
                 beside.iter().for_each(|beside| prefetch::<PART>(beside.wrapping_add(start * size_of::<T>())));
             }
             // What the compiler knows the stride of becomes vectors.
@@ -167,13 +168,35 @@ impl Pack<'_> {
 const PART: usize = 512;
 const DISTANCE: isize = 2048;
 
-/// Asks for elements that will be read after so many of them.
-#[inline(never)]
-fn ask(from: *const u8, stride: isize, len: usize) {
-    let apart = stride.signum() * stride.abs().max(LINE as isize);
-    let distance = stride.signum() * DISTANCE.max(stride.abs());
-    for line in 0..(stride * len as isize).checked_div(apart).unwrap_or(0) {
-        prefetch::<LINE>(from.wrapping_offset(distance + apart * line));
+/// Asking for what will be read of a line.
+struct Ahead {
+    /// Bytes from one line of the cache to the next.
+    apart: isize,
+    /// Elements in each.
+    elements: usize,
+    distance: isize,
+}
+
+impl Ahead {
+    #[inline(always)]
+    fn new(stride: isize) -> Self {
+        let (bytes, sign) = (stride.unsigned_abs(), stride.signum());
+        // (In powers of two, which a stride of three elements is asked for too often by.)
+        let elements = (LINE >> bytes.next_power_of_two().trailing_zeros().min(6)).max(1);
+        let apart = if elements == 1 { bytes } else { LINE } as isize;
+        Self { apart: sign * apart, elements, distance: sign * DISTANCE.max(stride.abs()) }
+    }
+
+    /// Asks for so many elements.
+    #[inline(always)]
+    fn ask(&self, from: *const u8, len: usize) {
+        let mut from = from.wrapping_offset(self.distance);
+        let mut asked = 0;
+        while asked < len {
+            prefetch::<LINE>(from);
+            from = from.wrapping_offset(self.apart);
+            asked += self.elements;
+        }
     }
 }
 

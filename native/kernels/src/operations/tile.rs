@@ -258,6 +258,10 @@ impl Tile<'_> {
         let Arrays { element, inner, lines, streamed, .. } = *self.arrays;
         let size = element.size();
         let (stride, step) = (inner.strides.output, lines.map_or(0, |lines| lines.strides.output));
+        if streamed {
+            // SAFETY: the caller's; the plan has found that there are stores for that.
+            return unsafe { stream(from, Lines { data: output, step }, self.rows, self.len * size) };
+        }
         // Of lines that the output has one beside the other, as many as whole vectors hold are turned: not one byte more is
         // written.
         let turned = if step == size as isize { self.rows - self.rows % (VECTOR / size) } else { 0 };
@@ -279,10 +283,6 @@ impl Tile<'_> {
             for row in turned..self.rows {
                 let from = from.data.wrapping_offset(from.step * row as isize);
                 let output = output.wrapping_offset(step * row as isize);
-                if streamed {
-                    stream(from, output, self.len * size);
-                    continue;
-                }
                 if stride == size as isize {
                     from.copy_to_nonoverlapping(output, self.len * size);
                     continue;
