@@ -32,8 +32,7 @@ const STREAMED_LINE: usize = 1024;
 
 /// Bytes of an output from which on arrays are asked for before they are packed, or turned: others are in the cache. Tiles that are
 /// packed are smaller then, for all that has been asked for to be in the first-level one.
-const AHEAD: usize = 1 << 20;
-const AHEAD_TURNED: usize = 4 << 20;
+const AHEAD: usize = 4 << 20;
 const AHEAD_TILE: usize = SCRATCH / 2;
 
 /// Bytes of each stretch that is written from line to line where the output is turned, and lines of such a tile at most: a line of
@@ -123,7 +122,7 @@ impl<'a> Plan<'a> {
             && streams();
         let direct_output = contiguous_output && !in_place && !streamed;
         let plain = direct_output && readable;
-        let ahead = bytes >= if turns { AHEAD_TURNED } else { AHEAD };
+        let ahead = bytes >= AHEAD;
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
             let streams = in_one_pass(operands.len() - broadcast);
