@@ -151,3 +151,38 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
                 assert np.array_equal(
                     out.astype(np.float64), fold(np.stack([np.broadcast_to(one, LINE - 1), *chosen])), equal_nan=True
                 )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint64, np.int32], ids=lambda dtype: dtype.__name__)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_arrays_in_different_orders(order, dtype, threads):
+    # Of so many bytes the result goes past the caches, by whole lines of them: what lies beside it stays as it is.
+    rng = np.random.default_rng(3)
+    shape = (2053, 4093 if np.dtype(dtype).itemsize == 4 else 2049)
+    c, f = (rng.integers(0, 1000, shape).astype(dtype) for _ in range(2))
+    f = np.asfortranarray(f)
+    f[5, 7] = c[9, 11] = np.nan if dtype is np.float64 else 0
+    base = np.full((shape[0], shape[1] + 5), 77, dtype)
+    before = extremum.get_num_threads()
+    extremum.set_num_threads(threads)
+    try:
+        FUNCTIONS[order](c, f, out=base[:, 3:-2])
+    finally:
+        extremum.set_num_threads(before)
+    expected = (np.maximum if order is Order.MAX else np.minimum)(c, f)
+    np.testing.assert_array_equal(base[:, 3:-2], expected)
+    assert (base[:, :3] == 77).all() and (base[:, -2:] == 77).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.int64], ids=lambda dtype: dtype.__name__)
+@pytest.mark.parametrize("step", [-1, 2, -2, 3, 40])
+def test_large_arrays_with_gaps(order, dtype, step):
+    # Of so many bytes what is packed is asked for before; swapped operands are packed as well.
+    rng = np.random.default_rng(4)
+    n = (5 << 20) // np.dtype(dtype).itemsize + 13
+    a = rng.integers(0, 100, n).astype(dtype)
+    b = rng.integers(0, 100, n * abs(step)).astype(dtype)[::step]
+    np_function = np.maximum if order is Order.MAX else np.minimum
+    np.testing.assert_array_equal(FUNCTIONS[order](a, b), np_function(a, b))
+    swapped = b.astype(b.dtype.newbyteorder())
+    np.testing.assert_array_equal(FUNCTIONS[order](a, swapped, b[::-1]), np_function(np_function(a, b), b[::-1]))

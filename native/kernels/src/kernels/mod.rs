@@ -21,6 +21,7 @@ pub mod presence;
 pub mod rows;
 pub mod seek;
 pub mod source;
+pub mod stream;
 pub mod sweep;
 pub mod sweep_ends;
 pub mod transpose;

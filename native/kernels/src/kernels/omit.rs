@@ -49,7 +49,7 @@ impl Pattern {
 /// Packs a block, with the elements replaced that do not take part; the rows follow one another in the copy.
 pub struct Omit {
     /// The block, and where it goes.
-    pub pack: Pack,
+    pub pack: Pack<'static>,
     /// The byte of the first element's place in the mask, 0 where the element is left out; null where there is no mask.
     pub mask: *const u8,
     /// Bytes in the mask from one position to the next, along the outer and the inner axis.

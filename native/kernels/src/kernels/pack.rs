@@ -4,13 +4,15 @@
 //! that the other kernels read. A block is a few KiB; the whole input is never copied.
 
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
-use crate::kernels::transpose::Square;
+use crate::kernels::cache_line::LINE;
+use crate::kernels::prefetch::prefetch;
+use crate::kernels::transpose::{Square, Turning};
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 12288;
 
 /// Gathers a two-dimensional block so that `inner` lies contiguous.
-pub struct Pack {
+pub struct Pack<'a> {
     /// The first element.
     pub data: *const u8,
     /// Length and stride in bytes of the axis that becomes the outer one.
@@ -21,6 +23,8 @@ pub struct Pack {
     pub size: usize,
     /// Whether `to` is scratch memory, which is in the cache.
     pub scratch: bool,
+    /// Whether the block is asked for before it is read, and with its only line the same bytes of these arrays.
+    pub ahead: Option<&'a [*const u8]>,
     /// Whether the bytes of each element stand in the other order.
     pub swapped: bool,
     /// Receives the block.
@@ -38,9 +42,9 @@ pub fn pitch(inner: usize, size: usize) -> usize {
 }
 
 /// Packs two squares at once where `PAIRS`.
-struct Packing<const PAIRS: bool>(Pack);
+struct Packing<'a, const PAIRS: bool>(Pack<'a>);
 
-impl<const PAIRS: bool> Task for Packing<PAIRS> {
+impl<const PAIRS: bool> Task for Packing<'_, PAIRS> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
@@ -72,7 +76,7 @@ impl<const PAIRS: bool> Task for Packing<PAIRS> {
     }
 }
 
-impl Pack {
+impl Pack<'_> {
     /// Packs the block.
     ///
     /// # Safety
@@ -99,8 +103,10 @@ impl Pack {
         let (inner, inner_stride) = self.inner;
         let turns = outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES;
         if turns {
+            // Elsewhere vectors of pairs straddle two lines of the cache where those of one square do not.
+            let how = Turning { pairs: PAIRS && self.scratch, ahead: self.ahead.is_some() };
             // SAFETY: inside the block, and the step leaves room for whole vectors.
-            unsafe { T::transpose::<PAIRS>(self.data, inner_stride, inner, outer, self.to, self.step, self.scratch) }
+            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to, self.step, how) }
         }
         turns
     }
@@ -126,26 +132,70 @@ impl Pack {
     unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
-        for row in 0..outer {
-            let from = self.data.wrapping_offset(outer_stride * row as isize);
-            let to = self.to.wrapping_add(row * self.step).cast::<T>();
+        let ahead = Ahead::new(inner_stride);
+        let part = if self.ahead.is_some() { PART / size_of::<T>() } else { inner };
+        let parts = |row| (0..inner).step_by(part.max(1)).map(move |start| (row, start));
+        for (row, start) in (0..outer).flat_map(parts) {
+            let from = self.data.wrapping_offset(outer_stride * row as isize + inner_stride * start as isize);
+            let to = self.to.wrapping_add(row * self.step).cast::<T>().wrapping_add(start);
+            let len = part.min(inner - start);
+            if let Some(beside) = self.ahead {
+                ahead.ask(from, part);
+                beside.iter().for_each(|beside| prefetch::<PART>(beside.wrapping_add(start * size_of::<T>())));
+            }
             // What the compiler knows the stride of becomes vectors.
             let size = size_of::<T>() as isize;
             // SAFETY: inside the block.
             unsafe {
                 if inner_stride == size {
-                    line(from, size, to, inner, &mend);
+                    line(from, size, to, len, &mend);
                 } else if inner_stride == -size {
-                    line(from, -size, to, inner, &mend);
+                    line(from, -size, to, len, &mend);
                 } else if inner_stride == 2 * size {
-                    line(from, 2 * size, to, inner, &mend);
+                    line(from, 2 * size, to, len, &mend);
                 } else {
-                    for at in 0..inner {
+                    for at in 0..len {
                         let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
                         to.add(at).write_unaligned(mend(element.read_unaligned()));
                     }
                 }
             }
+        }
+    }
+}
+
+/// Bytes of a part of a line for which arrays are asked at once, and how far ahead of the part the line itself is.
+const PART: usize = 512;
+const DISTANCE: isize = 2048;
+
+/// Asking for what will be read of a line.
+struct Ahead {
+    /// Bytes from one line of the cache to the next.
+    apart: isize,
+    /// Elements in each.
+    elements: usize,
+    distance: isize,
+}
+
+impl Ahead {
+    #[inline(always)]
+    fn new(stride: isize) -> Self {
+        let (bytes, sign) = (stride.unsigned_abs(), stride.signum());
+        // (In powers of two, which a stride of three elements is asked for too often by.)
+        let elements = (LINE >> bytes.next_power_of_two().trailing_zeros().min(6)).max(1);
+        let apart = if elements == 1 { bytes } else { LINE } as isize;
+        Self { apart: sign * apart, elements, distance: sign * DISTANCE.max(stride.abs()) }
+    }
+
+    /// Asks for so many elements.
+    #[inline(always)]
+    fn ask(&self, from: *const u8, len: usize) {
+        let mut from = from.wrapping_offset(self.distance);
+        let mut asked = 0;
+        while asked < len {
+            prefetch::<LINE>(from);
+            from = from.wrapping_offset(self.apart);
+            asked += self.elements;
         }
     }
 }

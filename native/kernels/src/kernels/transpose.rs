@@ -7,30 +7,40 @@
 // An architecture without zips of 16 bytes uses the last implementation below; the tests hold the others there too.
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, unused_imports, unused_macros))]
 
-use crate::kernels::cache_line::Aligned;
+use crate::kernels::cache_line::{Aligned, LINE};
+use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
 use std::array::from_fn;
+
+/// How rows are transposed.
+#[derive(Clone, Copy)]
+pub struct Turning {
+    /// Whether two squares are transposed at once.
+    pub pairs: bool,
+    /// Whether rows that are far apart are asked for before.
+    pub ahead: bool,
+}
 
 /// A square that can be transposed in registers.
 pub trait Square: Copy {
     /// Elements in a vector, and vectors in a square.
     const LANES: usize;
 
-    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; by two where `PAIRS`.
+    /// Transposes `rows` rows of `len` elements, `stride` bytes apart, into columns `step` bytes apart; see [`Turning`].
     ///
     /// # Safety
     /// The rows are readable; `to` has room for `len` columns of `rows` elements, rounded up to whole squares. There is AVX2
-    /// where `PAIRS`.
-    unsafe fn transpose<const PAIRS: bool>(
+    /// where there are pairs.
+    unsafe fn transpose(
         from: *const u8,
         stride: isize,
         rows: usize,
         len: usize,
         to: *mut u8,
         step: usize,
-        scratch: bool,
+        how: Turning,
     );
 }
 
@@ -59,33 +69,45 @@ fn rows_read_beyond(rows: usize, stride: isize, len: usize, whole: usize) -> usi
 /// while it is there. Sixteen lines with a large power of two between them fit the second-level cache.
 const BLOCK: usize = 16;
 
+/// Bytes of the longest row that is asked for at once.
+const SHORT: usize = 512;
+
 /// Transposes with squares of `N` lanes, strip by strip of `N` columns.
 ///
 /// # Safety
 /// As for [`Square::transpose`].
 #[inline(always)]
-unsafe fn by_squares<T: Paired, const N: usize, const PAIRS: bool>(
+unsafe fn by_squares<T: Paired, const N: usize>(
     from: *const u8,
     stride: isize,
     rows: usize,
     len: usize,
     to: *mut u8,
     step: usize,
-    scratch: bool,
+    how: Turning,
 ) {
     // Squares with rows that may not be read in whole vectors are read from a copy.
     let whole_vectors = len.next_multiple_of(N) * size_of::<T>();
     let safe = rows_read_beyond(rows, stride, len * size_of::<T>(), whole_vectors);
     let whole = safe - safe % N;
-    // Elsewhere vectors of pairs straddle two lines of the cache where those of one square do not.
-    let pairs = PAIRS && T::Two::PARTS > 1 && scratch;
+    let pairs = how.pairs && T::Two::PARTS > 1;
     // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
     let far = len > 4 * N && stride.unsigned_abs() > step;
     let block = if pairs || far { BLOCK.max(2 * N) } else { usize::MAX };
+    // The processor does not foresee where the next of short rows lies.
+    let ahead = how.ahead && far && len * size_of::<T>() <= SHORT;
     let mut row = 0;
     while row < rows {
         let squares = block.min(whole - row.min(whole));
         let height = if squares > 0 { squares } else { rows - row };
+        if ahead {
+            // The next ones, which may be those of the next tile.
+            for row in row + height..row + 2 * height {
+                let from = from.wrapping_offset(stride * row as isize);
+                let (from, head) = (from.wrapping_sub(from.addr() % LINE), from.addr() % LINE);
+                (0..head + len * size_of::<T>()).step_by(LINE).for_each(|at| prefetch::<LINE>(from.wrapping_add(at)));
+            }
+        }
         let mut column = 0;
         while column < len {
             let width = N.min(len - column);
@@ -225,17 +247,17 @@ macro_rules! squares {
         impl Square for $type {
             const LANES: usize = $lanes;
             #[inline(always)]
-            unsafe fn transpose<const PAIRS: bool>(
+            unsafe fn transpose(
                 from: *const u8,
                 stride: isize,
                 rows: usize,
                 len: usize,
                 to: *mut u8,
                 step: usize,
-                scratch: bool,
+                how: Turning,
             ) {
                 // SAFETY: the caller's.
-                unsafe { by_squares::<$type, $lanes, PAIRS>(from, stride, rows, len, to, step, scratch) }
+                unsafe { by_squares::<$type, $lanes>(from, stride, rows, len, to, step, how) }
             }
         }
     )*};
@@ -248,15 +270,7 @@ squares! { u8, 16; u16, 8; u32, 4; u64, 2; }
 impl<T: Copy> Square for T {
     const LANES: usize = 1;
     #[inline(always)]
-    unsafe fn transpose<const PAIRS: bool>(
-        from: *const u8,
-        stride: isize,
-        rows: usize,
-        len: usize,
-        to: *mut u8,
-        step: usize,
-        _: bool,
-    ) {
+    unsafe fn transpose(from: *const u8, stride: isize, rows: usize, len: usize, to: *mut u8, step: usize, _: Turning) {
         for row in 0..rows {
             for column in 0..len {
                 // SAFETY: the caller's.

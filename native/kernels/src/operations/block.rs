@@ -169,8 +169,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
         let Lines { data, stride, mask, mask_stride } = lines;
-        let pack =
-            Pack { data, outer: (number, stride), inner: (len, along.input), size, scratch: true, swapped, to, step };
+        let pack = Pack {
+            data,
+            outer: (number, stride),
+            inner: (len, along.input),
+            size,
+            scratch: true,
+            ahead: None,
+            swapped,
+            to,
+            step,
+        };
         // SAFETY: the caller's.
         unsafe {
             match omission {

@@ -8,7 +8,9 @@ use crate::element::rank::Extreme;
 use crate::kernels::accumulate::{Lines, Passes, Start};
 use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::Pack;
+use crate::kernels::stream::stream;
 use crate::layout::elementwise::{ElementwiseAxis, Offsets, Operand};
+use smallvec::SmallVec;
 use std::ptr;
 
 /// Bytes of the vectors that turn arrays.
@@ -29,6 +31,11 @@ pub struct Arrays<'a> {
     /// Whether tiles are accumulated in the output itself. An operand that is the output itself would look like an
     /// obstacle to vectors, and goes by way of scratch memory.
     pub direct_output: bool,
+    /// Whether the output is written past the caches, from scratch memory.
+    pub streamed: bool,
+    /// Whether what is packed is asked for before, and what will be read and written beside it: the processor looks ahead along
+    /// few ways, and not over the pauses in which scratch memory is read.
+    pub ahead: bool,
 }
 
 /// A tile of `rows` lines of `len` elements.
@@ -185,6 +192,20 @@ impl Tile<'_> {
         }
     }
 
+    /// Where the only line of a tile is in those arrays that are read or written in place.
+    fn beside(&self) -> SmallVec<[*const u8; 4]> {
+        let Arrays { operands, element, output, inner, direct_output, ahead, .. } = *self.arrays;
+        let mut beside = SmallVec::new();
+        if ahead && self.rows == 1 {
+            let output = output.wrapping_offset(self.at.output()).cast_const();
+            beside.extend(direct_output.then_some(output));
+            let in_place = |&number: &usize| inner.strides.operand(number) == element.size() as isize;
+            let place = |number: usize| operands[number].data.wrapping_offset(self.at.operand(number));
+            beside.extend(self.operands(false).filter(in_place).map(place));
+        }
+        beside
+    }
+
     /// Packs an operand, its elements along a line `stride` bytes apart and the lines `step`.
     ///
     /// # Safety
@@ -199,11 +220,13 @@ impl Tile<'_> {
         memory: &mut Memory,
     ) -> Lines<*const u8> {
         let size = self.arrays.element.size();
+        let beside = self.beside();
+        let ahead = self.arrays.ahead.then_some(&*beside);
         if len == 1 {
             // Lines of one element are one line.
             let to = reserve(memory, self.rows * size);
-            let pack =
-                Pack { data, outer: (1, 0), inner: (self.rows, step), size, scratch: true, swapped, to, step: 0 };
+            let (outer, inner) = ((1, 0), (self.rows, step));
+            let pack = Pack { data, outer, inner, size, scratch: true, ahead: None, swapped, to, step: 0 };
             // SAFETY: the caller's.
             unsafe { pack.run() };
             return Lines { data: to, step: size as isize };
@@ -217,7 +240,7 @@ impl Tile<'_> {
         // SAFETY: the caller's; there is a pitch for each row.
         unsafe {
             let (outer, inner) = ((self.rows, step), (len, stride));
-            Pack { data, outer, inner, size, scratch: true, swapped, to, step: pitch }.run();
+            Pack { data, outer, inner, size, scratch: true, ahead, swapped, to, step: pitch }.run();
         };
         if downwards {
             Lines { data: to.wrapping_add(last * pitch), step: -(pitch as isize) }
@@ -232,9 +255,13 @@ impl Tile<'_> {
     /// As for [`run`](Self::run), of lines in scratch memory.
     #[inline(never)]
     unsafe fn write(&self, from: Lines<*mut u8>, output: *mut u8) {
-        let Arrays { element, inner, lines, .. } = *self.arrays;
+        let Arrays { element, inner, lines, streamed, .. } = *self.arrays;
         let size = element.size();
         let (stride, step) = (inner.strides.output, lines.map_or(0, |lines| lines.strides.output));
+        if streamed {
+            // SAFETY: the caller's; the plan has found that there are stores for that.
+            return unsafe { stream(from, Lines { data: output, step }, self.rows, self.len * size) };
+        }
         // Of lines that the output has one beside the other, as many as whole vectors hold are turned: not one byte more is
         // written.
         let turned = if step == size as isize { self.rows - self.rows % (VECTOR / size) } else { 0 };
@@ -251,7 +278,7 @@ impl Tile<'_> {
             if turned > 0 {
                 let (outer, inner) = ((self.len, size as isize), (turned, from.step));
                 let (data, to, step) = (from.data, output, stride as usize);
-                Pack { data, outer, inner, size, scratch: false, swapped: false, to, step }.run();
+                Pack { data, outer, inner, size, scratch: false, ahead: None, swapped: false, to, step }.run();
             }
             for row in turned..self.rows {
                 let from = from.data.wrapping_offset(from.step * row as isize);

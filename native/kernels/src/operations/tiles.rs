@@ -7,6 +7,7 @@ use crate::element::rank::Extreme;
 use crate::kernels::accumulate::in_one_pass;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::pack::SCRATCH;
+use crate::kernels::stream::{settle, streams};
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::operations::tile::{Arrays, Scratch, Tile, pitch};
@@ -22,6 +23,17 @@ const STREAM: RangeInclusive<usize> = 1 << 16..=1 << 18;
 /// comes in stretches of a line of the cache or more, what is read along the lines in longer ones.
 const TURNED: usize = 1 << 16;
 const LINES_IN: usize = 64;
+
+/// Bytes of all arrays from which on an output is written past the caches, where operands are turned, and of lines that are long
+/// enough for that. (With fewer the output is often still there from the last time.) Tiles are half as high then, for the result
+/// of one to be in the cache as well.
+const STREAMED: usize = 56 << 20;
+const STREAMED_LINE: usize = 1024;
+
+/// Bytes of an output from which on arrays are asked for before they are packed, or turned: others are in the cache. Tiles that are
+/// packed are smaller then, for all that has been asked for to be in the first-level one.
+const AHEAD: usize = 4 << 20;
+const AHEAD_TILE: usize = SCRATCH / 2;
 
 /// Bytes of each stretch that is written from line to line where the output is turned, and lines of such a tile at most: a line of
 /// the cache that is written in two parts comes and goes twice.
@@ -100,8 +112,17 @@ impl<'a> Plan<'a> {
             }
         }
         let contiguous_output = inner.strides.output == size as isize;
-        let direct_output = contiguous_output && !in_place;
+        let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
+        let bytes = positions(axes).saturating_mul(size);
+        let streamed = turns
+            && bytes.saturating_mul(operands.len() + 1) >= STREAMED
+            && contiguous_output
+            && !in_place
+            && inner.len * size >= STREAMED_LINE
+            && streams();
+        let direct_output = contiguous_output && !in_place && !streamed;
         let plain = direct_output && readable;
+        let ahead = bytes >= AHEAD;
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
             let streams = in_one_pass(operands.len() - broadcast);
@@ -118,9 +139,10 @@ impl<'a> Plan<'a> {
             (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
         } else {
             // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
-            let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
-            let least = if contiguous_output { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
-            let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
+            let halves = if streamed { 2 } else { 1 };
+            let least = if contiguous_output { LINES_IN / halves } else { (WRITTEN / size).min(LINES_OUT) };
+            let packed = if ahead { AHEAD_TILE } else { SCRATCH };
+            let (bytes, least) = if turns { (TURNED / halves, least.min(count)) } else { (packed, 1) };
             let tile = (bytes / size / least).min(inner.len);
             let rows = bytes / pitch(tile, size);
             // Squares are as high as a vector is long.
@@ -130,7 +152,8 @@ impl<'a> Plan<'a> {
         let shift =
             if contiguous_output && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
         let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
-        let arrays = Arrays { operands, element, extreme, output, inner, lines, broadcast, direct_output };
+        let arrays =
+            Arrays { operands, element, extreme, output, inner, lines, broadcast, direct_output, streamed, ahead };
         Self { arrays, origin, outer, tile, rows, per_line, per_column, shift }
     }
 
@@ -165,6 +188,9 @@ impl<'a> Plan<'a> {
             }
             // SAFETY: the caller's promise.
             unsafe { Tile { arrays, at: &at, rows, len }.run(&mut scratch) };
+        }
+        if arrays.streamed {
+            settle();
         }
     }
 }
