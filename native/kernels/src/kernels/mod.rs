@@ -3,6 +3,7 @@
 
 pub mod accumulate;
 pub mod batches;
+pub mod beyond;
 pub mod cache_line;
 pub mod columns;
 pub mod combine;

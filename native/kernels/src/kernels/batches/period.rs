@@ -36,5 +36,20 @@ pub struct Periods {
     pub values: *mut u8,
 }
 
+impl Periods {
+    /// The blocks from a number on.
+    pub fn from(&self, block: usize) -> Self {
+        let at = block * self.columns;
+        let beyond = |values: *mut u8| values.wrapping_add(at * self.element.size());
+        Self {
+            data: self.data.wrapping_offset(self.block * block as isize),
+            blocks: self.blocks - block,
+            index: self.index.wrapping_add(at),
+            values: if self.values.is_null() { self.values } else { beyond(self.values) },
+            ..*self
+        }
+    }
+}
+
 /// Columns of all blocks, at most.
 pub const COLUMNS: usize = 512;

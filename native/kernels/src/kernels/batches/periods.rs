@@ -22,24 +22,12 @@ impl Periods {
         // SAFETY: the caller's; what is asked of narrow elements is there where they are served.
         unsafe {
             let done = if self.are_octets::<K>() { self.in_octets(kind) } else { 0 };
-            let rest = self.from::<K>(done);
+            let rest = self.from(done);
             done + match (rest.blocks, K::SIZE) {
                 (0, _) => 0,
                 (_, 1) => avx512_vbmi::run(Walk(&rest, kind)),
                 _ => avx512::run(Walk(&rest, kind)),
             }
-        }
-    }
-
-    /// The blocks from a number on.
-    fn from<K: Kind>(&self, block: usize) -> Self {
-        let at = block * self.columns;
-        Self {
-            data: self.data.wrapping_offset(self.block * block as isize),
-            blocks: self.blocks - block,
-            index: self.index.wrapping_add(at),
-            values: if self.values.is_null() { self.values } else { self.values.wrapping_add(at * K::SIZE) },
-            ..*self
         }
     }
 }
