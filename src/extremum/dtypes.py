@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from extremum.errors import ElementTypeError
+from extremum.loading import load_module
 
 __all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_numpy"]
 
@@ -32,9 +33,7 @@ class ElementType:
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype; the first look at bfloat16's imports ml_dtypes."""
         if self.name == "bfloat16":
-            import ml_dtypes
-
-            dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            dtype: np.dtype[Any] = np.dtype(load_module("ml_dtypes").bfloat16)
             return dtype
         return np.dtype(self.name)
 

@@ -12,12 +12,19 @@ from typing import Any
 import numpy as np
 
 from extremum.errors import ArgumentError
+from extremum.loading import loaded
 
-__all__ = ["not_there", "refuse_missing"]
+__all__ = ["is_numpy_masked", "not_there", "refuse_missing"]
 
 # Sequences of plain numbers, as long as they like: nothing inside them can be missing.
 _PLAIN_SEQUENCES = (str, bytes, bytearray, memoryview, range)
 _PLAIN_ELEMENTS = (bool, int, float, complex, str, bytes, np.generic)
+
+
+def is_numpy_masked(cls: type) -> bool:
+    """Return whether a class is one of NumPy's masked arrays: none is where nobody has loaded them."""
+    masked = loaded("numpy.ma.core", "MaskedArray")
+    return masked is not None and issubclass(cls, masked)
 
 
 def refuse_missing(x: object) -> None:
@@ -57,7 +64,7 @@ def not_there(number: int, word: str, *, given: str, remedy: str) -> ArgumentErr
 
 def _masked(x: Any) -> int:
     """Count what a mask hides: NumPy's and astropy's hides where it is True, PyTorch's where it is False."""
-    if isinstance(getattr(x, "_meta", None), np.ma.MaskedArray):
+    if is_numpy_masked(type(getattr(x, "_meta", None))):
         x = x.compute()  # Dask's array would drop the mask as it hands out the elements
     mask = getattr(x, "mask", None)
     if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_:

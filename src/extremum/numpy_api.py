@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from extremum.loading import load_module
 
 __all__ = ["table"]
 
@@ -10,9 +10,9 @@ __all__ = ["table"]
 def table() -> object:
     """Return the capsule with the table."""
     try:
-        module = import_module("numpy._core.multiarray")
+        module = load_module("numpy._core.multiarray")
     except ImportError:
         # Before NumPy 2.
-        module = import_module("numpy.core.multiarray")
+        module = load_module("numpy.core.multiarray")
     capsule: object = module._ARRAY_API
     return capsule

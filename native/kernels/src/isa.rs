@@ -171,7 +171,7 @@ macro_rules! instruction_set {
         #[cfg(target_arch = "x86_64")]
         pub(crate) mod $set {
             use crate::isa::Task;
-            use std::sync::OnceLock;
+            use std::sync::atomic::{AtomicU8, Ordering};
 
             /// What the compiler may use.
             #[cfg(all(test, not(miri)))]
@@ -180,8 +180,16 @@ macro_rules! instruction_set {
             /// Whether this processor has all of it.
             #[inline]
             pub fn is_available() -> bool {
-                static AVAILABLE: OnceLock<bool> = OnceLock::new();
-                *AVAILABLE.get_or_init(|| $(is_x86_feature_detected!($feature))&&+)
+                const UNKNOWN: u8 = 2;
+                // No lock: a child that was forked while it was taken would wait for ever.
+                static AVAILABLE: AtomicU8 = AtomicU8::new(UNKNOWN);
+                let known = AVAILABLE.load(Ordering::Relaxed);
+                if known != UNKNOWN {
+                    return known == 1;
+                }
+                let available = $(is_x86_feature_detected!($feature))&&+;
+                AVAILABLE.store(available.into(), Ordering::Relaxed);
+                available
             }
 
             /// Runs a task compiled for it.

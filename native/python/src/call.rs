@@ -41,7 +41,7 @@ impl Function {
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let function = match self.found.get(py) {
-            Some(function) => function.bind(py),
+            Some(function) => function.clone_ref(py),
             None => self.find(py)?,
         };
         let named = named.map_or(ptr::null_mut(), |named| named.as_ptr());
@@ -51,14 +51,17 @@ impl Function {
 
     /// Looks for it, and imports its module where nobody has yet, which runs Python code too.
     #[cold]
-    fn find<'a, 'py>(&'a self, py: Python<'py>) -> PyResult<&'a Bound<'py, PyAny>> {
-        let import = py.import("importlib")?.getattr("import_module")?;
+    fn find(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let import = py.import("extremum.loading")?.getattr("load_module")?;
         let name = PyTuple::new(py, [self.module])?;
         // SAFETY: as above.
         let module =
             unsafe { Bound::from_owned_ptr_or_err(py, kept(import.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
         let found = module.getattr(self.name)?.unbind();
-        Ok(self.found.get_or_init(py, || found).bind(py))
+        // Another thread may have found it meanwhile. (`get_or_init` lets others run while the lock is taken: in a child that
+        // was forked then, it would stay so.)
+        let _ = self.found.set(py, found.clone_ref(py));
+        Ok(found)
     }
 }
 

@@ -42,9 +42,11 @@ mod _native {
         get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,
         set_instruction_set, set_num_threads, set_small_limit,
     };
+    use numpy::npyffi::NPY_TYPES;
     use pyo3::exceptions::PyImportError;
     use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
     use pyo3::prelude::*;
+    use std::ffi::c_int;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -54,6 +56,8 @@ mod _native {
                 "extremum runs in the main interpreter of a process only, as NumPy does",
             ));
         }
+        // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
+        crate::descriptor::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         crate::settings::check_environment(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -108,20 +108,24 @@ static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
 impl Numpy {
     fn get(py: Python<'_>) -> PyResult<&'static Self> {
-        NUMPY.get_or_try_init(py, || {
-            static TABLE: Function = Function::new("extremum.numpy_api", "table");
-            let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
-            // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
-            unsafe {
-                let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
-                if table.is_null() {
-                    return Err(PyErr::fetch(py));
-                }
-                let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
-                let handler = Bound::from_owned_ptr_or_err(py, handler)?.unbind();
-                Ok(Self { set_handler: table.add(SET_HANDLER).read(), handler })
+        if let Some(numpy) = NUMPY.get(py) {
+            return Ok(numpy);
+        }
+        static TABLE: Function = Function::new("extremum.numpy_api", "table");
+        let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
+        // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
+        let numpy = unsafe {
+            let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
+            if table.is_null() {
+                return Err(PyErr::fetch(py));
             }
-        })
+            let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
+            let handler = Bound::from_owned_ptr_or_err(py, handler)?.unbind();
+            Self { set_handler: table.add(SET_HANDLER).read(), handler }
+        };
+        // As in `Function::find`: nothing runs under the lock.
+        let _ = NUMPY.set(py, numpy);
+        Ok(NUMPY.get(py).unwrap_or_else(|| unreachable!("it is set now")))
     }
 
     /// Sets the handler of arrays to come, and returns that of those before.

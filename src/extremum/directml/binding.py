@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ElementTypeError, InputError
+from extremum.missing import is_numpy_masked
 
 __all__ = ["Binding", "Buffer"]
 
@@ -53,7 +54,7 @@ class Binding:
                 given=_text(array),
                 remedy=f"pass an array of {self._dtype}, or memoryview(array) for its bytes",
             )
-        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        if is_numpy_masked(type(array)) and np.ma.is_masked(array):
             raise InputError(
                 f"the array of {self._field} has masked elements, and memory has no mask",
                 given=_text(array),

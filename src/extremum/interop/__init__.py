@@ -7,7 +7,6 @@ has not imported. What no adapter knows goes through the protocols, :mod:`extrem
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,8 @@ import numpy as np
 from extremum.arrays import as_array
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop.adopted import Adopted, Wrap, as_it_is
+from extremum.loading import load_module
+from extremum.missing import is_numpy_masked
 
 __all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "frontend", "one_library"]
 
@@ -52,7 +53,7 @@ def frontend(function: str, *values: Any) -> Any:
             name = other
     if name is None:
         return None
-    module = importlib.import_module(name)
+    module = load_module(name)
     if function not in module.__all__:
         raise ArgumentTypeError(
             f"{function}: {name} has {' and '.join(module.__all__)} only",
@@ -82,19 +83,18 @@ def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
     """Return who knows the arrays of a class."""
     if cls is np.ndarray:
         return Adopted
-    if issubclass(cls, np.ma.MaskedArray):
+    if is_numpy_masked(cls):
         return _masked
     for base in cls.__mro__:
         whose = base.__module__.partition(".")[0]
         if whose in _OWN:
             return _OWN[whose]
         if library := _ADAPTERS.get(whose):
-            adapter: Callable[[Any], Adopted | None] = importlib.import_module(f"extremum.interop.{library}").adopt
+            adapter: Callable[[Any], Adopted | None] = load_module(f"extremum.interop.{library}").adopt
             return adapter
     if not issubclass(cls, np.ndarray | np.generic) and hasattr(cls, "__array_namespace__"):
-        from extremum.interop import array_api
-
-        return array_api.adopt
+        protocol: Callable[[Any], Adopted | None] = load_module("extremum.interop.array_api").adopt
+        return protocol
     return None
 
 

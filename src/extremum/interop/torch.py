@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from extremum.arrays import refuse_device
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.interop.adopted import Adopted, Kept
+from extremum.loading import load_module
 
 __all__ = ["adopt"]
 
@@ -43,9 +44,7 @@ def _memory(x: Any) -> NDArray[Any]:
     # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
     if plain.dtype is torch.bfloat16:
-        import ml_dtypes
-
-        array: NDArray[Any] = plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        array: NDArray[Any] = plain.view(torch.int16).numpy().view(load_module("ml_dtypes").bfloat16)
         return array
     try:
         array = plain.numpy()

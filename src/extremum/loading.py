@@ -1,0 +1,31 @@
+"""Modules that are loaded when they are first needed, whichever thread needs them.
+
+A fork waits for them. Python keeps a module's lock in a child that was forked while another thread was loading it:
+whoever needs that module in the child would wait for a thread that is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from threading import RLock
+from typing import Any
+
+__all__ = ["load_module", "loaded"]
+
+_LOCK = RLock()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+def load_module(name: str) -> Any:
+    """Return a module, and load it where nobody has yet."""
+    with _LOCK:
+        return import_module(name)
+
+
+def loaded(module: str, name: str) -> Any:
+    """Return what a module has under a name; None where nobody has loaded the module, or not so far."""
+    return getattr(sys.modules.get(module), name, None)
