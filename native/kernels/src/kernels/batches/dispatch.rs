@@ -8,7 +8,7 @@ use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::kinds::{Bytes, Doubles, Float16Bits, Longs, Quads, Singles, Words};
 use crate::kernels::batches::numbers::Numbers;
 use crate::kernels::batches::period::{COLUMNS, Periods};
-use crate::kernels::batches::{few, padded, spread};
+use crate::kernels::batches::{few, padded, padded_values, spread};
 use crate::kernels::outputs::UNKNOWN;
 use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_storeu_epi8};
 
@@ -150,7 +150,12 @@ impl Batches {
 
     /// Whether the rows are padded.
     fn are_padded(&self) -> bool {
-        self.follow() && padded::serves(self.element.size(), self.len)
+        self.follow() && self.rows >= spread::ROWS && padded::serves(self.element.size(), self.len)
+    }
+
+    /// Whether they are where values alone are wanted.
+    fn values_are_padded(&self) -> bool {
+        self.follow() && padded_values::serves(self.element.size(), self.rows, self.len)
     }
 
     /// Does the batches one after the other, the way that is fastest for their rows.
@@ -161,12 +166,8 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => {
-                    match self.values_alone() && self.rows >= K::ROWS {
-                        true => self.padded_values(kind),
-                        false => self.padded(kind),
-                    }
-                }
+                () if K::SIZE <= 2 && self.values_alone() && self.values_are_padded() => self.padded_values(kind),
+                () if K::SIZE <= 2 && self.are_padded() => self.padded(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () => self.in_chunks(kind),
@@ -182,7 +183,7 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
-                () if K::SIZE <= 2 && self.are_padded() && self.rows >= spread::ROWS => self.padded_under_mask(kind),
+                () if K::SIZE <= 2 && self.are_padded() => self.padded_under_mask(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few_under_mask(kind),
                 () => self.in_chunks_under_mask(kind),
@@ -198,8 +199,8 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match () {
+                () if K::SIZE <= 2 && self.values_are_padded() => self.padded_values(kind),
                 () if self.rows < K::ROWS => 0,
-                () if K::SIZE <= 2 && self.are_padded() => self.padded_values(kind),
                 () if self.follow() && few::serves(self.len) => self.few_at_both_ends(kind),
                 () => self.in_chunks_at_both_ends(kind),
             }

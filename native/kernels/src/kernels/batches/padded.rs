@@ -283,10 +283,12 @@ pub unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i
         if LANES * K::SIZE >= 16 {
             best = K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
         }
-        best = K::larger(best, _mm512_rol_epi64::<32>(best));
-        best = K::larger(best, _mm512_rol_epi64::<16>(best));
+        if LANES * K::SIZE >= 8 {
+            best = K::larger(best, _mm512_rol_epi64::<32>(best));
+        }
+        best = K::larger(best, _mm512_rol_epi32::<16>(best));
         if K::SIZE == 1 {
-            best = K::larger(best, _mm512_rol_epi64::<8>(best));
+            best = K::larger(best, _mm512_rol_epi32::<8>(best));
         }
         best
     }

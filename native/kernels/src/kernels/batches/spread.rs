@@ -7,9 +7,10 @@ use std::arch::x86_64::*;
 /// Rows of a batch.
 pub const ROWS: usize = 8;
 
-/// Rows of a batch of which values alone are wanted, of elements of `size` bytes: those fill a quarter of a vector.
-pub const fn value_rows(size: usize) -> usize {
-    VECTOR / 4 / size
+/// Rows of a batch of which values alone are wanted, of elements of `size` bytes in so many lanes each: those of both ends
+/// fill a vector, or half of one where there are lanes to spare.
+pub const fn value_rows(size: usize, lanes: usize) -> usize {
+    if lanes == LEAST { VECTOR / 2 / size } else { VECTOR / 4 / size }
 }
 
 /// Lanes of the longest row.
@@ -17,6 +18,9 @@ pub const MOST: usize = 16;
 
 /// Lanes of a row that half as many suffice for.
 pub const HALF: usize = MOST / 2;
+
+/// Lanes of the shortest rows.
+pub const LEAST: usize = HALF / 2;
 
 /// For each vector of lanes, which lane of another one it has.
 type Permutation = [u8; VECTOR];
@@ -26,14 +30,25 @@ static SPREAD: [[Permutation; MOST + 1]; 2] = [spreading(1), spreading(2)];
 
 /// What brings a lane of each row together, and then one of the second half of each, by the lanes that a row fills: of
 /// elements of one byte and of two.
-static GATHER: [[Permutation; 2]; 2] =
-    [[gathering(1, HALF), gathering(1, MOST)], [gathering(2, HALF), gathering(2, MOST)]];
+static GATHER: [[Permutation; 3]; 2] = [
+    [gathering(1, LEAST), gathering(1, HALF), gathering(1, MOST)],
+    [gathering(2, LEAST), gathering(2, HALF), gathering(2, MOST)],
+];
+
+/// How many lanes a row of `len` elements has.
+pub const fn lanes(len: usize) -> usize {
+    match len {
+        ..=LEAST => LEAST,
+        ..=HALF => HALF,
+        _ => MOST,
+    }
+}
 
 const fn spreading(size: usize) -> [Permutation; MOST + 1] {
     let mut all = [[0; VECTOR]; MOST + 1];
     let mut len = 1;
     while len <= MOST {
-        let lanes = if len > HALF { MOST } else { HALF };
+        let lanes = lanes(len);
         let mut lane = 0;
         while lane < VECTOR / size {
             let (row, at) = (lane / lanes, lane % lanes);
@@ -48,11 +63,11 @@ const fn spreading(size: usize) -> [Permutation; MOST + 1] {
 const fn gathering(size: usize, lanes: usize) -> Permutation {
     let mut all = [0; VECTOR];
     let rows = VECTOR / size / lanes;
-    let mut row = 0;
-    while row < value_rows(size) {
+    let (all_rows, mut row) = (value_rows(size, lanes), 0);
+    while row < all_rows {
         let lane = row % rows * lanes + row / rows;
         all[row * size] = lane as u8;
-        all[(value_rows(size) + row) * size] = (lane + lanes / 2) as u8;
+        all[(all_rows + row) * size] = (lane + lanes / 2) as u8;
         row += 1;
     }
     all
@@ -114,11 +129,13 @@ pub unsafe fn spread_mask<K: Kind>(mask: __m512i, len: usize) -> u64 {
 /// AVX-512 is in force.
 #[inline(always)]
 pub unsafe fn together<K: Kind, const LANES: usize>(number: usize, lanes: __m512i, before: __m512i) -> __m512i {
-    let one = if LANES == MOST { 0x0001_0001_0001_0001 } else { 0x0101_0101_0101_0101 };
+    let one = u64::MAX / ((1 << LANES) - 1);
     let own = (one | one << (LANES / 2)) << number;
     // SAFETY: the caller has AVX-512.
     unsafe {
         match K::SIZE {
+            // (What the first has in other lanes is never looked at, or those of others come there.)
+            _ if number == 0 => lanes,
             1 => _mm512_mask_mov_epi8(before, own, lanes),
             _ => _mm512_mask_mov_epi16(before, own as u32, lanes),
         }
@@ -132,7 +149,7 @@ pub unsafe fn together<K: Kind, const LANES: usize>(number: usize, lanes: __m512
 #[inline(always)]
 pub unsafe fn gathered<K: Kind, const LANES: usize>(lanes: __m512i) -> __m512i {
     // SAFETY: the caller has both.
-    unsafe { permuted::<K>(&GATHER[K::SIZE - 1][(LANES == MOST) as usize], lanes) }
+    unsafe { permuted::<K>(&GATHER[K::SIZE - 1][LANES / HALF], lanes) }
 }
 
 /// The narrow lanes of a vector, moved about.
