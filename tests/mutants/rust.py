@@ -226,7 +226,7 @@ MUTANTS = (
     Mutant(
         "the smallest of a short row stays the complement that it was compared as",
         "native/kernels/src/kernels/batches/padded_values.rs",
-        "_mm512_mask_xor_epi32(found, 0b1111_0000, found,",
+        "_mm512_mask_xor_epi32(found, others, found,",
         "_mm512_mask_xor_epi32(found, 0, found,",
         ["test_masks.py"],
     ),

@@ -16,12 +16,13 @@ use std::mem::MaybeUninit;
 /// Elements of the longest row.
 const FEW: usize = 5;
 
-/// For each column, and each vector after the first, which lanes of what is gathered so far and of that vector are
-/// wanted: those of the vector follow those gathered.
+/// For each step, which looks at one column, and each vector after the first, which lanes of what is gathered so far and of
+/// that vector are wanted: those of the vector follow those gathered.
 type Permutations = [[[i32; 16]; FEW - 1]; FEW];
 
-/// The permutations for rows of `len` elements in vectors of `lanes` lanes of four bytes, or of eight.
-const fn permutations(len: usize, lanes: usize) -> Permutations {
+/// The permutations for rows of `len` elements in vectors of `lanes` lanes of four bytes, or of eight, from the first column
+/// on or from the last.
+const fn permutations(len: usize, lanes: usize, last: bool) -> Permutations {
     let mut all = [[[0; 16]; FEW - 1]; FEW];
     let mut column = 0;
     while column < len {
@@ -39,7 +40,8 @@ const fn permutations(len: usize, lanes: usize) -> Permutations {
                     row
                 };
                 // A number of eight bytes is a small one of four, and zero.
-                all[column][vector - 1][row * (16 / lanes)] = wanted as i32;
+                let step = if last { len - 1 - column } else { column };
+                all[step][vector - 1][row * (16 / lanes)] = wanted as i32;
                 row += 1;
             }
             vector += 1;
@@ -62,11 +64,9 @@ impl Batches {
     pub unsafe fn few<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
-            match (self.places_alone(), self.last) {
-                (true, false) => self.few_by_len::<K, false, false, false>(kind),
-                (true, true) => self.few_by_len::<K, true, false, false>(kind),
-                (false, false) => self.few_by_len::<K, false, true, false>(kind),
-                (false, true) => self.few_by_len::<K, true, true, false>(kind),
+            match self.places_alone() {
+                true => self.few_by_len::<K, false, false>(kind),
+                false => self.few_by_len::<K, true, false>(kind),
             }
         }
     }
@@ -77,24 +77,19 @@ impl Batches {
     /// As for [`few`](Self::few).
     pub unsafe fn few_under_mask<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
-        unsafe {
-            match self.last {
-                false => self.few_by_len::<K, false, true, true>(kind),
-                true => self.few_by_len::<K, true, true, true>(kind),
-            }
-        }
+        unsafe { self.few_by_len::<K, true, true>(kind) }
     }
 
     /// # Safety
     /// As for [`few`](Self::few).
-    unsafe fn few_by_len<K: Kind, const LAST: bool, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
+    unsafe fn few_by_len<K: Kind, const VALUES: bool, const MASKED: bool>(&self, kind: K) -> usize {
         // SAFETY: the caller's.
         unsafe {
             match self.len {
-                2 => avx512::run(Few::<K, 2, LAST, VALUES, MASKED>(self, kind)),
-                3 => avx512::run(Few::<K, 3, LAST, VALUES, MASKED>(self, kind)),
-                4 => avx512::run(Few::<K, 4, LAST, VALUES, MASKED>(self, kind)),
-                _ => avx512::run(Few::<K, FEW, LAST, VALUES, MASKED>(self, kind)),
+                2 => avx512::run(Few::<K, 2, VALUES, MASKED>(self, kind)),
+                3 => avx512::run(Few::<K, 3, VALUES, MASKED>(self, kind)),
+                4 => avx512::run(Few::<K, 4, VALUES, MASKED>(self, kind)),
+                _ => avx512::run(Few::<K, FEW, VALUES, MASKED>(self, kind)),
             }
         }
     }
@@ -117,29 +112,33 @@ impl Batches {
 }
 
 /// One batch after the other, of rows of `LEN` elements.
-struct Few<'a, K, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
+struct Few<'a, K, const LEN: usize, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
-impl<K: Kind, const LEN: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
-    for Few<'_, K, LEN, LAST, VALUES, MASKED>
-{
+impl<K: Kind, const LEN: usize, const VALUES: bool, const MASKED: bool> Task for Few<'_, K, LEN, VALUES, MASKED> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
         let wanted = Wanted::new::<VALUES>(batches);
+        // From the end whose ties win, so that "larger" is the only comparison. (Known before the first batch: a copy for each
+        // end would be no faster.)
+        let permutations =
+            &const { [permutations(LEN, K::WIDE, false), permutations(LEN, K::WIDE, true)] }[batches.last as usize];
+        // SAFETY: the caller has AVX-512.
+        let places: [__m512i; LEN] = std::array::from_fn(|step| unsafe {
+            _mm512_set1_epi32(if batches.last { LEN - 1 - step } else { step } as i32)
+        });
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let Some(vectors) = read::<K, LEN, MASKED>(batches, kind, start) else { return start };
-                // From the end whose ties win, so that "larger" is the only comparison.
-                let order = |step: usize| if LAST { LEN - 1 - step } else { step };
-                let mut best = column::<K, LEN>(&vectors, order(0));
-                let mut place = _mm512_set1_epi32(order(0) as i32);
+                let mut best = column::<K, LEN>(&vectors, permutations, 0);
+                let mut place = places[0];
                 for step in 1..LEN {
-                    let lanes = column::<K, LEN>(&vectors, order(step));
+                    let lanes = column::<K, LEN>(&vectors, permutations, step);
                     let larger = K::is_larger(lanes, best);
                     best = K::select(larger, lanes, best);
-                    place = K::select(larger, _mm512_set1_epi32(order(step) as i32), place);
+                    place = K::select(larger, places[step], place);
                 }
                 if wanted.notes {
                     let found = K::is_larger(best, K::widen(kind.losers()));
@@ -178,14 +177,15 @@ impl<K: Kind, const LEN: usize> Task for Both<'_, K, LEN> {
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(batches, kind) = self;
+        let permutations = const { &permutations(LEN, K::WIDE, false) };
         for start in batches.starts(K::WIDE) {
             // SAFETY: the caller vouches for the rows and the results: no more are read and written.
             unsafe {
                 let Some(vectors) = read::<K, LEN, false>(batches, kind, start) else { return start };
-                let mut largest = column::<K, LEN>(&vectors, 0);
+                let mut largest = column::<K, LEN>(&vectors, permutations, 0);
                 let mut smallest = largest;
-                for at in 1..LEN {
-                    let lanes = column::<K, LEN>(&vectors, at);
+                for step in 1..LEN {
+                    let lanes = column::<K, LEN>(&vectors, permutations, step);
                     largest = K::larger(lanes, largest);
                     smallest = K::smaller(lanes, smallest);
                 }
@@ -230,18 +230,21 @@ unsafe fn read<K: Kind, const LEN: usize, const MASKED: bool>(
     }
 }
 
-/// One element of each row of a batch.
+/// The element of each row of a batch at which a step looks.
 ///
 /// # Safety
 /// AVX-512 is in force.
 #[inline(always)]
-unsafe fn column<K: Kind, const LEN: usize>(vectors: &[__m512i; LEN], column: usize) -> __m512i {
-    let permutations = const { &permutations(LEN, K::WIDE) };
+unsafe fn column<K: Kind, const LEN: usize>(
+    vectors: &[__m512i; LEN],
+    permutations: &Permutations,
+    step: usize,
+) -> __m512i {
     let mut gathered = vectors[0];
     for vector in 1..LEN {
         // SAFETY: the caller has AVX-512.
         unsafe {
-            let permutation = _mm512_loadu_epi32(permutations[column][vector - 1].as_ptr());
+            let permutation = _mm512_loadu_epi32(permutations[step][vector - 1].as_ptr());
             gathered = K::permute(gathered, permutation, vectors[vector]);
         }
     }

@@ -37,10 +37,12 @@ static GATHER: [[Permutation; 3]; 2] = [
 
 /// How many lanes a row of `len` elements has.
 pub const fn lanes(len: usize) -> usize {
-    match len {
-        ..=LEAST => LEAST,
-        ..=HALF => HALF,
-        _ => MOST,
+    if len <= LEAST {
+        LEAST
+    } else if len <= HALF {
+        HALF
+    } else {
+        MOST
     }
 }
 
