@@ -115,6 +115,7 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
 
 _RUST = {
     **dict.fromkeys(("argmax", "argmin"), "arg-rs"),
+    **dict.fromkeys(("max", "min", "minmax"), "values-rs"),
     **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
     "hardmax": "hardmax-rs",
     **dict.fromkeys(("set_kept_memory", "get_kept_memory"), "memory-rs"),

@@ -15,12 +15,13 @@ LAYERS = {
     "kernels": ["lib", "operations", "kernels", "layout threads", "element", "isa"],
     "python": [
         "lib",
-        "arg elementwise hardmax reduce settings",
+        "arg elementwise hardmax settings values",
+        "reduce",
         "axes index output",
         "array",
         "operand dimensions memory",
         "descriptor",
-        "blocks errors work",
+        "blocks errors truth work",
         "call",
     ],
     "onnxruntime": [

@@ -206,7 +206,7 @@ def test_nan_is_an_error_under_raise(function):
     ("options", "error", "text"),
     [
         ({"nan_policy": "ignore"}, ArgumentError, "max: there is no NaN policy 'ignore'"),
-        ({"nan_policy": None}, ArgumentError, "max: there is no NaN policy None"),
+        ({"nan_policy": 3}, ArgumentError, "max: there is no NaN policy 3"),
         ({"where": [1, 0]}, ElementTypeError, "max: where has element type int64, not bool"),
         (
             {"where": [[True, False, True]]},

@@ -8,8 +8,11 @@ from extremum._native import (
     get_kept_memory,
     get_num_threads,
     hardmax,
+    max,
     maximum,
+    min,
     minimum,
+    minmax,
     set_kept_memory,
     set_num_threads,
 )
@@ -17,7 +20,6 @@ from extremum._native import (
 # isort: split
 from extremum import errors
 from extremum.indices import unravel
-from extremum.values import max, min, minmax
 
 __all__ = [
     "__version__",

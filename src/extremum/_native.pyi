@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from extremum.policy import NanPolicy
+from extremum.values import ValuesIndices
 
 __version__: str
 
@@ -124,6 +125,139 @@ def hardmax(
     out: NDArray[Any] | None = None,
     nan_policy: NanPolicy = "propagate",
     where: ArrayLike | None = None,
+) -> Any: ...
+@overload
+def max(
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: Literal[False] = False,
+    return_index: Literal[False] = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: None = None,
+) -> T: ...
+@overload
+def max(
+    x: NDArray[T],
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: Literal[False] = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: NDArray[T] | None = None,
+) -> NDArray[T]: ...
+@overload
+def max(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: Literal[True],
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: None = None,
+) -> ValuesIndices: ...
+@overload
+def max(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: bool = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: NDArray[Any] | None = None,
+) -> Any: ...
+@overload
+def min(
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: Literal[False] = False,
+    return_index: Literal[False] = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: None = None,
+) -> T: ...
+@overload
+def min(
+    x: NDArray[T],
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: Literal[False] = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: NDArray[T] | None = None,
+) -> NDArray[T]: ...
+@overload
+def min(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: Literal[True],
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: None = None,
+) -> ValuesIndices: ...
+@overload
+def min(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: bool = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
+    out: NDArray[Any] | None = None,
+) -> Any: ...
+def minmax(
+    x: Any,
+    /,
+    axis: Axis | None = None,
+    *,
+    keepdims: bool = False,
+    return_index: bool = False,
+    select_last_index: bool = False,
+    nan_policy: NanPolicy = "propagate",
+    where: ArrayLike | None = None,
+    default: Any = None,
+    index_dtype: DTypeLike = np.int64,
 ) -> Any: ...
 def reduce(
     x: NDArray[Any],

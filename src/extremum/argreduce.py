@@ -1,19 +1,15 @@
 """``argmax`` and ``argmin`` of what the native module does not know, or with what it does not do by itself.
 
-Decides which way such a call goes: the short one for NumPy's own arrays, a library's own functions, or an array of
-another library and back.
+Decides which way such a call goes: a library's own functions, or an array of another library and back.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from extremum import _native
 from extremum.interop import frontend
 from extremum.out import into
-from extremum.plain import reduced
 from extremum.reductions import Reduction, adopted_for, index_type
 
 __all__ = ["arg"]
@@ -34,12 +30,6 @@ def arg(
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     stated: Any = "propagate" if nan_policy is None else nan_policy
     largest = (function == "argmax",)
-    whole = default is None or (type(default) is int and -1 <= default < 1 << 31)
-    if type(x) is np.ndarray and out is None and whole:
-        index = index_type(function, dtype)
-        how = (axis, keepdims, select_last_index, stated, where)
-        if ends := reduced(function, largest, x, *how, False, index, default=default):
-            return ends[0][1]
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
         return own(x, axis, **options, nan_policy=stated, where=where, default=default)

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from extremum import _native, policy
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt
-from extremum.plain import reduced
 
-__all__ = ["Found", "Reduction", "adopted_for", "index_type", "short"]
+__all__ = ["Found", "Reduction", "adopted_for", "index_type"]
 
 _INT64 = np.dtype(np.int64)
 
@@ -255,29 +254,6 @@ def adopted_for(function: str, x: object) -> Adopted:
         return adopt(x)
     except ExtremumError as error:
         raise error.with_context(where=function) from None
-
-
-def short(
-    function: str,
-    largest: tuple[bool, ...],
-    x: Adopted,
-    how: tuple[Any, Any, Any, Any, Any],
-    index: np.dtype[Any] | None,
-) -> tuple[tuple[Any, Any], ...] | None:
-    """Return values and indices as the caller's library has them, where the short way finds them; else None.
-
-    `how` is what a :class:`Reduction` takes beside the function and the ends of the order.
-    """
-    # (Of NumPy's own arrays the caller has asked already.)
-    if x.present is not None or x.library == "numpy":
-        return None
-    if not (ends := reduced(function, largest, x.array, *how, True, index)):
-        return None
-
-    def kept() -> tuple[int, ...]:
-        return Reduction(function, largest, *how).kept(x.array.ndim)
-
-    return tuple((x.wrap(value, kept), None if index is None else x.wrap(place, kept)) for value, place in ends)
 
 
 def index_type(function: str, dtype: Any) -> np.dtype[Any]:

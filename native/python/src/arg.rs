@@ -7,12 +7,14 @@ use crate::errors::{Kind, error};
 use crate::index::{Index, block, too_far};
 use crate::operand::{Ndarray, settled};
 use crate::output::{Output, argument, tuple};
+use crate::reduce::{Reduction, Terms};
+use crate::truth::Truth;
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{IndexType, Input, argreduce};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::PyInt;
 use std::{ptr, slice};
 
 macro_rules! arg {
@@ -127,23 +129,6 @@ arg! {
     /// array([1, 0], dtype=uint32)
 }
 
-/// A flag: whatever Python takes for true or false.
-pub struct Truth(bool);
-
-impl FromPyObject<'_, '_> for Truth {
-    type Error = PyErr;
-    #[inline]
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        object.cast::<PyBool>().map_or_else(|_| truth(object), |flag| Ok(flag.is_true())).map(Self)
-    }
-}
-
-#[cold]
-fn truth(object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    static TRUTH: Function = Function::new("operator", "truth");
-    TRUTH.call(object.py(), (object,))?.extract()
-}
-
 struct Call {
     function: &'static str,
     largest: bool,
@@ -217,7 +202,7 @@ impl Call {
         output.finish(fresh)
     }
 
-    /// Asks the Python side, which knows other libraries' arrays, times and what may be left out.
+    /// Leaves out elements, or asks the Python side, which knows other libraries' arrays and times too.
     #[cold]
     fn beyond<'py>(
         &self,
@@ -227,6 +212,17 @@ impl Call {
         out: Option<&Bound<'py, PyAny>>,
         [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
     ) -> PyResult<Bound<'py, PyAny>> {
+        if out.is_none()
+            && let Some(fallback) = no_place(default)
+        {
+            let Self { function, largest, last, keepdims } = *self;
+            let reduction = Reduction { function, largest: &[largest], keepdims, last, values: false };
+            let index = Index::new(x.py(), dtype, function)?;
+            let terms = Terms { nan_policy, r#where, no_place: fallback };
+            if let Some(ends) = reduction.plain(x, axis, Some(index), &terms)? {
+                return ends.one_place();
+            }
+        }
         static ARG: Function = Function::new("extremum.argreduce", "arg");
         let (keepdims, last) = (self.keepdims, self.last);
         ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
@@ -259,4 +255,11 @@ impl Call {
         };
         error(py, Kind::Argument, reason, Some(x.summary()), Some(remedy))
     }
+}
+
+/// The index of no element, where the native side can write it; None where the Python side has to say what it is.
+fn no_place(default: Option<&Bound<'_, PyAny>>) -> Option<Option<i32>> {
+    let Some(default) = default else { return Some(None) };
+    let place = default.cast_exact::<PyInt>().ok()?.extract::<i32>().ok()?;
+    (place >= -1).then_some(Some(place))
 }

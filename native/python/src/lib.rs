@@ -19,6 +19,8 @@ mod operand;
 mod output;
 mod reduce;
 mod settings;
+mod truth;
+mod values;
 mod work;
 
 // For ONNX Runtime, which finds `RegisterCustomOps` in this file by its name: so the wheel has the kernels once.
@@ -42,6 +44,8 @@ mod _native {
         get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,
         set_instruction_set, set_num_threads, set_small_limit,
     };
+    #[pymodule_export]
+    use crate::values::{max, min, minmax};
     use numpy::npyffi::NPY_TYPES;
     use pyo3::exceptions::PyImportError;
     use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
@@ -56,7 +60,9 @@ mod _native {
                 "extremum runs in the main interpreter of a process only, as NumPy does",
             ));
         }
-        // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
+        // Before there are calls, and forks during calls: NumPy's functions are looked up under a lock, and modules loaded by
+        // way of this one, which a fork waits for.
+        module.py().import("extremum.loading")?;
         crate::descriptor::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         crate::settings::check_environment(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
