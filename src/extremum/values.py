@@ -56,27 +56,39 @@ def beyond(
     out: Any,
 ) -> Any:
     """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
-    nan_policy = "propagate" if nan_policy is None else nan_policy
-    index = index_type(function, index_dtype) if return_index else None
-    options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
-    options |= {"select_last_index": select_last_index, "nan_policy": nan_policy, "index_dtype": index_dtype}
+    largest = _ENDS[function]
     if (own := frontend(function, x)) is not None:
-        return own(x, axis, **options, default=default, **({} if function == "minmax" else {"out": out}))
+        options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
+        options |= {"select_last_index": select_last_index, "index_dtype": index_dtype, "default": default}
+        options |= {} if function == "minmax" else {"out": out}
+        return own(x, axis, nan_policy="propagate" if nan_policy is None else nan_policy, **options)
+    adopted = adopted_for(function, x)
+    array = adopted.array
+    if array is not x and adopted.present is None and default is None and out is None:
+        # A plain array now, which the native module has not been asked about.
+        run = getattr(_native, function)
+        found = run(
+            array,
+            axis,
+            keepdims=keepdims,
+            return_index=return_index,
+            select_last_index=select_last_index,
+            nan_policy=nan_policy,
+            where=where,
+            index_dtype=index_dtype,
+        )
+        wrap, kept = adopted.wrap, lambda: Reduction(function, largest, axis, keepdims).kept(array.ndim)
+        return type(found)(*[wrap(each, kept) for each in found]) if isinstance(found, tuple) else wrap(found, kept)
+    index = index_type(function, index_dtype) if return_index else None
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
-    adopted = adopted_for(function, x)
-    largest = _ENDS[function]
-    call = Reduction(function, largest, axis, keepdims, select_last_index, nan_policy, where)
-    if adopted.array is not x and adopted.present is None and default is None and out is None:
-        # A plain array now, which the native module has not been asked about.
-        found = getattr(_native, function)(adopted.array, axis, **options)
-        wrapped = [call.wrap(adopted, each) for each in (found if isinstance(found, tuple) else (found,))]
-        return type(found)(*wrapped) if isinstance(found, tuple) else wrapped[0]
     defaults = default if function == "minmax" and isinstance(default, tuple) else (default,) * len(largest)
     if len(defaults) != len(largest):
         raise ArgumentError(
             f"{function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
         )
+    policy = "propagate" if nan_policy is None else nan_policy
+    call = Reduction(function, largest, axis, keepdims, select_last_index, policy, where)
     ends = call.find(adopted, True, index, None if default is None else defaults)
     if out is not None:
         return into(function, out, ends[0].values)
