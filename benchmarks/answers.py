@@ -276,7 +276,7 @@ def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
         if not re.search(pattern, case.name):
             continue
         # Large arrays take more than a few runs to come from the cache that they fit.
-        figures = list(measure(case, budget * max(1, isqrt(case.megabytes // 4))))
+        figures = list(measure(case, budget * max(1, case.megabytes // 4)))
         row = [case.name]
         for demand in DEMANDS:
             mine = sorted((each for each in figures if each.demand is demand), key=lambda each: each.ratio)
