@@ -5,13 +5,15 @@
 
 use crate::threads::limit::limit;
 use crate::threads::pool::Pool;
-use rayon_core::{ThreadPool, ThreadPoolBuilder, current_thread_index};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield, current_thread_index};
+use std::cell::Cell;
 use std::num::NonZero;
 use std::process;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 /// The threads of this process.
 pub struct Resident {
@@ -73,7 +75,11 @@ impl Pool for Resident {
         let job = Arc::new(Job { task, taken, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
         for _ in 0..helpers {
             let job = Arc::clone(&job);
-            pool.spawn(move || job.help());
+            pool.spawn(move || {
+                job.help();
+                drop(job);
+                linger();
+            });
         }
         job.work(0);
         job.finish();
@@ -136,6 +142,30 @@ impl Job {
     }
 }
 
+thread_local! {
+    /// Whether this thread waits for the next call already.
+    static LINGERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Stays awake for the next call: to wake a thread takes as long as some hundred kilobytes.
+fn linger() {
+    if LINGERS.replace(true) {
+        // Below on the stack somebody does.
+        return;
+    }
+    let mut since = Instant::now();
+    while since.elapsed() < LINGER {
+        match rayon_core::yield_now() {
+            Some(Yield::Executed) => since = Instant::now(),
+            _ => thread::yield_now(),
+        }
+    }
+    LINGERS.set(false);
+}
+
+/// How long a thread stays awake after a call.
+const LINGER: Duration = Duration::from_micros(200);
+
 /// How often a caller looks whether the others are done before it sleeps: some 20 us.
 const SPINS: usize = 500;
 
@@ -161,6 +191,19 @@ mod tests {
                 assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
             }
         }
+    }
+
+    #[test]
+    fn calls_one_after_the_other_do_not_pile_up_on_a_stack() {
+        let resident = resident(2);
+        let done = AtomicUsize::new(0);
+        let calls = if cfg!(miri) { 3 } else { 30_000 };
+        for _ in 0..calls {
+            resident.run(2, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert_eq!(done.into_inner(), 2 * calls);
     }
 
     #[test]
