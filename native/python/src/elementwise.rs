@@ -3,13 +3,14 @@
 use crate::array::Array;
 use crate::call::Function;
 use crate::errors::{Kind, error};
+use crate::number::{Numbers, split};
 use crate::operand::operands;
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
 macro_rules! elementwise {
     ($function:ident, $largest:literal, $superlative:literal, $zero:literal, $operators:literal, $(#[doc = $example:literal])+) => {
@@ -66,13 +67,11 @@ macro_rules! elementwise {
             nan_policy: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
-            if nan_policy.is_some() {
-                return beyond(function, arrays, out, nan_policy);
-            }
-            match run(py, function, $largest, false, arrays, out)? {
-                Some(result) => Ok(result),
-                None => beyond(function, arrays, out, None),
-            }
+            let result = match omits(nan_policy) {
+                Some(omit) => run(py, function, $largest, omit, arrays, out)?,
+                None => None,
+            };
+            result.map_or_else(|| beyond(function, arrays, out, nan_policy), Ok)
         }
     };
 }
@@ -97,7 +96,18 @@ elementwise! {
     /// array([0.5, nan])
 }
 
-/// Asks the Python side, which knows other libraries' arrays, numbers, times, mixed types and what may be left out.
+/// Whether NaN is left out; None where the Python side knows what to do about it.
+#[inline]
+fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
+    let Some(policy) = nan_policy else { return Some(false) };
+    match policy.cast_exact::<PyString>().ok()?.to_str().ok()? {
+        "propagate" => Some(false),
+        "omit" => Some(true),
+        _ => None,
+    }
+}
+
+/// Asks the Python side, which knows other libraries' arrays, numbers of other types, times, mixed types and what may be left out.
 #[cold]
 fn beyond<'py>(
     function: &str,
@@ -127,7 +137,7 @@ pub fn elementwise<'py>(
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
 
-/// Computes with plain arrays of one element type; None where there are others.
+/// Computes with plain arrays of one element type and numbers that it holds; None where there are others.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
@@ -136,7 +146,13 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(objects) = operands(arrays) else { return Ok(None) };
+    let (objects, numbers) = match operands(arrays) {
+        Some(objects) => (objects, Numbers::new()),
+        None => match split(arrays) {
+            Some(both) => both,
+            None => return Ok(None),
+        },
+    };
     let out = argument(out, function)?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
@@ -149,23 +165,29 @@ fn run<'py>(
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
     };
     let elements = first.elements();
-    if arrays.iter().any(|array| array.element() != elements.element) {
+    let differs = |element| element != elements.element;
+    if arrays.iter().any(|array| differs(array.element())) || numbers.iter().any(|number| differs(number.element)) {
         return Ok(None);
     }
-    let shape = broadcast(py, function, &arrays)?;
+    let shape = match broadcast(py, function, &arrays) {
+        // The shape of a number is in the message as well.
+        Err(_) if !numbers.is_empty() => return Ok(None),
+        shape => shape?,
+    };
     let fresh = out.is_none();
     let output = match out {
         None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
-    let kernels: Vec<Operand> = arrays
-        .iter()
-        .map(|array| {
-            let own = array.shape().iter().zip(array.strides()).rev();
-            let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
-            Operand { data: array.data(), strides, swapped: array.swapped() }
-        })
-        .collect();
+    let mut kernels = Vec::with_capacity(arrays.len() + numbers.len());
+    kernels.extend(arrays.iter().map(|array| {
+        let own = array.shape().iter().zip(array.strides()).rev();
+        let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
+        Operand { data: array.data(), strides, swapped: array.swapped() }
+    }));
+    for number in &numbers {
+        kernels.insert(number.at, number.operand());
+    }
     let target = &output.target;
     let to = target.data();
     let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];

@@ -15,6 +15,7 @@ mod errors;
 mod hardmax;
 mod index;
 mod memory;
+mod number;
 mod operand;
 mod output;
 mod reduce;
