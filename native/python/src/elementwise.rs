@@ -3,14 +3,16 @@
 use crate::array::Array;
 use crate::call::Function;
 use crate::errors::{Kind, error};
-use crate::number::{Numbers, split};
+use crate::number::convert;
 use crate::operand::operands;
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
+use pyo3::ffi::PyUnicode_CompareWithASCIIString;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::ffi::CStr;
 
 macro_rules! elementwise {
     ($function:ident, $largest:literal, $superlative:literal, $zero:literal, $operators:literal, $(#[doc = $example:literal])+) => {
@@ -97,14 +99,12 @@ elementwise! {
 }
 
 /// Whether NaN is left out; None where the Python side knows what to do about it.
-#[inline]
 fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
     let Some(policy) = nan_policy else { return Some(false) };
-    match policy.cast_exact::<PyString>().ok()?.to_str().ok()? {
-        "propagate" => Some(false),
-        "omit" => Some(true),
-        _ => None,
-    }
+    let policy = policy.cast_exact::<PyString>().ok()?;
+    // SAFETY: both are texts.
+    let is = |name: &CStr| unsafe { PyUnicode_CompareWithASCIIString(policy.as_ptr(), name.as_ptr()) == 0 };
+    if is(c"omit") { Some(true) } else { is(c"propagate").then_some(false) }
 }
 
 /// Asks the Python side, which knows other libraries' arrays, numbers of other types, times, mixed types and what may be left out.
@@ -146,13 +146,11 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (objects, numbers) = match operands(arrays) {
-        Some(objects) => (objects, Numbers::new()),
-        None => match split(arrays) {
-            Some(both) => both,
-            None => return Ok(None),
-        },
-    };
+    let (objects, mut numbers) = operands(arrays);
+    let given = if numbers.is_empty() { None } else { convert(&mut numbers, &objects) };
+    if given.is_none() && !numbers.is_empty() {
+        return Ok(None);
+    }
     let out = argument(out, function)?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
@@ -165,8 +163,8 @@ fn run<'py>(
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
     };
     let elements = first.elements();
-    let differs = |element| element != elements.element;
-    if arrays.iter().any(|array| differs(array.element())) || numbers.iter().any(|number| differs(number.element)) {
+    let element = elements.element;
+    if given.is_some_and(|given| given != element) || arrays.iter().any(|array| array.element() != element) {
         return Ok(None);
     }
     let shape = match broadcast(py, function, &arrays) {
@@ -180,11 +178,13 @@ fn run<'py>(
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
     let mut kernels = Vec::with_capacity(arrays.len() + numbers.len());
-    kernels.extend(arrays.iter().map(|array| {
-        let own = array.shape().iter().zip(array.strides()).rev();
-        let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
-        Operand { data: array.data(), strides, swapped: array.swapped() }
-    }));
+    for array in &arrays {
+        let mut strides = PerAxis::from_elem(0, array.shape().len());
+        for (to, (&len, &stride)) in strides.iter_mut().rev().zip(array.shape().iter().zip(array.strides())) {
+            *to = if len == 1 { 0 } else { stride };
+        }
+        kernels.push(Operand { data: array.data(), strides, swapped: array.swapped() });
+    }
     for number in &numbers {
         kernels.insert(number.at, number.operand());
     }

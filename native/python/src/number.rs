@@ -1,69 +1,73 @@
 //! Numbers beside arrays: operands without dimensions, in the arrays' element type.
 
 use crate::descriptor::{Elements, describe, descriptor};
-use crate::operand::{Ndarray, Operands, settled};
+use crate::operand::Ndarray;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Operand};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
+use pyo3::ffi::{
+    PyErr_Clear, PyErr_Occurred, PyFloat_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_AsUnsignedLongLong,
+};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
-use smallvec::SmallVec;
+use pyo3::types::{PyBool, PyFloat, PyInt};
 use std::ptr;
 
 /// The largest finite number of bfloat16.
 const BFLOAT16_MAX: f64 = f32::from_bits(0x7f7f_0000) as f64;
 
-/// A number, and its place among the operands.
-pub struct Number {
+/// What is no array: a number, or for the Python side.
+pub struct Number<'a, 'py> {
     /// How many operands stand before it.
     pub at: usize,
-    /// The type that it was given.
-    pub element: ElementType,
-    /// The element, at the lowest address.
+    object: Borrowed<'a, 'py, PyAny>,
+    /// The element that it becomes, at the lowest address.
     bits: u64,
 }
 
-impl Number {
-    /// The number as the kernels see it, as long as it stays where it is.
+impl<'a, 'py> Number<'a, 'py> {
+    /// An operand that is no array.
+    pub fn new(at: usize, object: Borrowed<'a, 'py, PyAny>) -> Self {
+        Self { at, object, bits: 0 }
+    }
+
+    /// The element as the kernels see it, as long as the number stays where it is.
     pub fn operand(&self) -> Operand {
         Operand { data: (&raw const self.bits).cast(), strides: PerAxis::new(), swapped: false }
     }
 }
 
-/// The numbers of one call, in the order of the operands.
-pub type Numbers = SmallVec<[Number; 2]>;
-
-/// Takes arrays with numbers between them; None where one of the operands is for the Python side. The numbers become what
-/// the first array holds now, which `Array::new` may find changed.
+/// Gives numbers the element type that the first array has now, which `Array::new` may find changed; None where one is
+/// for the Python side.
 #[cold]
-pub fn split<'py>(objects: &Bound<'py, PyTuple>) -> Option<(Operands<'py>, Numbers)> {
-    let (mut arrays, mut others) = (Operands::new(), SmallVec::<[usize; 4]>::new());
-    for (at, object) in objects.iter_borrowed().enumerate() {
-        match settled(&object) {
-            Some(array) => arrays.push(array),
-            None => others.push(at),
-        }
-    }
+pub fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<ElementType> {
     // SAFETY: an array has a descriptor.
     let elements = unsafe { describe((*arrays.first()?.fields()).descr) }?;
-    let number = |at| {
-        let number = objects.get_borrowed_item(at).ok()?;
-        let bits = bits(&number, elements)?;
-        Some(Number { at, element: elements.element, bits })
-    };
-    let numbers = others.into_iter().map(number).collect::<Option<_>>()?;
-    Some((arrays, numbers))
+    for number in numbers {
+        number.bits = bits(&number.object, elements)?;
+    }
+    Some(elements.element)
 }
 
-/// The element that a number becomes, exactly as the Python side makes it; None for what is not of the type, nor of a
-/// simpler kind, or too large for it.
+/// The element that a number becomes, exactly as the Python side makes it; None for what is neither of the type's kind nor
+/// of a simpler one, or may be too large.
 fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
     use ElementType::*;
+    let element = elements.element;
     let (float, flag) = (number.is_exact_instance_of::<PyFloat>(), number.is_exact_instance_of::<PyBool>());
     if !float && !flag && !number.is_exact_instance_of::<PyInt>() {
-        return scalar(number, elements);
+        return by_numpy(number, elements, true);
     }
-    let element = elements.element;
+    let mut overflow = 0;
+    // SAFETY: the number is alive, and of the class that is asked for.
+    let (value, integer) = unsafe {
+        match float {
+            true => (PyFloat_AsDouble(number.as_ptr()), 0),
+            false => {
+                let integer = PyLong_AsLongLongAndOverflow(number.as_ptr(), &mut overflow);
+                (integer as f64, integer)
+            }
+        }
+    };
     let spare = 64 - 8 * element.size();
     let bits = match element {
         Float16 | BFloat16 | Float32 | Float64 => {
@@ -73,53 +77,53 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
                 Float32 => f64::from(f32::MAX),
                 _ => f64::MAX,
             };
-            let value: f64 = number.extract().ok()?;
-            if value.is_finite() && value.abs() > limit {
+            if overflow != 0 || value.is_finite() && value.abs() > limit {
                 return None;
             }
             match element {
                 Float64 => value.to_bits(),
                 Float32 => (value as f32).to_bits().into(),
-                _ => rounded(number, elements)?.into(),
+                _ => return by_numpy(number, elements, false),
             }
         }
         _ if float || element == Bool && !flag => return None,
-        Int8 | Int16 | Int32 | Int64 => {
-            let value: i64 = number.extract().ok()?;
-            (value << spare >> spare == value).then_some(value as u64)?
-        }
+        // SAFETY: as above; an error is that of this call.
+        UInt64 if overflow > 0 => unsafe {
+            let bits = PyLong_AsUnsignedLongLong(number.as_ptr());
+            if !PyErr_Occurred().is_null() {
+                PyErr_Clear();
+                return None;
+            }
+            bits
+        },
         _ => {
-            let value: u64 = number.extract().ok()?;
-            (value << spare >> spare == value).then_some(value)?
+            let fits = match element {
+                Int8 | Int16 | Int32 | Int64 => integer << spare >> spare == integer,
+                _ => integer >= 0 && integer as u64 >> 1 >> (63 - spare) == 0,
+            };
+            (overflow == 0 && fits).then_some(integer as u64)?
         }
     };
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })
 }
 
-/// The element of one of NumPy's scalars, where it is of the type itself: a subclass may give it another meaning.
-fn scalar(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
+/// The element that NumPy, or ml_dtypes, makes of a number; of a scalar where it is of the type itself, as a subclass may
+/// give it another meaning.
+fn by_numpy(number: &Bound<'_, PyAny>, elements: Elements, scalar: bool) -> Option<u64> {
     let py = number.py();
     let own = descriptor(py, elements.number).ok()?;
     let mut bits = 0u64;
-    // SAFETY: the descriptor is alive; NumPy writes an element of the scalar's type, of which none that is known here
-    // has more bytes.
+    // SAFETY: the descriptor is alive until NumPy takes over the reference to it, and makes an array of one element, which
+    // has no more bytes.
     unsafe {
-        if number.get_type_ptr() != (*_PyDataType_GET_ITEM_DATA(own.as_ptr() as *const PyArray_Descr)).typeobj {
+        let class = (*_PyDataType_GET_ITEM_DATA(own.as_ptr() as *const PyArray_Descr)).typeobj;
+        if scalar && number.get_type_ptr() != class {
             return None;
         }
-        PY_ARRAY_API.PyArray_ScalarAsCtype(py, number.as_ptr(), (&raw mut bits).cast());
-    }
-    Some(bits)
-}
-
-/// The element of 16 bits that NumPy, or ml_dtypes, rounds a number to.
-fn rounded(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u16> {
-    let py = number.py();
-    let own = descriptor(py, elements.number).ok()?;
-    // SAFETY: NumPy takes over the reference to the descriptor, and makes an array of one element.
-    unsafe {
         let array = PY_ARRAY_API.PyArray_FromAny(py, number.as_ptr(), own.into_ptr().cast(), 0, 0, 0, ptr::null_mut());
         let array = Ndarray::new(Bound::from_owned_ptr_or_err(py, array).ok()?).ok()?;
-        Some((*array.fields()).data.cast::<u16>().read())
+        let from: *const u8 = (*array.fields()).data.cast();
+        from.copy_to_nonoverlapping((&raw mut bits).cast(), elements.element.size());
     }
+    Some(bits)
 }

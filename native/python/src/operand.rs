@@ -6,6 +6,7 @@
 use crate::call::{Function, text};
 use crate::descriptor::{is_time, meet};
 use crate::errors::{Kind, error};
+use crate::number::Number;
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
@@ -78,14 +79,17 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     Ok(array)
 }
 
-/// Takes several; None where one of them is for the Python side.
+/// Takes several, and beside them what [`settled`] does not take.
 #[inline]
-pub fn operands<'py>(objects: &Bound<'py, PyTuple>) -> Option<Operands<'py>> {
-    let mut arrays = Operands::with_capacity(objects.len());
-    for object in objects.iter_borrowed() {
-        arrays.push(settled(&object)?);
+pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>) -> (Operands<'py>, Vec<Number<'a, 'py>>) {
+    let (mut arrays, mut numbers) = (Operands::with_capacity(objects.len()), Vec::new());
+    for (at, object) in objects.iter_borrowed().enumerate() {
+        match settled(&object) {
+            Some(array) => arrays.push(array),
+            None => numbers.push(Number::new(at, object)),
+        }
     }
-    Some(arrays)
+    (arrays, numbers)
 }
 
 /// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.
