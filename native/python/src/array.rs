@@ -39,6 +39,12 @@ impl<'py> Array<'py> {
         }
     }
 
+    /// Reads the caller's output, where there is one. Few calls have one, and [`Array::new`] is written out wherever it is called.
+    #[inline(never)]
+    pub fn of_output(out: Option<Ndarray<'py>>, function: &str) -> PyResult<Option<Self>> {
+        out.map(|out| Self::new(out, function)).transpose()
+    }
+
     /// A new array in this machine's byte order, in C order or with the given strides.
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;

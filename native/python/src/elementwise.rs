@@ -68,12 +68,7 @@ macro_rules! elementwise {
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let function = stringify!($function);
-            let result = match omits(nan_policy) {
-                Some(omit) => run(py, function, $largest, omit, arrays, out)?,
-                None => None,
-            };
-            result.map_or_else(|| beyond(function, arrays, out, nan_policy), Ok)
+            call(py, stringify!($function), $largest, arrays, out, nan_policy)
         }
     };
 }
@@ -96,6 +91,23 @@ elementwise! {
     "ONNX Min and DirectML's DML_ELEMENT_WISE_MIN",
     /// >>> ex.minimum(np.array([1.0, np.nan]), np.array([0.5, 2.0]))
     /// array([0.5, nan])
+}
+
+/// Answers natively or on the Python side.
+fn call<'py>(
+    py: Python<'py>,
+    function: &str,
+    largest: bool,
+    arrays: &Bound<'py, PyTuple>,
+    out: Option<&Bound<'py, PyAny>>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(omit) = omits(nan_policy)
+        && let Some(result) = run(py, function, largest, omit, arrays, out)?
+    {
+        return Ok(result);
+    }
+    beyond(function, arrays, out, nan_policy)
 }
 
 /// Whether NaN is left out; None where the Python side knows what to do about it.
@@ -157,7 +169,7 @@ fn run<'py>(
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
-    let out = out.map(|out| Array::new(out, function)).transpose()?;
+    let out = Array::of_output(out, function)?;
     let Some(first) = arrays.first() else {
         let remedy = Some(format!("call {function}(x) or {function}(x, y, ...)"));
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
