@@ -39,10 +39,16 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Reads the caller's output, where there is one. Few calls have one, and [`Array::new`] is written out wherever it is called.
+    /// Reads an array where it is not on the way of most calls: [`Array::new`] is written out wherever it is called.
+    #[inline(never)]
+    pub fn read(array: Ndarray<'py>, function: &str) -> PyResult<Self> {
+        Self::new(array, function)
+    }
+
+    /// Reads the caller's output, where there is one.
     #[inline(never)]
     pub fn of_output(out: Option<Ndarray<'py>>, function: &str) -> PyResult<Option<Self>> {
-        out.map(|out| Self::new(out, function)).transpose()
+        out.map(|out| Self::read(out, function)).transpose()
     }
 
     /// A new array in this machine's byte order, in C order or with the given strides.
@@ -66,7 +72,7 @@ impl<'py> Array<'py> {
             Bound::from_owned_ptr_or_err(py, array)
         })?;
         let Ok(array) = Ndarray::new(array) else { unreachable!("NumPy makes arrays") };
-        Self::new(array, "")
+        Self::read(array, "")
     }
 
     /// The Python object.
