@@ -39,18 +39,6 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Reads an array where it is not on the way of most calls: [`Array::new`] is written out wherever it is called.
-    #[inline(never)]
-    pub fn read(array: Ndarray<'py>, function: &str) -> PyResult<Self> {
-        Self::new(array, function)
-    }
-
-    /// Reads the caller's output, where there is one.
-    #[inline(never)]
-    pub fn of_output(out: Option<Ndarray<'py>>, function: &str) -> PyResult<Option<Self>> {
-        out.map(|out| Self::read(out, function)).transpose()
-    }
-
     /// A new array in this machine's byte order, in C order or with the given strides.
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;
@@ -72,7 +60,7 @@ impl<'py> Array<'py> {
             Bound::from_owned_ptr_or_err(py, array)
         })?;
         let Ok(array) = Ndarray::new(array) else { unreachable!("NumPy makes arrays") };
-        Self::read(array, "")
+        Self::new(array, "")
     }
 
     /// The Python object.

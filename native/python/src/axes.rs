@@ -119,7 +119,7 @@ fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) 
             if !failure.is_instance_of::<PyTypeError>(py) {
                 return Err(failure);
             }
-            let summary = Array::read(array.clone(), function)?.summary();
+            let summary = Array::new(array.clone(), function)?.summary();
             let reason = format!("{function}: axis {} is not an integer", repr(&axis));
             let remedy = Some("pass an int or a tuple of ints".into());
             Err(error(py, Kind::ArgumentType, reason, Some(format!("{summary}, axis={}", text(given))), remedy))

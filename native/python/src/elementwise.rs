@@ -169,7 +169,7 @@ fn run<'py>(
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
-    let out = Array::of_output(out, function)?;
+    let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(first) = arrays.first() else {
         let remedy = Some(format!("call {function}(x) or {function}(x, y, ...)"));
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
@@ -179,10 +179,9 @@ fn run<'py>(
     if given.is_some_and(|given| given != element) || arrays.iter().any(|array| array.element() != element) {
         return Ok(None);
     }
-    let shape = match broadcast(py, function, &arrays) {
+    let Some(shape) = broadcast(&arrays) else {
         // The shape of a number is in the message as well.
-        Err(_) if !numbers.is_empty() => return Ok(None),
-        shape => shape?,
+        return if numbers.is_empty() { Err(mismatch(py, function, &arrays)) } else { Ok(None) };
     };
     let fresh = out.is_none();
     let output = match out {
@@ -210,8 +209,9 @@ fn run<'py>(
     output.finish(fresh).map(Some)
 }
 
-/// The shape that all operands broadcast to, by NumPy's rule.
-fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<PerAxis<usize>> {
+/// The shape that all operands broadcast to, by NumPy's rule; None where they do not.
+#[inline]
+fn broadcast(arrays: &[Array<'_>]) -> Option<PerAxis<usize>> {
     let rank = arrays.iter().map(|array| array.shape().len()).max().unwrap_or(0);
     let mut shape = PerAxis::from_elem(1, rank);
     for array in arrays {
@@ -219,13 +219,17 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
             if *whole == 1 {
                 *whole = len;
             } else if len != 1 && len != *whole {
-                let shapes: Vec<String> = arrays.iter().map(|array| tuple(array.shape())).collect();
-                let reason =
-                    format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
-                let remedy = "dimensions, aligned at the last one, must be equal or 1";
-                return Err(error(py, Kind::Argument, reason, None, Some(remedy.into())));
+                return None;
             }
         }
     }
-    Ok(shape)
+    Some(shape)
+}
+
+#[cold]
+fn mismatch(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyErr {
+    let shapes: Vec<String> = arrays.iter().map(|array| tuple(array.shape())).collect();
+    let reason = format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
+    let remedy = "dimensions, aligned at the last one, must be equal or 1";
+    error(py, Kind::Argument, reason, None, Some(remedy.into()))
 }

@@ -81,7 +81,7 @@ pub fn hardmax<'py>(
     let out = argument(out, "hardmax")?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
-    let out = Array::of_output(out, "hardmax")?;
+    let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
     let axes = axes.of(&x, "hardmax")?;
     let fresh = out.is_none();
     let output = match out {

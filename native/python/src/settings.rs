@@ -84,7 +84,7 @@ pub fn get_num_threads() -> usize {
 #[pyfunction]
 #[pyo3(signature = (array, /))]
 pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let array = Array::read(operand(array, "read_bandwidth")?, "read_bandwidth")?;
+    let array = Array::new(operand(array, "read_bandwidth")?, "read_bandwidth")?;
     if !array.is_contiguous() {
         let remedy = Some("pass numpy.ascontiguousarray(x)".into());
         let reason = "read_bandwidth: the array is not C-contiguous".into();
