@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::call::Function;
 use crate::errors::{Kind, error};
-use crate::number::convert;
+use crate::number::{convert, insert};
 use crate::operand::operands;
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
@@ -149,7 +149,7 @@ pub fn elementwise<'py>(
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
 
-/// Computes with plain arrays of one element type and numbers that it holds; None where there are others.
+/// Computes with plain arrays of one element type, and numbers that it holds; None where there are others.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
@@ -158,8 +158,9 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (objects, mut numbers) = operands(arrays);
-    let given = if numbers.is_empty() { None } else { convert(&mut numbers, &objects) };
+    let mut numbers = Vec::new();
+    let objects = operands(arrays, &mut numbers);
+    let given = convert(&mut numbers, &objects);
     if given.is_none() && !numbers.is_empty() {
         return Ok(None);
     }
@@ -169,36 +170,32 @@ fn run<'py>(
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
+    if let Some(elements) = given {
+        insert(&mut numbers, elements, &mut arrays);
+    }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(first) = arrays.first() else {
         let remedy = Some(format!("call {function}(x) or {function}(x, y, ...)"));
         return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
     };
     let elements = first.elements();
-    let element = elements.element;
-    if given.is_some_and(|given| given != element) || arrays.iter().any(|array| array.element() != element) {
+    if arrays.iter().any(|array| array.element() != elements.element) {
         return Ok(None);
     }
-    let Some(shape) = broadcast(&arrays) else {
-        // The shape of a number is in the message as well.
-        return if numbers.is_empty() { Err(mismatch(py, function, &arrays)) } else { Ok(None) };
-    };
+    let shape = broadcast(py, function, &arrays)?;
     let fresh = out.is_none();
     let output = match out {
         None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
-    let mut kernels = Vec::with_capacity(arrays.len() + numbers.len());
-    for array in &arrays {
-        let mut strides = PerAxis::from_elem(0, array.shape().len());
-        for (to, (&len, &stride)) in strides.iter_mut().rev().zip(array.shape().iter().zip(array.strides())) {
-            *to = if len == 1 { 0 } else { stride };
-        }
-        kernels.push(Operand { data: array.data(), strides, swapped: array.swapped() });
-    }
-    for number in &numbers {
-        kernels.insert(number.at, number.operand());
-    }
+    let kernels: Vec<Operand> = arrays
+        .iter()
+        .map(|array| {
+            let own = array.shape().iter().zip(array.strides()).rev();
+            let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
+            Operand { data: array.data(), strides, swapped: array.swapped() }
+        })
+        .collect();
     let target = &output.target;
     let to = target.data();
     let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
@@ -209,9 +206,8 @@ fn run<'py>(
     output.finish(fresh).map(Some)
 }
 
-/// The shape that all operands broadcast to, by NumPy's rule; None where they do not.
-#[inline]
-fn broadcast(arrays: &[Array<'_>]) -> Option<PerAxis<usize>> {
+/// The shape that all operands broadcast to, by NumPy's rule.
+fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<PerAxis<usize>> {
     let rank = arrays.iter().map(|array| array.shape().len()).max().unwrap_or(0);
     let mut shape = PerAxis::from_elem(1, rank);
     for array in arrays {
@@ -219,17 +215,13 @@ fn broadcast(arrays: &[Array<'_>]) -> Option<PerAxis<usize>> {
             if *whole == 1 {
                 *whole = len;
             } else if len != 1 && len != *whole {
-                return None;
+                let shapes: Vec<String> = arrays.iter().map(|array| tuple(array.shape())).collect();
+                let reason =
+                    format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
+                let remedy = "dimensions, aligned at the last one, must be equal or 1";
+                return Err(error(py, Kind::Argument, reason, None, Some(remedy.into())));
             }
         }
     }
-    Some(shape)
-}
-
-#[cold]
-fn mismatch(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyErr {
-    let shapes: Vec<String> = arrays.iter().map(|array| tuple(array.shape())).collect();
-    let reason = format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
-    let remedy = "dimensions, aligned at the last one, must be equal or 1";
-    error(py, Kind::Argument, reason, None, Some(remedy.into()))
+    Ok(shape)
 }

@@ -1,9 +1,9 @@
 //! Numbers beside arrays: operands without dimensions, in the arrays' element type.
 
+use crate::array::Array;
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::operand::Ndarray;
-use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{ElementType, Operand};
+use extremum_kernels::ElementType;
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
 use pyo3::ffi::{
     PyErr_Clear, PyErr_Occurred, PyFloat_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_AsUnsignedLongLong,
@@ -18,7 +18,7 @@ const BFLOAT16_MAX: f64 = f32::from_bits(0x7f7f_0000) as f64;
 /// What is no array: a number, or for the Python side.
 pub struct Number<'a, 'py> {
     /// How many operands stand before it.
-    pub at: usize,
+    at: usize,
     object: Borrowed<'a, 'py, PyAny>,
     /// The element that it becomes, at the lowest address.
     bits: u64,
@@ -29,23 +29,34 @@ impl<'a, 'py> Number<'a, 'py> {
     pub fn new(at: usize, object: Borrowed<'a, 'py, PyAny>) -> Self {
         Self { at, object, bits: 0 }
     }
-
-    /// The element as the kernels see it, as long as the number stays where it is.
-    pub fn operand(&self) -> Operand {
-        Operand { data: (&raw const self.bits).cast(), strides: PerAxis::new(), swapped: false }
-    }
 }
 
-/// Gives numbers the element type that the first array has now, which `Array::new` may find changed; None where one is
-/// for the Python side.
+/// Gives numbers the element type that the first array has now, which `Array::new` may find changed, and says which it is;
+/// None where there is no number, or one for the Python side.
+#[inline]
+pub fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
+    if numbers.is_empty() { None } else { converted(numbers, arrays) }
+}
+
 #[cold]
-pub fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<ElementType> {
+fn converted(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
     // SAFETY: an array has a descriptor.
     let elements = unsafe { describe((*arrays.first()?.fields()).descr) }?;
     for number in numbers {
         number.bits = bits(&number.object, elements)?;
     }
-    Some(elements.element)
+    Some(Elements { swapped: false, ..elements })
+}
+
+/// Puts numbers between the arrays, as arrays without dimensions, where they stand among the operands.
+#[cold]
+pub fn insert<'py>(numbers: &mut [Number<'_, 'py>], elements: Elements, arrays: &mut Vec<Array<'py>>) {
+    for number in numbers {
+        if let Some(first) = arrays.first() {
+            let array = first.beside((&raw mut number.bits).cast(), elements);
+            arrays.insert(number.at, array);
+        }
+    }
 }
 
 /// The element that a number becomes, exactly as the Python side makes it; None for what is neither of the type's kind nor

@@ -79,17 +79,17 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     Ok(array)
 }
 
-/// Takes several, and beside them what [`settled`] does not take.
+/// Takes several; what [`settled`] does not take goes to the numbers.
 #[inline]
-pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>) -> (Operands<'py>, Vec<Number<'a, 'py>>) {
-    let (mut arrays, mut numbers) = (Operands::with_capacity(objects.len()), Vec::new());
+pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>, numbers: &mut Vec<Number<'a, 'py>>) -> Operands<'py> {
+    let mut arrays = Operands::with_capacity(objects.len());
     for (at, object) in objects.iter_borrowed().enumerate() {
         match settled(&object) {
             Some(array) => arrays.push(array),
             None => numbers.push(Number::new(at, object)),
         }
     }
-    (arrays, numbers)
+    arrays
 }
 
 /// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.
