@@ -24,11 +24,11 @@ pub struct Number<'a, 'py> {
     bits: u64,
 }
 
-impl<'a, 'py> Number<'a, 'py> {
-    /// An operand that is no array.
-    pub fn new(at: usize, object: Borrowed<'a, 'py, PyAny>) -> Self {
-        Self { at, object, bits: 0 }
-    }
+/// Notes an operand that is no array.
+#[cold]
+#[inline(never)]
+pub fn note<'a, 'py>(numbers: &mut Vec<Number<'a, 'py>>, at: usize, object: Borrowed<'a, 'py, PyAny>) {
+    numbers.push(Number { at, object, bits: 0 });
 }
 
 /// Gives numbers the element type that the first array has now, which `Array::new` may find changed, and says which it is;

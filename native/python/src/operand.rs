@@ -6,7 +6,7 @@
 use crate::call::{Function, text};
 use crate::descriptor::{is_time, meet};
 use crate::errors::{Kind, error};
-use crate::number::Number;
+use crate::number::{Number, note};
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
@@ -86,7 +86,7 @@ pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>, numbers: &mut Vec<Num
     for (at, object) in objects.iter_borrowed().enumerate() {
         match settled(&object) {
             Some(array) => arrays.push(array),
-            None => numbers.push(Number::new(at, object)),
+            None => note(numbers, at, object),
         }
     }
     arrays
