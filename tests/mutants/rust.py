@@ -244,6 +244,21 @@ MUTANTS = (
         "unsafe { to.write_bytes(0, len - 1) };",
         ["test_out.py", "test_hardmax.py", "test_kernels.py"],
     ),
+    # Numbers beside arrays.
+    Mutant(
+        "a number is the last operand",
+        "native/python/src/number.rs",
+        "arrays.insert(number.at, array)",
+        "arrays.push(array)",
+        ["test_numbers.py"],
+    ),
+    Mutant(
+        "a number that float16 rounds to infinity fits",
+        "native/python/src/number.rs",
+        "Float16 => 65504.0,",
+        "Float16 => 65520.0,",
+        ["test_numbers.py"],
+    ),
     # Layouts and threads.
     Mutant(
         "dimensions are joined where an operand is broadcast",

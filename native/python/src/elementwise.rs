@@ -119,7 +119,7 @@ fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
     if is(c"omit") { Some(true) } else { is(c"propagate").then_some(false) }
 }
 
-/// Asks the Python side, which knows other libraries' arrays, numbers of other types, times, mixed types and what may be left out.
+/// Asks the Python side, which knows other libraries' arrays, numbers that arrays do not hold, times, mixed types and policies.
 #[cold]
 fn beyond<'py>(
     function: &str,
@@ -186,7 +186,7 @@ fn run<'py>(
     let fresh = out.is_none();
     let output = match out {
         None => {
-            // Several orders there are of several axes alone.
+            // One axis has one order.
             let strides = if shape.len() > 1 { order_of_memory(&arrays, &shape) } else { None };
             Output::fresh(py, &shape, elements, strides.as_deref())?
         }

@@ -48,7 +48,8 @@ fn converted(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<E
     Some(Elements { swapped: false, ..elements })
 }
 
-/// Puts numbers between the arrays, as arrays without dimensions, where they stand among the operands.
+/// Puts numbers between the arrays, as arrays without dimensions, where they stand among the operands: the place decides
+/// which of several NaNs is the result. The numbers have to stay where they are until the arrays have been read.
 #[cold]
 pub fn insert<'py>(numbers: &mut [Number<'_, 'py>], elements: Elements, arrays: &mut Vec<Array<'py>>) {
     for number in numbers {
@@ -108,11 +109,12 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
             bits
         },
         _ => {
+            let bits = integer as u64;
             let fits = match element {
                 Int8 | Int16 | Int32 | Int64 => integer << spare >> spare == integer,
-                _ => integer >= 0 && integer as u64 >> 1 >> (63 - spare) == 0,
+                _ => integer >= 0 && bits << spare >> spare == bits,
             };
-            (overflow == 0 && fits).then_some(integer as u64)?
+            (overflow == 0 && fits).then_some(bits)?
         }
     };
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })
