@@ -16,7 +16,7 @@ LAYERS = {
     "python": [
         "lib",
         "arg elementwise hardmax reduce settings",
-        "axes index output",
+        "axes index number output",
         "array",
         "operand dimensions memory",
         "descriptor",

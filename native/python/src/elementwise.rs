@@ -3,8 +3,7 @@
 use crate::array::Array;
 use crate::call::Function;
 use crate::errors::{Kind, error};
-use crate::number::{convert, insert};
-use crate::operand::operands;
+use crate::number::{convert, insert, operands};
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;

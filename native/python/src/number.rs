@@ -2,14 +2,14 @@
 
 use crate::array::Array;
 use crate::descriptor::{Elements, describe, descriptor};
-use crate::operand::Ndarray;
+use crate::operand::{Ndarray, Operands, settled};
 use extremum_kernels::ElementType;
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
 use pyo3::ffi::{
     PyErr_Clear, PyErr_Occurred, PyFloat_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_AsUnsignedLongLong,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 use std::ptr;
 
 /// The largest finite number of bfloat16.
@@ -22,6 +22,19 @@ pub struct Number<'a, 'py> {
     object: Borrowed<'a, 'py, PyAny>,
     /// The element that it becomes, at the lowest address.
     bits: u64,
+}
+
+/// Takes the arrays of one call; what [`settled`] does not take goes to the numbers.
+#[inline]
+pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>, numbers: &mut Vec<Number<'a, 'py>>) -> Operands<'py> {
+    let mut arrays = Operands::with_capacity(objects.len());
+    for (at, object) in objects.iter_borrowed().enumerate() {
+        match settled(&object) {
+            Some(array) => arrays.push(array),
+            None => note(numbers, at, object),
+        }
+    }
+    arrays
 }
 
 /// Notes an operand that is no array.

@@ -6,12 +6,10 @@
 use crate::call::{Function, text};
 use crate::descriptor::{is_time, meet};
 use crate::errors::{Kind, error};
-use crate::number::{Number, note};
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 /// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
@@ -77,19 +75,6 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
     unsafe { meet(object.py(), (*array.fields()).descr) };
     Ok(array)
-}
-
-/// Takes several; what [`settled`] does not take goes to the numbers.
-#[inline]
-pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>, numbers: &mut Vec<Number<'a, 'py>>) -> Operands<'py> {
-    let mut arrays = Operands::with_capacity(objects.len());
-    for (at, object) in objects.iter_borrowed().enumerate() {
-        match settled(&object) {
-            Some(array) => arrays.push(array),
-            None => note(numbers, at, object),
-        }
-    }
-    arrays
 }
 
 /// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.
