@@ -5,15 +5,9 @@ use crate::descriptor::{Elements, describe, descriptor};
 use crate::operand::{Ndarray, Operands, settled};
 use extremum_kernels::ElementType;
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
-use pyo3::ffi::{
-    PyErr_Clear, PyErr_Occurred, PyFloat_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_AsUnsignedLongLong,
-};
+use pyo3::ffi::{PyFloat_AsDouble, PyLong_AsLongLongAndOverflow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
-use std::ptr;
-
-/// The largest finite number of bfloat16.
-const BFLOAT16_MAX: f64 = f32::from_bits(0x7f7f_0000) as f64;
 
 /// What is no array: a number, or for the Python side.
 pub struct Number<'a, 'py> {
@@ -80,7 +74,7 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
     let element = elements.element;
     let (float, flag) = (number.is_exact_instance_of::<PyFloat>(), number.is_exact_instance_of::<PyBool>());
     if !float && !flag && !number.is_exact_instance_of::<PyInt>() {
-        return by_numpy(number, elements, true);
+        return scalar(number, elements);
     }
     let mut overflow = 0;
     // SAFETY: the number is alive, and of the class that is asked for.
@@ -96,31 +90,18 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
     let spare = 64 - 8 * element.size();
     let bits = match element {
         Float16 | BFloat16 | Float32 | Float64 => {
-            let limit = match element {
-                Float16 => 65504.0,
-                BFloat16 => BFLOAT16_MAX,
-                Float32 => f64::from(f32::MAX),
-                _ => f64::MAX,
-            };
+            let limit = if element == Float32 { f64::from(f32::MAX) } else { f64::MAX };
             if overflow != 0 || value.is_finite() && value.abs() > limit {
                 return None;
             }
             match element {
                 Float64 => value.to_bits(),
                 Float32 => (value as f32).to_bits().into(),
-                _ => return by_numpy(number, elements, false),
+                _ => exact(value, element)?,
             }
         }
         _ if float || element == Bool && !flag => return None,
-        // SAFETY: as above; an error is that of this call.
-        UInt64 if overflow > 0 => unsafe {
-            let bits = PyLong_AsUnsignedLongLong(number.as_ptr());
-            if !PyErr_Occurred().is_null() {
-                PyErr_Clear();
-                return None;
-            }
-            bits
-        },
+        UInt64 if overflow > 0 => number.extract().ok()?,
         _ => {
             let bits = integer as u64;
             let fits = match element {
@@ -133,23 +114,41 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })
 }
 
-/// The element that NumPy, or ml_dtypes, makes of a number; of a scalar where it is of the type itself, as a subclass may
-/// give it another meaning.
-fn by_numpy(number: &Bound<'_, PyAny>, elements: Elements, scalar: bool) -> Option<u64> {
+/// The element of a scalar of NumPy's, where it is of the type itself: a subclass may give it another meaning. (NumPy looks for
+/// that of ml_dtypes' scalars in the wrong place.)
+fn scalar(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
+    if elements.element == ElementType::BFloat16 {
+        return None;
+    }
     let py = number.py();
     let own = descriptor(py, elements.number).ok()?;
     let mut bits = 0u64;
-    // SAFETY: the descriptor is alive until NumPy takes over the reference to it, and makes an array of one element, which
-    // has no more bytes.
+    // SAFETY: the descriptor is alive; NumPy writes an element of the scalar's type, which has no more bytes.
     unsafe {
         let class = (*_PyDataType_GET_ITEM_DATA(own.as_ptr() as *const PyArray_Descr)).typeobj;
-        if scalar && number.get_type_ptr() != class {
+        if number.get_type_ptr() != class {
             return None;
         }
-        let array = PY_ARRAY_API.PyArray_FromAny(py, number.as_ptr(), own.into_ptr().cast(), 0, 0, 0, ptr::null_mut());
-        let array = Ndarray::new(Bound::from_owned_ptr_or_err(py, array).ok()?).ok()?;
-        let from: *const u8 = (*array.fields()).data.cast();
-        from.copy_to_nonoverlapping((&raw mut bits).cast(), elements.element.size());
+        PY_ARRAY_API.PyArray_ScalarAsCtype(py, number.as_ptr(), (&raw mut bits).cast());
     }
     Some(bits)
+}
+
+/// A number that float16 or bfloat16 holds as it is; None where NumPy or ml_dtypes would have to round it, and for NaN, and for
+/// what is too small or large for the step that finds the bits.
+fn exact(value: f64, element: ElementType) -> Option<u64> {
+    let single = value as f32;
+    if f64::from(single) != value {
+        return None;
+    }
+    if element == ElementType::BFloat16 {
+        let bits = single.to_bits();
+        return (bits & 0xffff == 0).then_some(u64::from(bits >> 16));
+    }
+    if single != 0.0 && !(2f32.powi(-14)..=65504.0).contains(&single.abs()) {
+        return None;
+    }
+    // The exponent of float16 is counted from 112 less.
+    let bits = (single * 2f32.powi(-112)).to_bits();
+    (bits & 0x1fff == 0).then_some(u64::from(bits >> 16 & 0x8000 | bits >> 13 & 0x7fff))
 }
