@@ -40,7 +40,7 @@ print(status, {module!r} in sys.modules)
 """
 
 LOADED = {
-    "extremum.elementwise": "ex.maximum(np.ones(3), 0.5)",
+    "extremum.elementwise": "ex.maximum([1.0, 2.0], 0.5)",
     "extremum.argreduce": "ex.argmax([1, 2])",
     "extremum.one_hot": "ex.hardmax([[1.0, 2.0]])",
     "extremum.numpy_api": "x = np.ones(1 << 20, np.float32); ex.maximum(x, x)",

@@ -17,11 +17,11 @@ LAYERS = {
         "lib",
         "arg elementwise hardmax settings values",
         "reduce",
-        "axes index output",
+        "axes index number output",
         "array",
         "operand dimensions memory",
         "descriptor",
-        "blocks errors truth work",
+        "blocks errors options work",
         "call",
     ],
     "onnxruntime": [

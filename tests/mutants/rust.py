@@ -244,6 +244,21 @@ MUTANTS = (
         "unsafe { to.write_bytes(0, len - 1) };",
         ["test_out.py", "test_hardmax.py", "test_kernels.py"],
     ),
+    # Numbers beside arrays.
+    Mutant(
+        "a number is the last operand",
+        "native/python/src/number.rs",
+        "arrays.insert(number.at, array)",
+        "arrays.push(array)",
+        ["test_numbers.py"],
+    ),
+    Mutant(
+        "a number that float32 rounds to infinity fits",
+        "native/python/src/number.rs",
+        "if element == Float32 { f64::from(f32::MAX) } else { f64::MAX }",
+        "f64::MAX",
+        ["test_numbers.py"],
+    ),
     # Layouts and threads.
     Mutant(
         "dimensions are joined where an operand is broadcast",

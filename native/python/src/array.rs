@@ -39,6 +39,14 @@ impl<'py> Array<'py> {
         }
     }
 
+    /// One element as an array without dimensions, which is to be read as long as the element is there. Has no object of
+    /// its own: beside this array it needs none.
+    pub fn beside(&self, data: *mut u8, elements: Elements) -> Self {
+        // SAFETY: there is nothing to copy.
+        let dimensions = unsafe { Dimensions::copy(0, ptr::null(), ptr::null()) };
+        Self { array: self.array.clone(), data, dimensions, flags: 0, elements }
+    }
+
     /// A new array in this machine's byte order, in C order or with the given strides.
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;

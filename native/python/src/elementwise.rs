@@ -3,7 +3,8 @@
 use crate::array::Array;
 use crate::call::Function;
 use crate::errors::{Kind, error};
-use crate::operand::operands;
+use crate::number::{convert, insert, operands};
+use crate::options::omits;
 use crate::output::{Output, argument, order_of_memory, tuple};
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
@@ -65,14 +66,7 @@ macro_rules! elementwise {
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let function = stringify!($function);
-            if nan_policy.is_some() {
-                return beyond(function, arrays, out, nan_policy);
-            }
-            match run(py, function, $largest, false, arrays, out)? {
-                Some(result) => Ok(result),
-                None => beyond(function, arrays, out, None),
-            }
+            call(py, stringify!($function), $largest, arrays, out, nan_policy)
         }
     };
 }
@@ -97,7 +91,24 @@ elementwise! {
     /// array([0.5, nan])
 }
 
-/// Asks the Python side, which knows other libraries' arrays, numbers, times, mixed types and what may be left out.
+/// Answers natively or on the Python side.
+fn call<'py>(
+    py: Python<'py>,
+    function: &str,
+    largest: bool,
+    arrays: &Bound<'py, PyTuple>,
+    out: Option<&Bound<'py, PyAny>>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(omit) = omits(nan_policy)
+        && let Some(result) = run(py, function, largest, omit, arrays, out)?
+    {
+        return Ok(result);
+    }
+    beyond(function, arrays, out, nan_policy)
+}
+
+/// Asks the Python side, which knows other libraries' arrays, numbers that arrays do not hold, times, mixed types and policies.
 #[cold]
 fn beyond<'py>(
     function: &str,
@@ -127,7 +138,7 @@ pub fn elementwise<'py>(
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
 
-/// Computes with plain arrays of one element type; None where there are others.
+/// Computes with plain arrays of one element type, and numbers that it holds; None where there are others.
 fn run<'py>(
     py: Python<'py>,
     function: &str,
@@ -136,12 +147,20 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(objects) = operands(arrays) else { return Ok(None) };
+    let mut numbers = Vec::new();
+    let objects = operands(arrays, &mut numbers);
+    let given = convert(&mut numbers, &objects);
+    if given.is_none() && !numbers.is_empty() {
+        return Ok(None);
+    }
     let out = argument(out, function)?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
     for object in objects {
         arrays.push(Array::new(object, function)?);
+    }
+    if let Some(elements) = given {
+        insert(&mut numbers, elements, &mut arrays);
     }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(first) = arrays.first() else {
@@ -155,7 +174,11 @@ fn run<'py>(
     let shape = broadcast(py, function, &arrays)?;
     let fresh = out.is_none();
     let output = match out {
-        None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
+        None => {
+            // One axis has one order.
+            let strides = if shape.len() > 1 { order_of_memory(&arrays, &shape) } else { None };
+            Output::fresh(py, &shape, elements, strides.as_deref())?
+        }
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
     let kernels: Vec<Operand> = arrays

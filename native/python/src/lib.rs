@@ -15,11 +15,12 @@ mod errors;
 mod hardmax;
 mod index;
 mod memory;
+mod number;
 mod operand;
+mod options;
 mod output;
 mod reduce;
 mod settings;
-mod truth;
 mod values;
 mod work;
 

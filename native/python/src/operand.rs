@@ -10,7 +10,6 @@ use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, NpyTypes, PyArray_Check, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 /// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
@@ -76,16 +75,6 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
     unsafe { meet(object.py(), (*array.fields()).descr) };
     Ok(array)
-}
-
-/// Takes several; None where one of them is for the Python side.
-#[inline]
-pub fn operands<'py>(objects: &Bound<'py, PyTuple>) -> Option<Operands<'py>> {
-    let mut arrays = Operands::with_capacity(objects.len());
-    for object in objects.iter_borrowed() {
-        arrays.push(settled(&object)?);
-    }
-    Some(arrays)
 }
 
 /// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.

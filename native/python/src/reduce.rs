@@ -5,11 +5,12 @@ use crate::axes::{Axes, Default, Named};
 use crate::errors::{Kind, error};
 use crate::index::{Index, block, too_far};
 use crate::operand::{operand, settled};
+use crate::options::omits;
 use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 use std::{ptr, slice};
 
@@ -181,16 +182,6 @@ impl Reduction<'_> {
             true => self.keepdims.then_some(1),
         })
         .collect()
-    }
-}
-
-/// Whether NaN is left out; None where the word says something else.
-fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
-    let Some(word) = nan_policy else { return Some(false) };
-    match word.cast_exact::<PyString>().ok()?.to_str().ok()? {
-        "propagate" => Some(false),
-        "omit" => Some(true),
-        _ => None,
     }
 }
 

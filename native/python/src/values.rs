@@ -2,8 +2,8 @@
 
 use crate::call::Function;
 use crate::index::Index;
+use crate::options::Truth;
 use crate::reduce::{Ends, Reduction, Terms};
-use crate::truth::Truth;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

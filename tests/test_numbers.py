@@ -1,0 +1,296 @@
+"""Numbers beside arrays: the native way gives the bits that the Python side gives, and leaves to it what it should."""
+
+import itertools
+import math
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import extremum as ex
+from extremum import elementwise
+from extremum.errors import ArgumentError, ElementTypeError
+from extremum.operations import Order
+from refusal import refusal
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, bits_type, landmarks, nans
+
+FUNCTIONS = {Order.MAX: ex.maximum, Order.MIN: ex.minimum}
+
+_POWERS = [
+    sign * 2**n + step for sign in (1, -1) for n in (0, 7, 8, 11, 15, 16, 24, 31, 32, 53, 63, 64) for step in (-1, 0, 1)
+]
+_FLOAT64 = np.array([0x7FF0000000000001, 0xFFF8000000000000, 0xFFF0000000000001, 0x7FF8000123456789], np.uint64)
+_EDGES = [
+    # The largest of each type, half a step further, and the next; the smallest, half of it, and a bit more than that.
+    *(
+        m * (1 + e)
+        for m in (65504.0, 65520.0, 3.3895313892515355e38, 3.3961775292304601e38)
+        for e in (-1e-9, 0.0, 1e-9)
+    ),
+    *(m * (1 + e) for m in (3.4028234663852886e38, 3.4028235677973366e38) for e in (-1e-15, 0.0, 1e-15)),
+    *(2.0**n * (1 + e) for n in (-24, -25, -133, -134, -149, -150, -1074) for e in (-1e-9, 0.0, 1e-9)),
+    # Halfway between two of a type, and what a step by way of a wider type rounds to halfway.
+    *(1 + 2.0**-n + step for n in (8, 11, 24) for step in (-(2.0**-50), 0.0, 2.0**-50)),
+    *(1 + 3 * 2.0**-n + step for n in (8, 11, 24) for step in (-(2.0**-50), 0.0, 2.0**-50)),
+]
+NUMBERS = [
+    *(
+        True,
+        False,
+        0,
+        0.0,
+        -0.0,
+        0.5,
+        math.inf,
+        -math.inf,
+        math.nan,
+        5e-324,
+        -5e-324,
+        1.7976931348623157e308,
+        2**128,
+        -(10**400),
+    ),
+    *(
+        10**400,
+        2**1024,
+        2**1024 - 2**970,
+        300,
+        65505,
+        65520,
+        2**54 + 2**30 + 1,
+        2**60 + 2**36 + 1,
+        -(2**60) - 2**36 - 1,
+    ),
+    *(sign * edge for edge in _EDGES for sign in (1, -1)),
+    *_POWERS,
+    *_FLOAT64.view(np.float64).tolist(),
+]
+
+
+def outcome(function, *operands, **named):
+    """Type, bits and shape of the result, or the error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = function(*operands, **named)
+    except Exception as error:
+        return type(error), str(error)
+    array = np.asarray(result)
+    return type(result), array.dtype, array.shape, array.strides, array.tobytes()
+
+
+def by_python(order, *operands, nan_policy="propagate", out=None):
+    return elementwise.extremum(f"{order.value}imum", operands, out, nan_policy)
+
+
+def runs_python(function, *operands, **named):
+    """Whether a call leaves the native module."""
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(frame) if event == "call" else None)
+    try:
+        function(*operands, **named)
+    finally:
+        sys.setprofile(None)
+    return bool(called)
+
+
+def elements(dtype):
+    return np.concatenate([landmarks(dtype), nans(dtype)]) if dtype in FLOATS else landmarks(dtype)
+
+
+@pytest.mark.parametrize("nan_policy", [None, "propagate", "omit"])
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_every_number_beside_every_type(dtype, order, nan_policy):
+    x = elements(dtype)
+    for array, number in itertools.product((x, x.astype(x.dtype.newbyteorder())), NUMBERS):
+        for operands in ((array, number), (number, array), (array, number, array[::-1]), (number, array, True)):
+            expected = outcome(by_python, order, *operands, nan_policy=nan_policy or "propagate")
+            assert outcome(FUNCTIONS[order], *operands, nan_policy=nan_policy) == expected, (operands, number)
+
+
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("dtype", [t for t in ELEMENT_TYPES if t != BFLOAT16], ids=str)
+def test_what_numpy_gives(dtype, order):
+    ours, numpys = FUNCTIONS[order], np.maximum if order is Order.MAX else np.minimum
+    x = landmarks(dtype)
+    kinds = {bool: "biuf", int: "iuf", float: "f"}
+    for number in (each for each in NUMBERS if dtype.kind in kinds[type(each)]):
+        try:
+            with np.errstate(all="ignore"):
+                own = np.array([number], dtype)
+        except OverflowError:
+            continue
+        if np.isinf(own).any() and not math.isinf(number):
+            continue
+        assert np.array_equal(ours(x, number), numpys(x, own), equal_nan=dtype.kind == "f"), number
+
+
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_scalars_of_numpy_and_of_ml_dtypes(dtype, order):
+    x = elements(dtype)
+    swapped = x.astype(x.dtype.newbyteorder())
+    for element in x:
+        assert type(element) is dtype.type
+        for operands in itertools.permutations((swapped, element, 1)[: 2 if dtype.kind == "b" else 3]):
+            assert outcome(FUNCTIONS[order], *operands) == outcome(by_python, order, *operands)
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_what_stays_native(dtype):
+    x = np.ones(3, dtype)
+    native = [
+        True,
+        *([] if dtype == BFLOAT16 else [x[0]]),
+        *([] if dtype.kind == "b" else [0, 3]),
+        *([1.5, -0.0, 2.0**-14] if dtype in FLOATS else []),
+        *([0.1, math.nan, math.inf, 65504.0] if dtype in FLOATS[2:] else []),
+    ]
+    if dtype.kind in "iu":
+        native += [int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)]
+    for number, nan_policy in itertools.product(native, (None, "propagate", "omit")):
+        for operands in ((x, number), (number, x), (x[:1], number, x[::-1].astype(dtype.newbyteorder()), True)):
+            assert not runs_python(ex.maximum, *operands, nan_policy=nan_policy), (operands, nan_policy)
+    assert runs_python(ex.maximum, x, number, nan_policy="raise")
+    assert runs_python(ex.maximum, True, True)
+
+
+class Half(np.float16):
+    """A scalar of a class of its own."""
+
+
+class Whole(int):
+    """A number of a class of its own."""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(t.type(1) for t in ELEMENT_TYPES),
+        *(
+            np.longlong(3),
+            np.ulonglong(3),
+            np.longdouble(0.5),
+            np.complex64(1),
+            np.void(b"1"),
+            np.bytes_(b"1"),
+            np.str_("1"),
+        ),
+        *(
+            np.datetime64("2020-01-01"),
+            np.timedelta64(3, "D"),
+            np.datetime64("NaT"),
+            Half(0.5),
+            Whole(2),
+            1j,
+            "1",
+            None,
+            [1, 2],
+        ),
+        *(np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
+    ],
+    ids=repr,
+)
+def test_other_operands_are_what_they_were(other):
+    for dtype, order in itertools.product(ELEMENT_TYPES, Order):
+        x = landmarks(dtype)[:2]
+        for operands in ((x, other), (other, x), (x, 1, other)):
+            assert outcome(FUNCTIONS[order], *operands) == outcome(by_python, order, *operands)
+
+
+@pytest.mark.parametrize(
+    "nan_policy", [None, "propagate", "omit", "raise", "no such policy", 3, np.str_("omit"), b"omit"]
+)
+def test_policies(nan_policy):
+    x = np.array([1.0, np.nan])
+    expected = outcome(by_python, Order.MAX, x, 2.0, nan_policy="propagate" if nan_policy is None else nan_policy)
+    assert outcome(ex.maximum, x, 2.0, nan_policy=nan_policy) == expected
+    assert outcome(ex.maximum, x, x, nan_policy=nan_policy)[0] == expected[0]
+
+
+def test_numbers_between_many_arrays():
+    rows = np.arange(40.0, dtype=np.float32).reshape(20, 2)
+    operands = [each for row in rows for each in (row, 39.5, 3)]
+    assert outcome(ex.maximum, 7, *operands) == outcome(by_python, Order.MAX, 7, *operands)
+    assert ex.maximum(7, *operands).tolist() == [39.5, 39.5]
+
+
+def test_which_nan_is_the_result_depends_on_the_place_of_the_number():
+    other = np.array([0x7FC12345], np.uint32).view(np.float32)
+    for operands in ((other, math.nan), (math.nan, other), (other[0], other, math.nan)):
+        assert outcome(ex.maximum, *operands) == outcome(by_python, Order.MAX, *operands)
+
+
+def test_numbers_of_one_bit_more_than_a_type_has():
+    for dtype in (t for t in ELEMENT_TYPES if t.kind in "iu"):
+        limits = np.iinfo(dtype)
+        x = landmarks(dtype)
+        assert (ex.maximum(x, limits.max) == limits.max).all()
+        assert (ex.minimum(x, limits.min) == limits.min).all()
+        for number in (limits.min - 1, limits.max + 1):
+            assert refusal(ArgumentError, ex.maximum, x, number) == f"the number {number} does not fit {dtype}"
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0, 2), (2, 1, 3)])
+def test_shapes(shape):
+    for x in (np.ones(shape), np.ones(shape).T):
+        assert outcome(ex.minimum, x, 0.5) == outcome(by_python, Order.MIN, x, 0.5)
+    assert type(ex.maximum(np.ones(()), 2)) is np.float64
+
+
+def test_long_rows_in_every_order():
+    x = np.random.default_rng(1).random((301, 503)).astype(np.float32)
+    for array in (x, x.T, x[::-1, ::3]):
+        assert outcome(ex.maximum, array, 0.5) == outcome(by_python, Order.MAX, array, 0.5)
+        np.testing.assert_array_equal(ex.maximum(array, 0.5), np.maximum(array, np.float32(0.5)))
+
+
+def test_out_beside_numbers():
+    x = np.array([1.0, 5.0, 2.0], np.float32)
+    out = np.zeros(3, np.float32)
+    assert ex.maximum(x, 1.5, out=out) is out
+    assert out.tolist() == [1.5, 5, 2]
+    assert ex.minimum(3, x[::-1], np.float32(4), out=x) is x
+    assert x.tolist() == [2, 3, 1]
+    wide = np.zeros(2)
+    assert ex.maximum(np.array([1, 3]), 2.5, out=wide).tolist() == [2.5, 3.0]
+    text = "maximum: out has element type float64, the result has float32"
+    assert refusal(ElementTypeError, ex.maximum, x, 1, out=wide) == text
+
+
+def test_elements_that_have_no_order_are_refused_beside_numbers():
+    text = "maximum: cannot take elements of type object"
+    assert refusal(ElementTypeError, ex.maximum, np.zeros(3), 0.5, np.array([{}])) == text
+
+
+def test_a_number_has_a_shape_in_what_is_refused():
+    text = "maximum: operands could not be broadcast together with shapes (3,) () (4,)"
+    assert refusal(ArgumentError, ex.maximum, np.zeros(3), 0.5, np.zeros(4)) == text
+
+
+class Changing(np.ndarray):
+    """An output that gives another array another type when it is looked at."""
+
+    def __getattribute__(self, name):
+        if (other := vars(Changing).get("other")) is not None:
+            other.dtype = np.int32
+        return super().__getattribute__(name)
+
+
+def test_an_array_that_takes_another_type_meanwhile(monkeypatch):
+    x, out = np.zeros(4, np.float32), np.zeros(4).view(Changing)
+    monkeypatch.setattr(Changing, "other", x, raising=False)
+    assert ex.maximum(x, 1.5, out=out) is out
+    assert x.dtype == np.int32
+    assert np.asarray(out).tolist() == [1.5] * 4
+
+
+def test_numbers_take_the_bits_of_all_types():
+    # What is beside the bits of a narrow element would be found by a kernel that reads too much.
+    for dtype in ELEMENT_TYPES:
+        x = np.zeros((0, 3), dtype)
+        assert ex.maximum(x, True).dtype == dtype
+        one = ex.maximum(np.zeros(3, dtype), True)
+        assert (one.view(bits_type(dtype)) == np.ones(3, dtype).view(bits_type(dtype))).all()
