@@ -118,7 +118,7 @@ impl Passes {
 }
 
 /// Bytes of a line that is worth a beginning of its own, and of that: what vectors take in one step.
-const LONG: usize = 1024;
+const LONG: usize = 512;
 const BEGINNING: usize = 256;
 
 /// Bytes of the longest part of a line that is read a second time where it has NaN.
