@@ -14,6 +14,7 @@ use crate::kernels::prefetch::prefetch;
 use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
 use std::array::from_fn;
+use std::hint::black_box;
 
 /// How rows are transposed.
 #[derive(Clone, Copy)]
@@ -76,7 +77,7 @@ unsafe fn by_squares<T: Paired, const N: usize>(
     let pairs = how.pairs && T::Two::PARTS > 1;
     // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
     let far = len > 4 * N && stride.unsigned_abs() > step;
-    let block = if pairs || far { BLOCK.max(2 * N) } else { usize::MAX };
+    let block = if pairs || far { BLOCK.max(4 * N) } else { usize::MAX };
     // The processor does not foresee where the next of short rows lies.
     let ahead = how.ahead && far && len * size_of::<T>() <= SHORT;
     let mut row = 0;
@@ -190,6 +191,8 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
     step: usize,
     width: usize,
 ) {
+    // Multiples of a stride that is known from one square to the next would be kept, one and all, and fetched for each vector.
+    let stride = black_box(stride);
     // SAFETY: the caller's.
     unsafe {
         let mut vectors: [T::Vector; N] =
