@@ -117,7 +117,7 @@ impl Passes {
     }
 }
 
-/// Bytes of a line that is worth a beginning and an end of its own, and of those: what vectors take in one step.
+/// Bytes of a line that is worth a beginning of its own, and of that: what vectors take in one step.
 const LONG: usize = 1024;
 const BEGINNING: usize = 256;
 
@@ -192,14 +192,6 @@ impl<E: Compared + Ranked, O: Order> Accumulate<'_, E, O> {
     unsafe fn each<const OPERANDS: usize, const TILE: bool>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         let tries = E::HASTY && !TILE;
         let most = if tries { DOUBTFUL / size_of::<E>() } else { self.len };
-        let (step, long) = (BEGINNING / size_of::<E>(), self.len * size_of::<E>() >= LONG);
-        // What is left over by whole vectors is dear to turn into ranks: then there are whole steps as far as they go.
-        let dear = size_of::<E::Origin>() > 0;
-        let part = |start: usize| match self.len - start {
-            left if !(long && dear) => start..start + most.min(left),
-            left if left < step => self.len - step..self.len,
-            left => start..start + most.min(left) / step * step,
-        };
         // Whether the last part was found to have NaN: it is not hoped of the next one, then, that it has none.
         let mut nan = false;
         for row in 0..self.rows {
@@ -208,41 +200,32 @@ impl<E: Compared + Ranked, O: Order> Accumulate<'_, E, O> {
             let to = self.to.data.wrapping_offset(self.to.step * row as isize).cast::<E>();
             // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
             let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
-            let mut span = part(0);
-            let mut next = span.end;
-            if head > 0 && self.len > 2 * LINE && dear && OPERANDS <= 2 && !TILE {
-                // The beginning has a loop of its own.
+            let (mut start, mut end) = (0, most.min(self.len));
+            let mut next = end;
+            if head > 0 && self.len > 2 * LINE && size_of::<E::Origin>() > 0 && OPERANDS <= 2 && !TILE {
+                // What is left over by whole vectors is dear to turn into ranks: the beginning has a loop of its own.
                 // SAFETY: the caller's.
                 unsafe { self.span::<OPERANDS, TILE>(0..LINE, first, lines, to) };
-                span = part(head);
-                next = span.end;
-            } else if head > 0 && long {
-                (span, next) = (0..step, head);
+                start = head;
+            } else if head > 0 && self.len * size_of::<E>() >= LONG {
+                (end, next) = (BEGINNING / size_of::<E>(), head);
             }
             // (One loop for the beginning and for the rest, and not a copy of it for each.)
             loop {
                 let again = nan;
                 // SAFETY: the caller's.
-                nan = !again && unsafe { self.span::<OPERANDS, TILE>(span.clone(), first, lines, to) };
+                nan = !again && unsafe { self.span::<OPERANDS, TILE>(start..end, first, lines, to) };
                 if tries && (again || nan) {
                     let Self { operands, start: before, to, .. } = *self;
+                    let span = start..end;
                     // SAFETY: the caller's.
-                    unsafe {
-                        dispatch(Exact::<E, O> {
-                            operands,
-                            start: before,
-                            to,
-                            row,
-                            span: span.clone(),
-                            order: PhantomData,
-                        })
-                    };
+                    unsafe { dispatch(Exact::<E, O> { operands, start: before, to, row, span, order: PhantomData }) };
                 }
                 if next == self.len {
                     break;
                 }
-                span = part(next);
-                next = span.end;
+                (start, end) = (next, next + most.min(self.len - next));
+                next = end;
             }
         }
     }
