@@ -207,7 +207,7 @@ impl<E: Compared + Ranked, O: Order> Accumulate<'_, E, O> {
                 // SAFETY: the caller's.
                 unsafe { self.span::<OPERANDS, TILE>(0..LINE, first, lines, to) };
                 start = head;
-            } else if head > 0 && self.len * size_of::<E>() > LONG {
+            } else if head > 0 && self.len * size_of::<E>() >= LONG {
                 (end, next) = (BEGINNING / size_of::<E>(), head);
             }
             // (One loop for the beginning and for the rest, and not a copy of it for each.)

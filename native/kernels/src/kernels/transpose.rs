@@ -14,6 +14,7 @@ use crate::kernels::prefetch::prefetch;
 use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
 use std::array::from_fn;
+use std::hint::black_box;
 
 /// How rows are transposed.
 #[derive(Clone, Copy)]
@@ -49,7 +50,8 @@ pub trait Square: Copy {
 const VECTOR: usize = 16;
 
 /// Rows that all strips take before the next ones, where rows are long and far apart: a line of the cache is read to its end
-/// while it is there. Sixteen lines with a large power of two between them fit the second-level cache.
+/// while it is there. Sixteen lines with a large power of two between them fit the second-level cache. (Or four squares, of narrow
+/// elements: what comes before a strip takes as long as one.)
 const BLOCK: usize = 16;
 
 /// Bytes of the longest row that is asked for at once.
@@ -76,7 +78,7 @@ unsafe fn by_squares<T: Paired, const N: usize>(
     let pairs = how.pairs && T::Two::PARTS > 1;
     // What is farther apart is finished first: the rows, or else the columns; those of scratch memory are in the cache.
     let far = len > 4 * N && stride.unsigned_abs() > step;
-    let block = if pairs || far { BLOCK.max(2 * N) } else { usize::MAX };
+    let block = if pairs || far { BLOCK.max(4 * N) } else { usize::MAX };
     // The processor does not foresee where the next of short rows lies.
     let ahead = how.ahead && far && len * size_of::<T>() <= SHORT;
     let mut row = 0;
@@ -190,6 +192,8 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
     step: usize,
     width: usize,
 ) {
+    // Multiples of a stride that is known from one square to the next would be kept, one and all, and fetched for each vector.
+    let stride = if N > 2 { black_box(stride) } else { stride };
     // SAFETY: the caller's.
     unsafe {
         let mut vectors: [T::Vector; N] =

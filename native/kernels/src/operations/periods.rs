@@ -115,7 +115,7 @@ impl Blocks<'_> {
             while done < blocks {
                 let data = input.data.wrapping_offset(at.input + outer.input * done as isize);
                 let into = to.from(done * columns, size);
-                let found = self.down(input, data, blocks - done, outer.input, done == 0, into);
+                let found = self.down(input, data, (blocks - done, outer.input), done == 0, wants.index, into);
                 done += found;
                 if done < blocks {
                     // There is NaN in it.
@@ -125,7 +125,7 @@ impl Blocks<'_> {
                 }
             }
             let step = self.rows.strides.index;
-            if (step, at.index) != (1, 0) {
+            if wants.index && (step, at.index) != (1, 0) {
                 for place in 0..blocks * columns {
                     let index = to.index.add(place);
                     index.write_unaligned(at.index + step * index.read_unaligned());
@@ -143,7 +143,7 @@ impl Blocks<'_> {
     }
 
     /// Reads blocks that are `block` bytes apart, up to one with NaN; returns how many those are. They are `ordered` where
-    /// none with NaN has been met.
+    /// none with NaN has been met; `places` may be unwanted.
     ///
     /// # Safety
     /// As for [`read_group`](Self::read_group).
@@ -151,9 +151,9 @@ impl Blocks<'_> {
         &self,
         input: &Input,
         data: *const u8,
-        blocks: usize,
-        block: isize,
+        (blocks, block): (usize, isize),
         ordered: bool,
+        places: bool,
         to: Outputs,
     ) -> usize {
         let &Input { element, largest, numbers, .. } = input;
@@ -171,6 +171,7 @@ impl Blocks<'_> {
             numbers,
             last,
             ordered,
+            places,
             index,
             values,
         };

@@ -54,7 +54,7 @@ impl<K: Kind> Task for Octets<'_, K> {
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(periods, kind) = self;
-        let &Periods { rows, columns, blocks, index, values, .. } = periods;
+        let &Periods { rows, columns, blocks, places, index, values, .. } = periods;
         let mut marks = Aligned([const { MaybeUninit::<u8>::uninit() }; COLUMNS / 8 * BLOCK / 8]);
         let marks = marks.0.as_mut_ptr().cast::<u8>();
         let marked = rows * columns / 8;
@@ -71,7 +71,9 @@ impl<K: Kind> Task for Octets<'_, K> {
                 }
                 done = start + BLOCKS;
             }
-            Marks::new(rows, columns, periods.last).places(done, marks, index);
+            if places || !K::EXACT {
+                Marks::new(rows, columns, periods.last).places(done, marks, index);
+            }
             if open {
                 for at in 0..done * columns {
                     let (block, column) = (at / columns, at % columns);
@@ -145,6 +147,10 @@ impl Periods {
                         *open |= kind.untold(lanes) != 0;
                     }
                 }
+            }
+            // Lanes that are elements need no place to say which.
+            if K::EXACT && !self.places {
+                return true;
             }
             let extremes = repeated(told, width);
             let (from, block) = if K::EXACT { (from, block) } else { (keys.cast_const(), bytes as isize) };

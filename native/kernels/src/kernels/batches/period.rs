@@ -30,7 +30,9 @@ pub struct Periods {
     pub last: bool,
     /// Whether no block with NaN has been met.
     pub ordered: bool,
-    /// Receives the row of each extremum, block after block. Alignment is not needed.
+    /// Whether anybody wants the row of each extremum.
+    pub places: bool,
+    /// Receives those rows, block after block, or has room for them, where nobody does. Alignment is not needed.
     pub index: *mut i64,
     /// Receives the extremum itself, where it is wanted; else null.
     pub values: *mut u8,

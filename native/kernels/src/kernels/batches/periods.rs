@@ -40,7 +40,7 @@ impl<K: Kind> Task for Walk<'_, K> {
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let Self(periods, kind) = self;
-        let &Periods { columns, blocks, values, index, .. } = periods;
+        let &Periods { columns, blocks, values, places, index, .. } = periods;
         // A vector is stored whole: what comes after its columns is written over by the next.
         let mut rows = Aligned([MaybeUninit::<u8>::uninit(); COLUMNS * 8 + VECTOR]);
         let mut best = Aligned([MaybeUninit::<u8>::uninit(); COLUMNS * 8 + VECTOR]);
@@ -86,7 +86,7 @@ impl<K: Kind> Task for Walk<'_, K> {
                 }
                 done += 1;
             }
-            for at in 0..done * columns {
+            for at in 0..if places { done * columns } else { 0 } {
                 index.add(at).write_unaligned(place::<K>(rows, at));
             }
             if !values.is_null() {
