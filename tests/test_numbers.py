@@ -191,7 +191,8 @@ class Whole(int):
         ),
         *(np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
     ],
-    ids=repr,
+    # (Without addresses, which differ from process to process.)
+    ids=lambda other: repr(other).partition(" at 0x")[0],
 )
 def test_other_operands_are_what_they_were(other):
     for dtype, order in itertools.product(ELEMENT_TYPES, Order):
