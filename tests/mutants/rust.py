@@ -119,13 +119,6 @@ MUTANTS = (
         ["test_kernels.py"],
     ),
     Mutant(
-        "zeros among values alone are fetched from places that nobody has looked for",
-        "native/kernels/src/kernels/batches/octets.rs",
-        "if places || !K::EXACT {",
-        "if places {",
-        ["test_kernels.py"],
-    ),
-    Mutant(
         "the last of equal places is the first within a vector of marks",
         "native/kernels/src/kernels/batches/marks.rs",
         "all[1][at] = ((rows - 1 - row) * width + column) as u8;",
