@@ -18,7 +18,9 @@ from extremum._native import (
 )
 
 # isort: split
+# (`loading` is there before anything is loaded by way of it, which a fork waits for.)
 from extremum import errors
+from extremum import loading as loading
 from extremum.indices import unravel
 
 __all__ = [

@@ -61,9 +61,7 @@ mod _native {
                 "extremum runs in the main interpreter of a process only, as NumPy does",
             ));
         }
-        // Before there are calls, and forks during calls: NumPy's functions are looked up under a lock, and modules loaded by
-        // way of this one, which a fork waits for.
-        module.py().import("extremum.loading")?;
+        // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
         crate::descriptor::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         crate::settings::check_environment(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
