@@ -391,4 +391,12 @@ MUTANTS = (
         "-1 - source.dims.index(name) for name in dims if",
         ["test_apply.py"],
     ),
+    # What waits for whom.
+    Mutant(
+        "a fork does not wait for modules that are being loaded",
+        "src/extremum/loading.py",
+        "    with _LOCK:\n        return import_module(name)",
+        "    if name:\n        return import_module(name)",
+        ["test_forks.py"],
+    ),
 )

@@ -281,4 +281,11 @@ MUTANTS = (
         "total / parts * part..total / parts * (part + 1)",
         ["test_threads.py", "test_kernels.py"],
     ),
+    Mutant(
+        "a slice in which no element takes part gives what the kernel left there",
+        "native/python/src/reduce.rs",
+        "None if lacking > 0 => return Ok(None),",
+        "None if lacking == usize::MAX => return Ok(None),",
+        ["test_masks.py"],
+    ),
 )
