@@ -135,3 +135,12 @@ def test_raise_names_the_first_nan_and_leaves_out_alone():
 
 def test_an_unknown_policy_is_refused():
     assert refusal(ArgumentError, ex.minimum, 1, 2, nan_policy="skip") == "minimum: there is no NaN policy 'skip'"
+
+
+@pytest.mark.parametrize("other", [1, 0.5, np.ones(1), np.ones(1, np.int8), [2]], ids=str)
+@pytest.mark.parametrize("dtype", ["O", [("a", "O")], "U1", "S1", "V2", complex], ids=str)
+def test_elements_without_an_order_are_refused_beside_anything(dtype, other):
+    x = np.zeros(1, dtype)
+    for operands in ((x, other), (other, x), (x, other, x)):
+        assert "type" in refusal(ElementTypeError, ex.maximum, *operands)
+        assert "type" in refusal(ElementTypeError, ex.minimum, *operands, nan_policy="raise")

@@ -70,6 +70,11 @@ def _elements(x: object) -> Adopted:
         else "fill or drop them first"
     )
     adopted.require_all(remedy, given=f"{type(x).__module__}.{type(x).__qualname__}")
+    if adopted.array.dtype.hasobject:
+        raise ElementTypeError(
+            f"cannot take elements of type {adopted.array.dtype}",
+            remedy="convert to bool, an integer, float16, bfloat16, float32 or float64",
+        )
     return adopted
 
 
