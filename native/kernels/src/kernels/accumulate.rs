@@ -18,10 +18,13 @@ use std::ptr;
 /// read the tile once more, and each operand by short stretches in turns with the others.
 const AT_ONCE: usize = 4;
 const ALL_AT_ONCE: usize = 8;
+/// From so many on, one of them is read again in place of those that are missing from the larger number: it is in the first-level
+/// cache, and an extremum does not mind.
+const NEARLY_ALL: usize = 6;
 
 /// Whether so many operands take one pass.
 pub const fn in_one_pass(operands: usize) -> bool {
-    operands <= AT_ONCE || operands == ALL_AT_ONCE
+    operands <= AT_ONCE || (NEARLY_ALL <= operands && operands <= ALL_AT_ONCE)
 }
 
 /// The passes over one tile, each over several operands.
@@ -83,6 +86,11 @@ impl Passes {
     /// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
     pub unsafe fn flush(&mut self) {
         if self.waiting > 0 || matches!(self.start, Start::One(_)) {
+            if (NEARLY_ALL..ALL_AT_ONCE).contains(&self.waiting) {
+                let again = self.operands[0];
+                self.operands[self.waiting..].fill(again);
+                self.waiting = ALL_AT_ONCE;
+            }
             let waiting = self.waiting;
             let first = if in_one_pass(waiting) { waiting } else { AT_ONCE };
             for operands in [0..first, first..waiting] {
