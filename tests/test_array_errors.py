@@ -37,7 +37,7 @@ argmin: axis 0 is given more than once
         """\
 argmax: the reduced axes (1,) of shape (3, 0) hold no element
   given float64[3, 0]
-  help  reduce axes that are not empty""",
+  help  reduce axes that are not empty, or pass a default""",
     ),
     (
         lambda: extremum.argmax(np.zeros(2), dtype=np.float32),

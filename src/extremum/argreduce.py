@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from extremum import _native
 from extremum.interop import frontend
 from extremum.out import into
 from extremum.reductions import Reduction, adopted_for, index_type
@@ -29,19 +28,13 @@ def arg(
 ) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     stated: Any = "propagate" if nan_policy is None else nan_policy
-    largest = (function == "argmax",)
     if (own := frontend(function, x)) is not None:
         options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
         return own(x, axis, **options, nan_policy=stated, where=where, default=default)
     adopted = adopted_for(function, x)
-    plain = nan_policy is None and where is None and default is None and adopted.present is None
-    if plain and adopted.array.dtype.kind not in "mM":
-        run = _native.argmax if function == "argmax" else _native.argmin
-        result = run(adopted.array, axis, keepdims=keepdims, select_last_index=select_last_index, dtype=dtype, out=out)
-        if out is not None:
-            return result
-        return adopted.wrap(result, lambda: Reduction(function, largest, axis, keepdims).kept(adopted.array.ndim))
-    call = Reduction(function, largest, axis, keepdims, select_last_index, stated, where)
+    call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
+    if adopted.array is not x and adopted.present is None:
+        return call.natively(adopted, dtype=dtype, out=out, default=default)
     (found,) = call.find(adopted, False, index_type(function, dtype), None if default is None else (default,))
     if out is not None:
         return into(function, out, found.indices)

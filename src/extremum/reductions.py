@@ -60,6 +60,14 @@ class Reduction:
         lacking, ends = self.search(x, wanted, index)
         return self.settle(x.array, lacking, ends, values, index, settled)
 
+    def natively(self, x: Adopted, **options: Any) -> Any:
+        """Answer by the native function of this name, which has not seen the array that the argument was adopted as."""
+        options |= {"keepdims": self.keepdims, "select_last_index": self.last, "where": self.where}
+        found = getattr(_native, self.function)(x.array, self.axis, nan_policy=self.nan_policy, **options)
+        if options.get("out") is not None:
+            return found
+        return type(found)(*(self.wrap(x, each) for each in found)) if isinstance(found, tuple) else self.wrap(x, found)
+
     def search(self, x: Adopted, values: bool, index: np.dtype[Any] | None) -> tuple[int | None, list[Found]]:
         """Return in how many slices no element takes part, None where that cannot be, and what is at each end.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from extremum import _native
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
@@ -63,22 +62,10 @@ def beyond(
         options |= {} if function == "minmax" else {"out": out}
         return own(x, axis, nan_policy="propagate" if nan_policy is None else nan_policy, **options)
     adopted = adopted_for(function, x)
-    array = adopted.array
-    if array is not x and adopted.present is None and default is None and out is None:
-        # A plain array now, which the native module has not been asked about.
-        run = getattr(_native, function)
-        found = run(
-            array,
-            axis,
-            keepdims=keepdims,
-            return_index=return_index,
-            select_last_index=select_last_index,
-            nan_policy=nan_policy,
-            where=where,
-            index_dtype=index_dtype,
-        )
-        wrap, kept = adopted.wrap, lambda: Reduction(function, largest, axis, keepdims).kept(array.ndim)
-        return type(found)(*[wrap(each, kept) for each in found]) if isinstance(found, tuple) else wrap(found, kept)
+    policy = "propagate" if nan_policy is None else nan_policy
+    call = Reduction(function, largest, axis, keepdims, select_last_index, policy, where)
+    if adopted.array is not x and adopted.present is None and default is None and out is None:
+        return call.natively(adopted, return_index=return_index, index_dtype=index_dtype)
     index = index_type(function, index_dtype) if return_index else None
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
@@ -87,8 +74,6 @@ def beyond(
         raise ArgumentError(
             f"{function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
         )
-    policy = "propagate" if nan_policy is None else nan_policy
-    call = Reduction(function, largest, axis, keepdims, select_last_index, policy, where)
     ends = call.find(adopted, True, index, None if default is None else defaults)
     if out is not None:
         return into(function, out, ends[0].values)

@@ -212,15 +212,15 @@ impl Call {
         out: Option<&Bound<'py, PyAny>>,
         [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
     ) -> PyResult<Bound<'py, PyAny>> {
-        if out.is_none()
-            && let Some(fallback) = no_place(default)
-        {
+        if out.is_none() {
             let Self { function, largest, last, keepdims } = *self;
             let reduction = Reduction { function, largest: &[largest], keepdims, last, values: false };
             let index = Index::new(x.py(), dtype, function)?;
-            let terms = Terms { nan_policy, r#where, no_place: fallback };
-            if let Some(ends) = reduction.plain(x, axis, Some(index), &terms)? {
-                return ends.one_place();
+            if let Some(no_place) = no_place(default, index.kernel()) {
+                let terms = Terms { nan_policy, r#where, no_place };
+                if let Some(ends) = reduction.plain(x, axis, Some(index), &terms)? {
+                    return ends.one_place();
+                }
             }
         }
         static ARG: Function = Function::new("extremum.argreduce", "arg");
@@ -249,7 +249,7 @@ impl Call {
                 tuple(&reduced),
                 tuple(x.shape())
             );
-            (reason, "reduce axes that are not empty".into())
+            (reason, "reduce axes that are not empty, or pass a default".into())
         } else {
             return too_far(x, index, block, function);
         };
@@ -258,8 +258,9 @@ impl Call {
 }
 
 /// The index of no element, where the native side can write it; None where the Python side has to say what it is.
-fn no_place(default: Option<&Bound<'_, PyAny>>) -> Option<Option<i32>> {
+fn no_place(default: Option<&Bound<'_, PyAny>>, index: IndexType) -> Option<Option<i32>> {
     let Some(default) = default else { return Some(None) };
     let place = default.cast_exact::<PyInt>().ok()?.extract::<i32>().ok()?;
-    (place >= -1).then_some(Some(place))
+    let least = if matches!(index, IndexType::Int64 | IndexType::Int32) { -1 } else { 0 };
+    (place >= least).then_some(Some(place))
 }

@@ -204,7 +204,8 @@ impl Hot<'_> {
                 walk.advance();
             }
         };
-        match threads::num_threads(lines.saturating_mul(line)) {
+        // Threads that have shared the search are awake: by the same count they share this.
+        match threads::num_threads(lines.saturating_mul(line * Self::MOVED)) {
             1 => clear(0..cut),
             num_threads => drop(threads::map(threads::ranges(cut, threads::tasks(num_threads)), clear)),
         }

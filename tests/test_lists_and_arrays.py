@@ -1,0 +1,45 @@
+"""A list and the array that it comes to take different ways through the package, to the same answer or refusal."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import extremum as ex
+
+POLICIES = (None, "propagate", "omit", "raise", "ignore")
+DEFAULTS = (None, -1, 0, -2, 2.5, 1 << 70, "x")
+TYPES = (None, "int32", "uint64", "uint32", ">i8", "float32")
+ARRAYS = (np.array([[1.0, np.nan, 3.0], [np.nan] * 3]), np.array([[3, 1], [4, 4]]), np.empty((2, 0)))
+
+
+def outcome(function, x, **options):
+    """The values of the results, or the kind of the error and what it says, but for the array that was given."""
+    try:
+        found = function(x, **options)
+    except ex.errors.ExtremumError as error:
+        return type(error), error.reason, error.remedy
+    found = found if isinstance(found, tuple) else (found,)
+    return [(each.dtype, each.shape, each.tobytes()) for each in map(np.asarray, found)]
+
+
+def masks(shape):
+    yield None
+    yield np.zeros(shape, bool)
+    yield np.arange(np.prod(shape)).reshape(shape) % 3 == 1
+    yield np.ones((7, 7, 7), bool)
+    yield np.ones(shape, int)
+
+
+@pytest.mark.parametrize("x", ARRAYS, ids=["float64", "int64", "empty"])
+@pytest.mark.parametrize("name", ["argmax", "argmin", "max", "min", "minmax"])
+def test_a_list_and_its_array_have_the_same_answer(name, x):
+    function, arg = getattr(ex, name), name.startswith("arg")
+    refused = 0
+    for axis, policy, where, default, dtype in product((None, 1, 2), POLICIES, masks(x.shape), DEFAULTS, TYPES):
+        options = {"axis": axis, "nan_policy": policy, "where": where, "default": default}
+        options |= {"dtype": dtype} if arg else {"index_dtype": dtype, "return_index": dtype is not None}
+        expected = outcome(function, x, **options)
+        assert outcome(function, x.tolist(), **options) == expected, options
+        refused += isinstance(expected, tuple)
+    assert 0 < refused < 3 * 5 * 5 * 7 * 6
