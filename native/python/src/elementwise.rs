@@ -174,11 +174,7 @@ fn run<'py>(
     let shape = broadcast(py, function, &arrays)?;
     let fresh = out.is_none();
     let output = match out {
-        None => {
-            // One axis has one order.
-            let strides = if shape.len() > 1 { order_of_memory(&arrays, &shape) } else { None };
-            Output::fresh(py, &shape, elements, strides.as_deref())?
-        }
+        None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
         Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
     };
     let kernels: Vec<Operand> = arrays

@@ -131,7 +131,14 @@ pub fn tuple(shape: &[usize]) -> String {
 }
 
 /// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
+#[inline]
 pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
+    // One axis has one order.
+    if shape.len() > 1 { order_of_axes(arrays, shape) } else { None }
+}
+
+#[inline(never)]
+fn order_of_axes(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
     let model = arrays.iter().find(|array| array.shape() == shape)?;
     let distance = |axis: &usize| std::cmp::Reverse(model.strides()[*axis].unsigned_abs());
     let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
