@@ -101,6 +101,16 @@ def _limit(runs: Sequence[Run]) -> str:
     return _table(["kind of case", "promised", *ELEMENT_TYPES], rows)
 
 
+def _layouts(runs: Sequence[Run]) -> str:
+    rows: dict[str, dict[str, str]] = {}
+    for case in runs[0].cases:
+        if (reached := share(case)) is not None:
+            name = case.name.replace(f"/{case.element_type}/", "/")
+            rows.setdefault(name, {})[case.element_type] = f"{reached:.2f}"
+    cells = ([name, *(shown.get(element, "-") for element in ELEMENT_TYPES)] for name, shown in rows.items())
+    return _table(["case", *ELEMENT_TYPES], cells)
+
+
 def _sizes(runs: Sequence[Run]) -> str:
     run = runs[0]
     lines = list(dict.fromkeys(point.line for point in run.sizes))
@@ -160,6 +170,7 @@ SECTIONS: dict[str, Callable[[Sequence[Run]], str]] = {
     "speed over the fastest peer": _speed,
     "lost cases": _lost,
     "worst share of the read limit": _limit,
+    "share of the read limit": _layouts,
     "cost over size": _sizes,
     "peak memory": _memory,
     "every case": _cases,

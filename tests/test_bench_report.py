@@ -103,6 +103,7 @@ def test_the_tables_show_every_case_and_mark_the_lost_ones():
         "| argmax/int8/(4096,1024)/axis=0/first | 400 us | *200 us* |  | wrong | **0.50** | 0.25 |",
         "| argmax/float32/(8)/axis=all/first | 100 ns | 800 ns | *100 ns* |  | 1.00 |  |",
     ]
+    assert "| argmax/(4096,1024)/axis=1/first | 0.90 | - |" in text
     assert "| 2 MB | 30 us (x3.00) |" in text
     assert "| contiguous, axis 1 | 64.0 | 0.2 | 0.50 |" in text
 
