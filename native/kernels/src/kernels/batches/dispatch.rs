@@ -16,8 +16,8 @@ use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_st
 /// transposed into columns or one by one.
 pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
     let bytes = match size {
-        1 => 18..1025,
-        2 | 4 => 24..1025,
+        1 => 18..4097,
+        2 | 4 => 24..4097,
         _ => 32..4097,
     };
     rows >= ROWS
