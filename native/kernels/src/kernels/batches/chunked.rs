@@ -90,20 +90,13 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
         let mut hits = Hits::new();
         let hits = black_box(&mut hits);
         let rows = black_box(K::ROWS);
-        // Nobody looks for places that nobody wants, until values are met that only places tell.
-        let mut seek = !VALUES || wanted.index || wanted.notes && MASKED;
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                loop {
-                    if !self.read(start, rows, hits, seek) {
-                        return start;
-                    }
-                    if self.write(wanted, start, hits, seek) {
-                        break;
-                    }
-                    seek = true;
+                if !self.read(start, rows, hits) {
+                    return start;
                 }
+                self.write(wanted, start, hits);
             }
         }
         batches.rows
@@ -133,33 +126,43 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
         (word * 64).min(len - vectors * K::LANES) + chunk % Self::EACH * K::LANES
     }
 
-    /// The lanes of a vector of a row, and which of them are there.
+    /// Which of the elements of a vector of a row are there.
     ///
     /// # Safety
     /// As for [`Batches::run`], of a row that has the vector.
     #[inline(always)]
+    unsafe fn there(from: Lines, at: usize) -> u64 {
+        let all = u64::MAX >> (64 - K::LANES);
+        // SAFETY: the caller's.
+        unsafe { if MASKED { present(K::LANES, all, from.mask.add(at)) } else { all } }
+    }
+
+    /// The lanes of a vector of a row, and which of them are there.
+    ///
+    /// # Safety
+    /// As for [`there`](Self::there).
+    #[inline(always)]
     unsafe fn lanes(&self, from: Lines, at: usize) -> (__m512i, u64) {
         let &Self(_, kind) = self;
-        let (data, all) = (from.data.wrapping_add(at * K::SIZE), u64::MAX >> (64 - K::LANES));
+        let data = from.data.wrapping_add(at * K::SIZE);
         // SAFETY: the caller's; what a mask excludes is not read.
         unsafe {
-            match MASKED {
-                false => (kind.lanes(_mm512_loadu_epi8(data.cast())), all),
-                true => {
-                    let there = present(K::LANES, all, from.mask.add(at));
-                    (kind.lanes(K::load(kind.worst(), there, data)), there)
-                }
-            }
+            let there = Self::there(from, at);
+            let elements = match MASKED {
+                true => K::load(kind.worst(), there, data),
+                false => _mm512_loadu_epi8(data.cast()),
+            };
+            (kind.lanes(elements), there)
         }
     }
 
-    /// Reads a batch, and where places are sought, marks them; false where a lane was NaN. Each row is kept in registers, or a chunk
-    /// of it is read again.
+    /// Reads a batch and marks the places of its extremes; false where a lane was NaN. Each row is kept in registers, or a chunk of
+    /// it is read again.
     ///
     /// # Safety
     /// As for [`Batches::run`], of as many rows as the kind has in a batch.
     #[inline(always)]
-    unsafe fn read(&self, start_row: usize, rows: usize, hits: &mut Hits, seek: bool) -> bool {
+    unsafe fn read(&self, start_row: usize, rows: usize, hits: &mut Hits) -> bool {
         let &Self(batches, kind) = self;
         let (lines, len) = (batches.lines.from(start_row as isize), batches.len);
         let chunks = if Self::LONG { len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
@@ -207,10 +210,6 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
                     // (Long rows after NaN would be read in vain.)
                     return false;
                 }
-                if VALUES && !seek {
-                    hits.set_row(row, best);
-                    continue;
-                }
                 let extreme = extreme_of_row::<K>(best);
                 if VALUES {
                     hits.set_extreme::<K>(row, extreme);
@@ -228,7 +227,10 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
                     first = Self::start(len, first);
                     hits.start(row, first);
                     for vector in 0..CHUNK {
-                        read[vector] = self.lanes(from, first + vector * K::LANES);
+                        // (What is left out needs no stand-in here.)
+                        let at = first + vector * K::LANES;
+                        let elements = _mm512_loadu_epi8(from.data.wrapping_add(at * K::SIZE).cast());
+                        read[vector] = (kind.lanes(elements), Self::there(from, at));
                     }
                 }
                 let mut word = 0;
@@ -245,19 +247,16 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
                     hits.set(0, row, word);
                 }
             }
-            if VALUES && !seek {
-                hits.join::<K>();
-            }
             !watch.any(kind, largest)
         }
     }
 
-    /// Writes the results of a batch; false where values are not told and places were not sought.
+    /// Writes the results of a batch.
     ///
     /// # Safety
     /// As for [`read`](Self::read), which has been there.
     #[inline(always)]
-    unsafe fn write(&self, wanted: Wanted, start_row: usize, hits: &Hits, seek: bool) -> bool {
+    unsafe fn write(&self, wanted: Wanted, start_row: usize, hits: &Hits) {
         let &Self(batches, kind) = self;
         let (values, index) = batches.room::<VALUES>(wanted, start_row, K::ROWS, K::SIZE);
         // SAFETY: the caller's.
@@ -269,9 +268,6 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
                 batches.note(start_row, larger, if MASKED { u64::MAX } else { 0 });
             }
             let told = !wanted.values || kind.write(values, extremes);
-            if VALUES && !seek {
-                return told;
-            }
             let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
             let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
             let (all, last_word) = match Self::LONG {
@@ -295,6 +291,5 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
                 batches.fetch_by(K::SIZE, start_row, K::ROWS, index);
             }
         }
-        true
     }
 }

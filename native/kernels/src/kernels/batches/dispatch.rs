@@ -170,6 +170,16 @@ impl Batches {
                 () if K::SIZE <= 2 && self.are_padded() => self.padded(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
+                () if self.values_alone() && self.len > K::LANES => {
+                    let done = self.values_in_chunks(kind);
+                    if done == self.rows {
+                        return done;
+                    }
+                    // Where one element is not told by its lane, others will not be: what is left is read with places.
+                    let done = done.min(self.rows - K::ROWS);
+                    let (lines, to) = (self.lines.from(done as isize), self.to.from(done, K::SIZE));
+                    done + Self { lines, rows: self.rows - done, to, ..*self }.in_chunks(kind)
+                }
                 () => self.in_chunks(kind),
             }
         }

@@ -4,7 +4,6 @@
 //! vectors of a row lie side by side: to move them to registers, and to choose among them there, took longer than to compare.
 
 use crate::kernels::batches::batch::ROWS;
-use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -21,14 +20,12 @@ pub struct Hits {
     words: MaybeUninit<[[u64; ROWS]; WORDS]>,
     /// The extreme lane of each row; narrow ones fill four bytes.
     extremes: MaybeUninit<__m512i>,
-    /// What is left of each row.
-    rows: MaybeUninit<[__m512i; ROWS]>,
 }
 
 impl Hits {
     #[inline(always)]
     pub fn new() -> Self {
-        Self { words: MaybeUninit::uninit(), extremes: MaybeUninit::uninit(), rows: MaybeUninit::uninit() }
+        Self { words: MaybeUninit::uninit(), extremes: MaybeUninit::uninit() }
     }
 
     /// Sets the extreme lane of a row, given a vector of it.
@@ -46,34 +43,6 @@ impl Hits {
                 }
                 _ => self.extremes.as_mut_ptr().cast::<i32>().add(row).write(_mm512_cvtsi512_si32(extreme)),
             }
-        }
-    }
-
-    /// Sets what is left of a row.
-    ///
-    /// # Safety
-    /// A batch has such a row.
-    #[inline(always)]
-    pub unsafe fn set_row(&mut self, row: usize, best: __m512i) {
-        // SAFETY: the caller's.
-        unsafe { self.rows.as_mut_ptr().cast::<__m512i>().add(row).write(best) }
-    }
-
-    /// Sets the extreme lanes of all rows by what is left of each: to combine them together takes a fraction of what it takes one by
-    /// one.
-    ///
-    /// # Safety
-    /// AVX-512 is in force, and that is set.
-    #[inline(always)]
-    pub unsafe fn join<K: Kind>(&mut self) {
-        let rows = self.rows.as_ptr().cast::<__m512i>();
-        // SAFETY: the caller's.
-        unsafe {
-            let mut pairs = [_mm512_setzero_si512(); ROWS / 2];
-            for pair in 0..K::ROWS / 2 {
-                pairs[pair] = Join::WHOLE.pair::<K, true>(*rows.add(2 * pair), *rows.add(2 * pair + 1));
-            }
-            self.extremes.write(Join::WHOLE.all::<K, true>(pairs));
         }
     }
 
