@@ -99,9 +99,9 @@ MUTANTS = (
     ),
     Mutant(
         "lanes behind the end of a row are masked one too few",
-        "native/kernels/src/kernels/batches/chunked.rs",
-        "let mask = if CHUNKS == 1 { u64::MAX >> (64 - self.len) } else { all };",
-        "let mask = if CHUNKS == 1 { u64::MAX >> (65 - self.len) } else { all };",
+        "native/kernels/src/kernels/batches/single.rs",
+        "let mask = u64::MAX >> (64 - batches.len);",
+        "let mask = u64::MAX >> (65 - batches.len);",
         ["test_kernels.py"],
     ),
     Mutant(
@@ -113,9 +113,9 @@ MUTANTS = (
     ),
     Mutant(
         "rows that the last vector of a block reads again are marked where it would lie without them",
-        "native/kernels/src/kernels/batches/octets.rs",
-        "let (far, marked) = (bytes - VECTOR, self.rows * self.columns / 8);",
-        "let (far, marked) = ((bytes - VECTOR) & !63, self.rows * self.columns / 8);",
+        "native/kernels/src/kernels/batches/kept.rs",
+        "let to = marks.add(at(vector) / (8 * K::SIZE));",
+        "let to = marks.add((at(vector) & !63) / (8 * K::SIZE));",
         ["test_kernels.py"],
     ),
     Mutant(
@@ -177,8 +177,8 @@ MUTANTS = (
     Mutant(
         "among equals in a short row is one that a mask leaves out",
         "native/kernels/src/kernels/batches/chunked.rs",
-        "K::equal(there(from, at), lanes, extreme)",
-        "K::equal(mask, lanes, extreme)",
+        "K::equal(there, lanes, extreme)",
+        "K::equal(there | u64::MAX >> (64 - K::LANES), lanes, extreme)",
         ["test_masks.py", "test_kernels.py"],
     ),
     Mutant(

@@ -11,6 +11,9 @@ use std::ptr;
 /// Bytes of rows that batches read for one end of the order, then for the other: they stay in the first-level cache.
 const TWICE: usize = 1 << 14;
 
+/// Rows that batches leave out at once, at most.
+const WITHOUT: usize = 16 * ROWS;
+
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
     ///
@@ -40,7 +43,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     pub(super) unsafe fn row_batches_of(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, last) = (element.size(), self.last());
-        let mut done = 0;
+        let (mut done, mut without) = (0, ROWS);
         while done < rows {
             let (lines, left) = (lines.from(done as isize), rows - done);
             let (into, other) =
@@ -55,7 +58,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 })
             }
             done += found;
-            let rest = ROWS.min(left - found);
+            // Where NaN follows NaN, batches are not tried in vain each time.
+            without = if found > 0 { ROWS } else { (2 * without).min(WITHOUT) };
+            let rest = without.min(left - found);
             if rest > 0 {
                 let both = [to[0].from(done, size), to[to.len() - 1].from(done, size)];
                 let ends = (inputs, &[ptr::null(); 2][..to.len()], &both[..to.len()]);

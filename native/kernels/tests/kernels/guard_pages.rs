@@ -174,6 +174,24 @@ fn reductions_stay_inside_short_rows() {
     }
 }
 
+/// As many vectors as a row has, the last of them in part: what is read of rows ends where they do.
+#[test]
+fn reductions_stay_inside_rows_of_any_number_of_vectors() {
+    let _settings = settings();
+    let (mut random, memory, output) = (Random(15), Fenced::new(), Fenced::new());
+    for element in ELEMENTS {
+        let size = element.size();
+        for vectors in (1..=9).chain([12, 33, 63]) {
+            for len in [64 * vectors / size - 1, 64 * vectors / size, 64 * vectors / size + 1] {
+                let layout = Layout { lens: vec![17, len], strides: vec![(len * size) as isize, size as isize] };
+                let (last, at_end) = (random.below(2) == 0, random.below(4) > 0);
+                let array = Array::new(&mut random, &memory, layout, (element, false), at_end);
+                array.check(&output, &[false, true], (random.below(4) > 0, last), IndexType::Int64);
+            }
+        }
+    }
+}
+
 /// Nothing says that what lies between two rows is readable.
 #[test]
 fn reductions_do_not_read_between_rows_that_are_far_apart() {

@@ -12,6 +12,7 @@ pub struct Bools {
 
 impl Kind for Bools {
     const SIZE: usize = 1;
+    const NAN_IS_EXTREME: bool = true;
     const EXACT: bool = true;
     #[inline(always)]
     unsafe fn worst(self) -> __m512i {

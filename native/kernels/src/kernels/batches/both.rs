@@ -1,4 +1,5 @@
-//! Both ends of the order at once, with AVX-512: values alone, and no row is read twice.
+//! Values alone, with AVX-512, of both ends of the order at once or of one, where a row is longer than a vector: no row is read
+//! twice.
 //!
 //! Two rows at a time, so that one comparison notices NaN in both. Where a lane does not tell the element, which only its
 //! place does, the batch is done once more for that end of the order alone.
@@ -8,6 +9,7 @@ use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
 use crate::kernels::batches::join::Join;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::wanted::ask_for_room;
+use crate::kernels::batches::watch::Watch;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
@@ -22,10 +24,19 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match self.len <= K::LANES {
-                true => avx512::run(Both::<K, true>(self, kind)),
-                false => avx512::run(Both::<K, false>(self, kind)),
+                true => avx512::run(Values::<K, true, true>(self, kind)),
+                false => avx512::run(Values::<K, true, false>(self, kind)),
             }
         }
+    }
+
+    /// The same at one end, of rows that no vector holds, up to a batch with an element that its lane does not tell.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`], where values alone are wanted.
+    pub unsafe fn values_in_chunks<K: Kind>(&self, kind: K) -> usize {
+        // SAFETY: the caller's.
+        unsafe { avx512::run(Values::<K, false, false>(self, kind)) }
     }
 
     /// Writes the largest and the smallest elements of a batch, of which these are the widened lanes.
@@ -65,10 +76,10 @@ impl Batches {
     }
 }
 
-/// One batch after the other, of rows that a vector holds where `ONE`, else of longer ones.
-struct Both<'a, K, const ONE: bool>(&'a Batches, K);
+/// One batch after the other, at both ends of the order where `BOTH`; of rows that a vector holds where `ONE`, else of longer ones.
+struct Values<'a, K, const BOTH: bool, const ONE: bool>(&'a Batches, K);
 
-impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
+impl<K: Kind, const BOTH: bool, const ONE: bool> Task for Values<'_, K, BOTH, ONE> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -81,14 +92,16 @@ impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
             unsafe {
                 let mut largest = [_mm512_setzero_si512(); ROWS / 2];
                 let mut smallest = largest;
-                let mut unordered = 0;
+                let mut watch = Watch::new(kind);
+                // Both extremes tell whether NaN is among them.
+                let watched = !BOTH || !K::NAN_IS_EXTREME;
                 for at in 0..K::ROWS / 2 {
                     let row = (start + 2 * at) as isize;
                     let (one, other) = (batches.lines.from(row).data, batches.lines.from(row + 1).data);
                     let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
                     let (mut high, mut low) = ([a, b], [a, b]);
-                    if !K::NAN_IS_EXTREME {
-                        unordered |= kind.unordered(a, b);
+                    if watched {
+                        watch.see(kind, [a, b]);
                     }
                     // The last vector overlaps the one before: an extremum does not mind reading an element twice.
                     for from in (K::LANES..if ONE { 0 } else { len }).step_by(K::LANES) {
@@ -96,22 +109,32 @@ impl<K: Kind, const ONE: bool> Task for Both<'_, K, ONE> {
                         let (one, other) = (one.add(from), other.add(from));
                         let (a, b) = (read::<K, ONE>(kind, one, len), read::<K, ONE>(kind, other, len));
                         high = [K::larger(a, high[0]), K::larger(b, high[1])];
-                        low = [K::smaller(a, low[0]), K::smaller(b, low[1])];
-                        if !K::NAN_IS_EXTREME {
-                            unordered |= kind.unordered(a, b);
+                        if BOTH {
+                            low = [K::smaller(a, low[0]), K::smaller(b, low[1])];
+                        }
+                        if watched {
+                            watch.see(kind, [a, b]);
                         }
                     }
                     largest[at] = join.pair::<K, true>(high[0], high[1]);
-                    smallest[at] = join.pair::<K, false>(low[0], low[1]);
+                    if BOTH {
+                        smallest[at] = join.pair::<K, false>(low[0], low[1]);
+                    }
                 }
-                let (largest, smallest) = (join.all::<K, true>(largest), join.all::<K, false>(smallest));
-                if K::NAN_IS_EXTREME {
-                    unordered = kind.unordered(largest, smallest);
-                }
-                if unordered != 0 {
+                let largest = join.all::<K, true>(largest);
+                let smallest = if BOTH { join.all::<K, false>(smallest) } else { largest };
+                if if watched { watch.any(kind, largest) } else { kind.unordered(largest, smallest) != 0 } {
                     return start;
                 }
-                batches.write_both(kind, start, largest, smallest);
+                if BOTH {
+                    batches.write_both(kind, start, largest, smallest);
+                    continue;
+                }
+                let to = batches.to.values.wrapping_add(start * K::SIZE);
+                ask_for_room(to, VECTOR);
+                if !kind.write(to, largest) {
+                    return start;
+                }
             }
         }
         batches.rows

@@ -2,11 +2,13 @@
 
 use crate::isa::{Task, avx512};
 use crate::kernels::batches::batch::{AHEAD, Batches, ROWS, VECTOR};
-use crate::kernels::batches::join::Join;
+use crate::kernels::batches::hits::{EIGHT, Hits};
+use crate::kernels::batches::join::extreme_of_row;
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::masked::present;
+use crate::kernels::batches::single::Single;
 use crate::kernels::batches::wanted::Wanted;
-use crate::kernels::cache_line::Aligned;
+use crate::kernels::batches::watch::Watch;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::source::Lines;
 use std::arch::x86_64::*;
@@ -18,6 +20,9 @@ const LONGEST: usize = 4096;
 
 /// Vectors of a chunk of a row that has many.
 const CHUNK: usize = 4;
+
+/// Chunks of a row that is kept in registers.
+const MOST: usize = 8;
 
 impl Batches {
     /// Does the batches one after the other.
@@ -56,7 +61,7 @@ impl Batches {
         // SAFETY: the caller's.
         unsafe {
             match self.len.div_ceil(K::LANES) {
-                1 => avx512::run(Chunked::<K, 1, LAST, VALUES, MASKED>(self, kind)),
+                1 => avx512::run(Single::<K, LAST, VALUES, MASKED>(self, kind)),
                 2 => avx512::run(Chunked::<K, 2, LAST, VALUES, MASKED>(self, kind)),
                 3 => avx512::run(Chunked::<K, 3, LAST, VALUES, MASKED>(self, kind)),
                 4 => avx512::run(Chunked::<K, 4, LAST, VALUES, MASKED>(self, kind)),
@@ -66,153 +71,10 @@ impl Batches {
             }
         }
     }
-
-    /// Does one batch; false where a lane was NaN, and nothing was done.
-    ///
-    /// A row is read as `CHUNKS` chunks of a vector each, or, where `CHUNKS` is 0, as many as it takes of several
-    /// vectors. The last chunk overlaps the one before; the only chunk is cut off where the row ends.
-    ///
-    /// # Safety
-    /// As for [`Batches::run`], of as many rows and results as the kind has in a batch.
-    #[inline(always)]
-    unsafe fn batch<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(
-        &self,
-        kind: K,
-        wanted: Wanted,
-        start_row: usize,
-    ) -> bool {
-        let (values, index) = self.room::<VALUES>(wanted, start_row, K::ROWS, K::SIZE);
-        let lines = self.lines.from(start_row as isize);
-        let long = CHUNKS == 0;
-        let vectors = if long { CHUNK } else { 1 };
-        let chunks = if long { self.len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
-        let all = u64::MAX >> (64 - K::LANES);
-        let mask = if CHUNKS == 1 { u64::MAX >> (64 - self.len) } else { all };
-        let start = |chunk: usize| match CHUNKS {
-            1 => 0,
-            _ => (chunk * vectors * K::LANES).min(self.len - vectors * K::LANES),
-        };
-        // SAFETY: the rows are readable; what a mask excludes is not read.
-        unsafe {
-            let worst = kind.worst();
-            let row = |row: usize| lines.from(row as isize);
-            // Which of the elements of a vector are there.
-            let there = |row: Lines, at: usize| if MASKED { present(K::LANES, mask, row.mask.add(at)) } else { mask };
-            let lanes = |row: Lines, at: usize| {
-                let from = row.data.add(at * K::SIZE);
-                if MASKED {
-                    kind.lanes(K::load(worst, there(row, at), from))
-                } else if CHUNKS == 1 {
-                    kind.lanes(K::load(worst, mask, from))
-                } else {
-                    kind.lanes(_mm512_loadu_epi8(from.cast()))
-                }
-            };
-            let mut unordered = 0;
-            let mut best_of_rows = [_mm512_setzero_si512(); ROWS];
-            let mut best_of_chunks = [const { MaybeUninit::<[__m512i; LONGEST / VECTOR / CHUNK]>::uninit() }; ROWS];
-            for at in 0..K::ROWS {
-                let from = row(at);
-                for chunk in 0..chunks {
-                    let start = start(chunk);
-                    prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + AHEAD));
-                    if MASKED {
-                        prefetch::<1>(from.mask.wrapping_add(start + AHEAD / K::SIZE));
-                    }
-                    let mut best = lanes(from, start);
-                    if CHUNKS != 1 {
-                        unordered |= kind.unordered(best, best);
-                    }
-                    for vector in 1..vectors {
-                        prefetch::<VECTOR>(from.data.wrapping_add(start * K::SIZE + vector * VECTOR + AHEAD));
-                        let lanes = lanes(from, start + vector * K::LANES);
-                        unordered |= kind.unordered(lanes, lanes);
-                        best = K::larger(lanes, best);
-                    }
-                    if long {
-                        best_of_chunks[at].as_mut_ptr().cast::<__m512i>().add(chunk).write(best);
-                    }
-                    best_of_rows[at] = if chunk == 0 { best } else { K::larger(best, best_of_rows[at]) };
-                }
-            }
-            if CHUNKS == 1 {
-                unordered = best_of_rows.chunks_exact(2).fold(0, |any, pair| any | kind.unordered(pair[0], pair[1]));
-            }
-            if unordered != 0 {
-                return false;
-            }
-            let mut pairs = [_mm512_setzero_si512(); ROWS / 2];
-            for (at, rows) in best_of_rows.chunks_exact(2).enumerate() {
-                pairs[at] = Join::WHOLE.pair::<K, true>(rows[0], rows[1]);
-            }
-            let extremes_of_rows = Join::WHOLE.all::<K, true>(pairs);
-            // Where each row is looked at under its mask, it is seen whether there is an element.
-            let seen = MASKED && !long;
-            if wanted.notes && !seen {
-                // (Narrow lanes fill four bytes, all alike: these are as large as they are.)
-                let larger = K::is_larger(extremes_of_rows, kind.losers());
-                self.note(start_row, larger, if MASKED { u64::MAX } else { 0 });
-            }
-            let told = !wanted.values || kind.write(values, extremes_of_rows);
-            if told && !wanted.index && !(wanted.notes && seen) {
-                return true;
-            }
-            let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
-            let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
-            // By way of memory: to broadcast from there is part of a comparison, from a register it is not.
-            let mut extremes = Aligned([0u8; VECTOR]);
-            _mm512_storeu_epi8(extremes.0.as_mut_ptr().cast(), extremes_of_rows);
-            let extremes = black_box(extremes.0.as_ptr());
-            for at in 0..K::ROWS {
-                let from = row(at);
-                let extreme = K::splat(extremes.add(at * K::SIZE.max(4)));
-                // (What is left out needs no stand-in here.)
-                let hits_at = |at: usize| {
-                    let lanes = if MASKED {
-                        kind.lanes(_mm512_loadu_epi8(from.data.add(at * K::SIZE).cast()))
-                    } else {
-                        lanes(from, at)
-                    };
-                    K::equal(there(from, at), lanes, extreme)
-                };
-                let hits_in = |chunk: usize| match CHUNKS {
-                    0 => K::equal(all, *best_of_chunks[at].as_ptr().cast::<__m512i>().add(chunk), extreme),
-                    1 => K::equal(there(from, 0), best_of_rows[at], extreme),
-                    _ => hits_at(start(chunk)),
-                };
-                // From the end that loses ties; chosen without a branch, which nobody could predict.
-                let order = |step: usize, steps: usize| if LAST { step } else { steps - 1 - step };
-                let (mut place, mut hits) = (start(order(0, chunks)), hits_in(order(0, chunks)));
-                for step in 1..chunks {
-                    let chunk = order(step, chunks);
-                    let these = hits_in(chunk);
-                    (place, hits) = if these != 0 { (start(chunk), these) } else { (place, hits) };
-                }
-                if long {
-                    let start = place;
-                    for step in 0..vectors {
-                        let at = start + order(step, vectors) * K::LANES;
-                        let these = hits_at(at);
-                        (place, hits) = if these != 0 { (at, these) } else { (place, hits) };
-                    }
-                }
-                if wanted.notes && seen {
-                    self.to.notes.add(start_row + at).write(if hits == 0 { 0 } else { u8::MAX });
-                }
-                // Only rows of several single vectors are read again; the others are compared as they were read first. Under a mask
-                // there may be none.
-                let hits = if CHUNKS > 1 || MASKED { hits | far_lane(mask, LAST) } else { hits };
-                index.add(at).write_unaligned((place + lane(hits, LAST)) as i64);
-            }
-            if !told {
-                self.fetch_by(K::SIZE, start_row, K::ROWS, index);
-            }
-        }
-        true
-    }
 }
 
-/// One batch after the other, their rows read in `CHUNKS` chunks.
+/// One batch after the other, of rows that are read as `CHUNKS` chunks of a vector each, or, where `CHUNKS` is 0, as many as it
+/// takes of several vectors. The last chunk overlaps the one before, or the last word of [hits](Hits) does.
 struct Chunked<'a, K, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>(&'a Batches, K);
 
 impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool> Task
@@ -221,48 +83,213 @@ impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const M
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        let Self(batches, kind) = self;
+        let batches = self.0;
         let wanted = Wanted::new::<VALUES>(batches);
+        // Memory of which the compiler knows nothing: it would put what is there together in registers, bit by bit, and repeat
+        // what is done for a row as often as there are rows.
+        let mut hits = Hits::new();
+        let hits = black_box(&mut hits);
+        let rows = black_box(K::ROWS);
         for start in batches.starts(K::ROWS) {
             // SAFETY: the caller vouches for the rows and the results.
             unsafe {
-                if !batches.batch::<K, CHUNKS, LAST, VALUES, MASKED>(kind, wanted, start) {
+                if !self.read(start, rows, hits) {
                     return start;
                 }
+                self.write(wanted, start, hits);
             }
         }
         batches.rows
     }
 }
 
-/// The first (or last) of the lanes that were hit.
-#[inline(always)]
-fn lane(hits: u64, last: bool) -> usize {
-    let lane = if last { 63 - hits.leading_zeros() } else { hits.trailing_zeros() };
-    lane as usize
-}
+impl<K: Kind, const CHUNKS: usize, const LAST: bool, const VALUES: bool, const MASKED: bool>
+    Chunked<'_, K, CHUNKS, LAST, VALUES, MASKED>
+{
+    const LONG: bool = CHUNKS == 0;
+    /// Vectors of a chunk.
+    const VECTORS: usize = if Self::LONG { CHUNK } else { 1 };
+    /// Vectors that are compared with the extreme of their row: those of a chunk, or else all.
+    const SOUGHT: usize = if Self::LONG { CHUNK } else { CHUNKS };
+    /// Vectors of a word of hits.
+    const EACH: usize = 64 / K::LANES;
+    const WORDS: usize = Self::SOUGHT.div_ceil(Self::EACH);
 
-/// The lane of the mask that is the last to be asked, as a mask. It counts as hit, so that there is a lane where no other
-/// is: another thread may write a row between both looks at it.
-#[inline(always)]
-fn far_lane(mask: u64, last: bool) -> u64 {
-    if last { 1 } else { (mask >> 1) + 1 }
-}
+    /// Where a chunk begins.
+    #[inline(always)]
+    fn start(len: usize, chunk: usize) -> usize {
+        if Self::LONG || Self::WORDS == 1 {
+            return (chunk * Self::VECTORS * K::LANES).min(len - Self::VECTORS * K::LANES);
+        }
+        let word = chunk / Self::EACH;
+        let vectors = Self::EACH.min(CHUNKS - word * Self::EACH);
+        (word * 64).min(len - vectors * K::LANES) + chunk % Self::EACH * K::LANES
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::{far_lane, lane};
+    /// Which of the elements of a vector of a row are there.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`], of a row that has the vector.
+    #[inline(always)]
+    unsafe fn there(from: Lines, at: usize) -> u64 {
+        let all = u64::MAX >> (64 - K::LANES);
+        // SAFETY: the caller's.
+        unsafe { if MASKED { present(K::LANES, all, from.mask.add(at)) } else { all } }
+    }
 
-    #[test]
-    fn a_lane_is_one_of_the_mask_even_if_none_was_hit() {
-        for lanes in 1..=64 {
-            let mask = u64::MAX >> (64 - lanes);
-            for hits in (0..lanes).map(|hit| 1 << hit).chain([mask]) {
-                for last in [false, true] {
-                    assert_eq!(lane(hits | far_lane(mask, last), last), lane(hits, last));
+    /// The lanes of a vector of a row, and which of them are there.
+    ///
+    /// # Safety
+    /// As for [`there`](Self::there).
+    #[inline(always)]
+    unsafe fn lanes(&self, from: Lines, at: usize) -> (__m512i, u64) {
+        let &Self(_, kind) = self;
+        let data = from.data.wrapping_add(at * K::SIZE);
+        // SAFETY: the caller's; what a mask excludes is not read.
+        unsafe {
+            let there = Self::there(from, at);
+            let elements = match MASKED {
+                true => K::load(kind.worst(), there, data),
+                false => _mm512_loadu_epi8(data.cast()),
+            };
+            (kind.lanes(elements), there)
+        }
+    }
+
+    /// Reads a batch and marks the places of its extremes; false where a lane was NaN. Each row is kept in registers, or a chunk of
+    /// it is read again.
+    ///
+    /// # Safety
+    /// As for [`Batches::run`], of as many rows as the kind has in a batch.
+    #[inline(always)]
+    unsafe fn read(&self, start_row: usize, rows: usize, hits: &mut Hits) -> bool {
+        let &Self(batches, kind) = self;
+        let (lines, len) = (batches.lines.from(start_row as isize), batches.len);
+        let chunks = if Self::LONG { len.div_ceil(CHUNK * K::LANES) } else { CHUNKS };
+        // SAFETY: the rows are readable, and there is room for what is known of them.
+        unsafe {
+            let mut watch = Watch::new(kind);
+            let mut largest = kind.lanes(kind.worst());
+            for row in 0..rows {
+                let from = lines.from(row as isize);
+                let mut read = [(_mm512_setzero_si512(), 0); MOST];
+                let mut best_of_chunks = MaybeUninit::<[__m512i; LONGEST / VECTOR / CHUNK]>::uninit();
+                let best_of_chunks = best_of_chunks.as_mut_ptr().cast::<__m512i>();
+                let mut best = kind.lanes(kind.worst());
+                for chunk in 0..if MASKED { chunks } else { 0 } {
+                    prefetch::<1>(from.mask.wrapping_add(Self::start(len, chunk) + AHEAD / K::SIZE));
+                }
+                if Self::LONG {
+                    for chunk in 0..chunks {
+                        let mut best_of_chunk = best;
+                        for vector in 0..CHUNK {
+                            let at = Self::start(len, chunk) + vector * K::LANES;
+                            prefetch::<VECTOR>(from.data.wrapping_add(at * K::SIZE + AHEAD));
+                            read[vector] = self.lanes(from, at);
+                            let lanes = read[vector].0;
+                            best_of_chunk = if vector == 0 { lanes } else { K::larger(lanes, best_of_chunk) };
+                        }
+                        watch.see(kind, [read[0].0, read[1].0]);
+                        watch.see(kind, [read[2].0, read[3].0]);
+                        best_of_chunks.add(chunk).write(best_of_chunk);
+                        best = if chunk == 0 { best_of_chunk } else { K::larger(best_of_chunk, best) };
+                    }
+                } else {
+                    for chunk in 0..CHUNKS {
+                        let at = Self::start(len, chunk);
+                        prefetch::<VECTOR>(from.data.wrapping_add(at * K::SIZE + AHEAD));
+                        read[chunk] = self.lanes(from, at);
+                        best = if chunk == 0 { read[chunk].0 } else { K::larger(read[chunk].0, best) };
+                    }
+                    for chunk in (0..CHUNKS).step_by(2) {
+                        watch.see(kind, [read[chunk].0, read[(chunk + 1).min(CHUNKS - 1)].0]);
+                    }
+                }
+                largest = K::larger(best, largest);
+                if Self::LONG && watch.any(kind, largest) {
+                    // (Long rows after NaN would be read in vain.)
+                    return false;
+                }
+                let extreme = extreme_of_row::<K>(best);
+                if VALUES {
+                    hits.set_extreme::<K>(row, extreme);
+                }
+                let mut first = 0;
+                if Self::LONG {
+                    for step in 0..chunks {
+                        // From the end that loses ties; chosen without a branch, which nobody could predict.
+                        let chunk = if LAST { step } else { chunks - 1 - step };
+                        first = match K::equal(u64::MAX, *best_of_chunks.add(chunk), extreme) {
+                            0 => first,
+                            _ => chunk,
+                        };
+                    }
+                    first = Self::start(len, first);
+                    hits.start(row, first);
+                    for vector in 0..CHUNK {
+                        // (What is left out needs no stand-in here.)
+                        let at = first + vector * K::LANES;
+                        let elements = _mm512_loadu_epi8(from.data.wrapping_add(at * K::SIZE).cast());
+                        read[vector] = (kind.lanes(elements), Self::there(from, at));
+                    }
+                }
+                let mut word = 0;
+                for vector in 0..Self::SOUGHT {
+                    let (lanes, there) = read[vector];
+                    let these = K::equal(there, lanes, extreme);
+                    match Self::WORDS {
+                        1 if Self::LONG => word |= these << (vector * K::LANES),
+                        1 => word |= these << Self::start(len, vector),
+                        _ => hits.set_part::<K>(vector, Self::SOUGHT, row, these),
+                    }
+                }
+                if Self::WORDS == 1 {
+                    hits.set(0, row, word);
                 }
             }
-            assert_eq!((lane(far_lane(mask, false), false), lane(far_lane(mask, true), true)), (lanes - 1, 0));
+            !watch.any(kind, largest)
+        }
+    }
+
+    /// Writes the results of a batch.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), which has been there.
+    #[inline(always)]
+    unsafe fn write(&self, wanted: Wanted, start_row: usize, hits: &Hits) {
+        let &Self(batches, kind) = self;
+        let (values, index) = batches.room::<VALUES>(wanted, start_row, K::ROWS, K::SIZE);
+        // SAFETY: the caller's.
+        unsafe {
+            let extremes = if VALUES { hits.extremes() } else { _mm512_setzero_si512() };
+            if wanted.notes && (!MASKED || Self::LONG) {
+                // (Narrow lanes fill four bytes, all alike: these are as large as they are.)
+                let larger = K::is_larger(extremes, kind.losers());
+                batches.note(start_row, larger, if MASKED { u64::MAX } else { 0 });
+            }
+            let told = !wanted.values || kind.write(values, extremes);
+            let mut places = MaybeUninit::<[i64; ROWS]>::uninit();
+            let index = if wanted.index { index } else { places.as_mut_ptr().cast() };
+            let (all, last_word) = match Self::LONG {
+                true => (CHUNK * K::LANES, (Self::WORDS - 1) * 64),
+                false => (batches.len, Self::start(batches.len, (Self::WORDS - 1) * Self::EACH)),
+            };
+            let far = if LAST { 1 } else { 1 << (all - 1 - last_word) };
+            let mut there = 0;
+            for eight in (0..K::ROWS).step_by(EIGHT) {
+                let (places, any) = match Self::LONG {
+                    false => hits.places::<LAST, false>(eight, Self::WORDS, last_word, far),
+                    true => hits.places::<LAST, true>(eight, Self::WORDS, last_word, far),
+                };
+                _mm512_storeu_epi64(index.add(eight), places);
+                there |= u64::from(any) << eight;
+            }
+            if wanted.notes && MASKED && !Self::LONG {
+                batches.note(start_row, there, 0);
+            }
+            if !told {
+                batches.fetch_by(K::SIZE, start_row, K::ROWS, index);
+            }
         }
     }
 }

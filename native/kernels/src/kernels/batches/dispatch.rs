@@ -16,8 +16,8 @@ use std::arch::x86_64::{_mm_maskz_set1_epi8, _mm_movm_epi8, _mm_or_si128, _mm_st
 /// transposed into columns or one by one.
 pub fn pay(size: usize, rows: usize, len: usize, follow: bool) -> bool {
     let bytes = match size {
-        1 => 18..1025,
-        2 | 4 => 24..1025,
+        1 => 18..4097,
+        2 | 4 => 24..4097,
         _ => 32..4097,
     };
     rows >= ROWS
@@ -170,6 +170,16 @@ impl Batches {
                 () if K::SIZE <= 2 && self.are_padded() => self.padded(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
+                () if self.values_alone() && self.len > K::LANES => {
+                    let done = self.values_in_chunks(kind);
+                    if done == self.rows {
+                        return done;
+                    }
+                    // Where one element is not told by its lane, others will not be: what is left is read with places.
+                    let done = done.min(self.rows - K::ROWS);
+                    let (lines, to) = (self.lines.from(done as isize), self.to.from(done, K::SIZE));
+                    done + Self { lines, rows: self.rows - done, to, ..*self }.in_chunks(kind)
+                }
                 () => self.in_chunks(kind),
             }
         }

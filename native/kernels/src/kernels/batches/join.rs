@@ -118,3 +118,35 @@ pub unsafe fn halves<const STEP: usize>(a: __m512i, b: __m512i) -> (__m512i, __m
         }
     }
 }
+
+/// The extreme of all lanes of a row, in all of them.
+///
+/// # Safety
+/// AVX-512 is in force.
+#[inline(always)]
+pub unsafe fn extreme_of_row<K: Kind>(best: __m512i) -> __m512i {
+    // SAFETY: the caller has AVX-512.
+    unsafe {
+        let best = K::larger(best, _mm512_shuffle_i64x2::<0b01_00_11_10>(best, best));
+        let best = K::larger(best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
+        // Narrow lanes are integers; one instruction finds the least of eight unsigned ones.
+        match K::SIZE {
+            1 => {
+                let last = _mm_set1_epi8(i8::MAX);
+                let bytes = _mm_xor_si128(_mm512_castsi512_si128(best), last);
+                let least = _mm_minpos_epu16(_mm_min_epu8(bytes, _mm_srli_epi16::<8>(bytes)));
+                _mm512_broadcastb_epi8(_mm_xor_si128(least, last))
+            }
+            2 => {
+                let last = _mm_set1_epi16(i16::MAX);
+                let least = _mm_minpos_epu16(_mm_xor_si128(_mm512_castsi512_si128(best), last));
+                _mm512_broadcastw_epi16(_mm_xor_si128(least, last))
+            }
+            4 => {
+                let best = K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
+                K::larger(best, _mm512_shuffle_epi32::<0b10_11_00_01>(best))
+            }
+            _ => K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best)),
+        }
+    }
+}

@@ -21,7 +21,7 @@ impl Periods {
     pub unsafe fn by<K: Kind>(&self, kind: K) -> usize {
         // SAFETY: the caller's; what is asked of narrow elements is there where they are served.
         unsafe {
-            let done = if self.are_octets::<K>() { self.in_octets(kind) } else { 0 };
+            let done = if self.are_kept::<K>() { self.in_registers(kind) } else { 0 };
             let rest = self.from(done);
             done + match (rest.blocks, K::SIZE) {
                 (0, _) => 0,
