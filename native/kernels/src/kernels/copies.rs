@@ -3,7 +3,7 @@
 use crate::element::order::Largest;
 use crate::element::rank::Ranked;
 use crate::isa::Task;
-use crate::kernels::exact::Lines;
+use crate::kernels::pass::Lines;
 use std::marker::PhantomData;
 
 /// Copies elements, a bool as false or true.

@@ -2,72 +2,35 @@
 
 use crate::element::order::Order;
 use crate::element::rank::Ranked;
-use crate::isa::Task;
+use crate::isa::{Task, dispatch};
+use crate::kernels::pass::{Lines, Pass, Start};
 use std::marker::PhantomData;
 use std::ops::Range;
-
-/// As many lines of a tile as it has rows.
-#[derive(Clone, Copy)]
-pub struct Lines<T> {
-    /// The first element of the first line.
-    pub data: T,
-    /// Bytes from one line to the next.
-    pub step: isize,
-}
-
-impl<T> Lines<*const T> {
-    /// The elements of a line.
-    #[inline(always)]
-    pub fn line<E>(self, row: usize) -> *const E {
-        self.data.wrapping_byte_offset(self.step * row as isize).cast()
-    }
-
-    /// The rank of the first element of a line.
-    ///
-    /// # Safety
-    /// There is one.
-    #[inline(always)]
-    pub unsafe fn rank<E: Ranked, O: Order>(self, row: usize, origin: E::Origin) -> E::Rank {
-        // SAFETY: the caller's; alignment is not needed.
-        unsafe { self.line::<E>(row).read_unaligned() }.rank::<O>(origin)
-    }
-}
-
-/// What a pass starts from.
-#[derive(Clone, Copy)]
-pub enum Start {
-    /// Its own first operand.
-    Nothing,
-    /// One element for each row.
-    One(Lines<*const u8>),
-    /// The result of the pass before, which the tile holds.
-    Tile,
-}
 
 /// Bytes of a piece: it stays in the first-level cache from some operands to the next.
 const PIECE: usize = 1 << 13;
 
 /// Accumulates operands in a part of a line, NaN being what the order says.
-pub struct Exact<'a, E, O> {
-    /// The operands: two at least, or one where there is something to start from.
-    pub operands: &'a [Lines<*const u8>],
-    /// What comes before them.
-    pub start: Start,
-    /// The lines of the tile.
-    pub to: Lines<*mut u8>,
-    /// Which line.
-    pub row: usize,
-    /// Which of its elements.
-    pub span: Range<usize>,
-    /// What is accumulated.
-    pub order: PhantomData<(E, O)>,
+///
+/// # Safety
+/// The operands may be read along the span of that line, and the tile be written and read.
+pub unsafe fn exact<E: Ranked, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
+    // SAFETY: the caller's.
+    unsafe { dispatch(Exact::<E, O> { pass, row, span, order: PhantomData }) }
+}
+
+struct Exact<'a, E, O> {
+    pass: &'a Pass<'a>,
+    row: usize,
+    span: Range<usize>,
+    order: PhantomData<(E, O)>,
 }
 
 impl<E: Ranked, O: Order> Task for Exact<'_, E, O> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        let Self { operands, start, to, row, span, .. } = self;
+        let Self { pass: &Pass { operands, apart, start, to, .. }, row, span, .. } = self;
         for at in span.clone().step_by(PIECE / size_of::<E>()) {
             let len = (span.end - at).min(PIECE / size_of::<E>());
             let to = to.data.wrapping_offset(to.step * row as isize).cast::<E>().wrapping_add(at);
@@ -75,6 +38,16 @@ impl<E: Ranked, O: Order> Task for Exact<'_, E, O> {
             unsafe {
                 let line = |operand: &Lines<*const u8>| operand.line::<E>(row).add(at);
                 let mut left = match (start, operands) {
+                    (Start::Nothing, [one, another]) if apart != [1, 1] => {
+                        for place in 0..len {
+                            let element = |operand: &Lines<*const u8>, apart: isize| {
+                                operand.line::<E>(row).offset(apart * (at + place) as isize)
+                            };
+                            let first = rank::<E, O>(element(one, apart[0]), 0);
+                            write::<E, O>(to.add(place), 0, first, [element(another, apart[1])]);
+                        }
+                        &[]
+                    }
                     (Start::Nothing, [one, another, left @ ..]) => {
                         let (one, another) = (line(one), line(another));
                         (0..len).for_each(|at| write::<E, O>(to, at, rank::<E, O>(one, at), [another]));

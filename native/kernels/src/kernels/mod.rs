@@ -17,6 +17,8 @@ pub mod mask;
 pub mod omit;
 pub mod outputs;
 pub mod pack;
+pub mod pass;
+pub mod passes;
 pub mod prefetch;
 pub mod presence;
 pub mod rows;

@@ -4,7 +4,7 @@
 use crate::isa::{InstructionSet, Task, dispatch_wide};
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::cache_line::LINE;
-use crate::kernels::exact::Lines;
+use crate::kernels::pass::Lines;
 
 /// Whether there are stores for that.
 pub fn streams() -> bool {
@@ -88,7 +88,7 @@ unsafe fn line(from: *const u8, to: *mut u8, len: usize) {
 #[cfg(test)]
 mod tests {
     use super::{settle, stream, streams};
-    use crate::kernels::exact::Lines;
+    use crate::kernels::pass::Lines;
 
     #[test]
     fn all_is_written_and_no_more() {

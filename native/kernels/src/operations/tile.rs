@@ -5,9 +5,10 @@
 
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
-use crate::kernels::accumulate::{Lines, Passes, Start};
 use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::Pack;
+use crate::kernels::pass::{Lines, Start};
+use crate::kernels::passes::Passes;
 use crate::kernels::stream::stream;
 use crate::layout::elementwise::{ElementwiseAxis, Offsets, Operand};
 use smallvec::SmallVec;
@@ -31,6 +32,8 @@ pub struct Arrays<'a> {
     /// Whether tiles are accumulated in the output itself. An operand that is the output itself would look like an
     /// obstacle to vectors, and goes by way of scratch memory.
     pub direct_output: bool,
+    /// How far apart the elements of two operands are along a line, where one of them is read so.
+    pub apart: Option<[isize; 2]>,
     /// Whether the output is written past the caches, from scratch memory.
     pub streamed: bool,
     /// Whether what is packed is asked for before, and what will be read and written beside it: the processor looks ahead along
@@ -140,8 +143,9 @@ impl Tile<'_> {
     /// As for [`run`](Self::run); the tile `to` may be written.
     #[inline(always)]
     unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Packed) {
-        let Arrays { element, extreme, .. } = *self.arrays;
+        let Arrays { element, extreme, apart, .. } = *self.arrays;
         let mut passes = Passes::new(element, extreme, to, (self.rows, self.len), start);
+        passes.apart = apart.unwrap_or([1, 1]);
         // SAFETY: the caller's.
         unsafe {
             self.operands(false).for_each(|number| self.read(number, &mut passes, packed));
@@ -173,14 +177,14 @@ impl Tile<'_> {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Packed) {
-        let Arrays { operands, element, inner, lines, .. } = self.arrays;
+        let Arrays { operands, element, inner, lines, apart, .. } = self.arrays;
         let (size, swapped) = (element.size(), operands[number].swapped);
         let stride = inner.strides.operand(number);
         let step = lines.map_or(0, |lines| lines.strides.operand(number));
         let data = operands[number].data.wrapping_offset(self.at.operand(number));
         // SAFETY: the caller's promise.
         unsafe {
-            if swapped || (stride != 0 && stride != size as isize) {
+            if swapped || (stride != 0 && stride != size as isize && apart.is_none()) {
                 if packed.waiting {
                     self.flush(passes, packed);
                 }

@@ -4,9 +4,10 @@
 
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
-use crate::kernels::accumulate::in_one_pass;
+use crate::kernels::accumulate::apart;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::pack::SCRATCH;
+use crate::kernels::passes::in_one_pass;
 use crate::kernels::stream::{settle, streams};
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
@@ -121,7 +122,13 @@ impl<'a> Plan<'a> {
             && inner.len * size >= STREAMED_LINE
             && streams();
         let direct_output = contiguous_output && !in_place && !streamed;
-        let plain = direct_output && readable;
+        let apart = match operands {
+            [one, other] if direct_output && broadcast == 0 && !one.swapped && !other.swapped => {
+                apart(size, [0, 1].map(|number| inner.strides.operand(number)))
+            }
+            _ => None,
+        };
+        let plain = direct_output && (readable || apart.is_some());
         let ahead = bytes >= AHEAD;
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
@@ -152,8 +159,19 @@ impl<'a> Plan<'a> {
         let shift =
             if contiguous_output && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
         let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
-        let arrays =
-            Arrays { operands, element, extreme, output, inner, lines, broadcast, direct_output, streamed, ahead };
+        let arrays = Arrays {
+            operands,
+            element,
+            extreme,
+            output,
+            inner,
+            lines,
+            broadcast,
+            direct_output,
+            apart,
+            streamed,
+            ahead,
+        };
         Self { arrays, origin, outer, tile, rows, per_line, per_column, shift }
     }
 

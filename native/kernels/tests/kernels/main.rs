@@ -2,6 +2,8 @@
 
 mod agreement;
 #[cfg(all(unix, not(miri)))]
+mod apart;
+#[cfg(all(unix, not(miri)))]
 mod blocks;
 #[cfg(all(unix, not(miri)))]
 mod fenced;
