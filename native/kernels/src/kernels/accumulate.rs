@@ -18,6 +18,9 @@ const BEGINNING: usize = 256;
 /// Bytes of the longest part of a line that is read a second time where it has NaN.
 const DOUBTFUL: usize = 1 << 15;
 
+/// Does a part of a line of a pass again.
+pub type Again = unsafe fn(&Pass, usize, Range<usize>);
+
 /// Accumulates the operands of one pass in a tile, in what the tile holds where it is `TILE`; or else as if none had NaN, and
 /// what has is done again.
 ///
@@ -26,8 +29,8 @@ pub struct Accumulate<'a, E: Ranked, O, const TILE: bool> {
     pub pass: Pass<'a>,
     /// The origin of the ranks.
     pub origin: E::Origin,
-    /// Does a part of a line again.
-    pub again: unsafe fn(&Pass, usize, Range<usize>),
+    /// Does a part of a line again, where types [may have to](Ranked::HASTY).
+    pub again: Option<Again>,
     pub order: PhantomData<(E, O)>,
 }
 
@@ -147,9 +150,9 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
                 let again = nan;
                 // SAFETY: the caller's.
                 nan = !again && unsafe { self.span::<OPERANDS, APART>(start..end, first, lines, to) };
-                if tries && (again || nan) {
+                if let Some(exact) = self.again.filter(|_| tries && (again || nan)) {
                     // SAFETY: the caller's.
-                    unsafe { (self.again)(&self.pass, row, start..end) };
+                    unsafe { exact(&self.pass, row, start..end) };
                 }
                 if next == len {
                     break;

@@ -4,7 +4,7 @@ use crate::element::order::Order;
 use crate::element::rank::{Extreme, Ranked};
 use crate::element::{ElementType, with_bits, with_element_and_extreme};
 use crate::isa::{dispatch, dispatch_wide};
-use crate::kernels::accumulate::{Accumulate, AccumulateApart};
+use crate::kernels::accumulate::{Accumulate, AccumulateApart, Again};
 use crate::kernels::copies::Copies;
 use crate::kernels::exact::exact;
 use crate::kernels::pass::{Lines, Pass, Start};
@@ -130,7 +130,8 @@ impl Passes {
 #[inline(always)]
 unsafe fn accumulate<E: Ranked, O: Order>(pass: Pass) {
     let (origin, order) = (E::origin::<O>(), PhantomData);
-    let again = exact::<E::Like, E::LikeOrder<O>>;
+    // (Other types have no second try, and need no code for it.)
+    let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);
     // SAFETY: the caller's; operands are apart where the plan has found that there are loops for that.
     unsafe {
         if let Start::Tile = pass.start {
