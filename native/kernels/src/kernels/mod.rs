@@ -24,8 +24,11 @@ pub mod presence;
 pub mod rows;
 pub mod seek;
 pub mod source;
+#[cfg(target_arch = "x86_64")]
+pub mod squares;
 pub mod stream;
 pub mod sweep;
 pub mod sweep_ends;
 pub mod transpose;
+pub mod turned;
 pub mod zip;

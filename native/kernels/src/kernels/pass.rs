@@ -3,6 +3,18 @@
 use crate::element::order::Order;
 use crate::element::rank::Ranked;
 
+/// Operands that are read in one pass over a tile, and the larger number that the first pass may read: two passes would
+/// read the tile once more, and each operand by short stretches in turns with the others. Where there are nearly as many, one of
+/// them is read again in place of those that are missing: it is in the first-level cache, and an extremum does not mind.
+pub const AT_ONCE: usize = 4;
+pub const ALL_AT_ONCE: usize = 8;
+pub const NEARLY_ALL: usize = 6;
+
+/// Whether so many operands take one pass, which is the first.
+pub const fn in_one_pass(operands: usize) -> bool {
+    operands <= AT_ONCE || (NEARLY_ALL <= operands && operands <= ALL_AT_ONCE)
+}
+
 /// A pass over a tile.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {

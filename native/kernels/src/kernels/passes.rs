@@ -7,21 +7,9 @@ use crate::isa::{dispatch, dispatch_wide};
 use crate::kernels::accumulate::{Accumulate, AccumulateApart, Again};
 use crate::kernels::copies::Copies;
 use crate::kernels::exact::exact;
-use crate::kernels::pass::{Lines, Pass, Start};
+use crate::kernels::pass::{ALL_AT_ONCE, AT_ONCE, Lines, NEARLY_ALL, Pass, Start, in_one_pass};
 use std::marker::PhantomData;
 use std::ptr;
-
-/// Operands that are read in one pass over a tile, and the larger number that the first pass may read: two passes would
-/// read the tile once more, and each operand by short stretches in turns with the others. Where there are nearly as many, one of
-/// them is read again in place of those that are missing: it is in the first-level cache, and an extremum does not mind.
-pub const AT_ONCE: usize = 4;
-pub const ALL_AT_ONCE: usize = 8;
-const NEARLY_ALL: usize = 6;
-
-/// Whether so many operands take one pass, which is the first.
-pub const fn in_one_pass(operands: usize) -> bool {
-    operands <= AT_ONCE || (NEARLY_ALL <= operands && operands <= ALL_AT_ONCE)
-}
 
 /// The passes over one tile, each over several operands.
 pub struct Passes {

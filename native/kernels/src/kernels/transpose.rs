@@ -13,7 +13,6 @@ use crate::kernels::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::kernels::zip::Pair;
 use crate::kernels::zip::Zip;
-use std::array::from_fn;
 use std::hint::black_box;
 
 /// How rows are transposed.
@@ -185,7 +184,7 @@ unsafe fn rest<T: Zip, const N: usize>(
 /// `N` rows of each square may be read in whole vectors, and `to` has room for `width` columns of as many elements; the zips may
 /// be done.
 #[inline(always)]
-unsafe fn square<T: Zip, const N: usize, const W: usize>(
+pub unsafe fn square<T: Zip, const N: usize, const W: usize>(
     corner: *const u8,
     stride: isize,
     to: *mut u8,
@@ -196,8 +195,10 @@ unsafe fn square<T: Zip, const N: usize, const W: usize>(
     let stride = if N > 2 { black_box(stride) } else { stride };
     // SAFETY: the caller's.
     unsafe {
-        let mut vectors: [T::Vector; N] =
-            from_fn(|row| T::load(corner.offset(stride * row as isize), stride * N as isize));
+        let mut vectors = [T::load(corner, stride * N as isize); N];
+        for (row, vector) in vectors.iter_mut().enumerate().skip(1) {
+            *vector = T::load(corner.offset(stride * row as isize), stride * N as isize);
+        }
         let mut lanes = N;
         while lanes > 1 {
             let previous = vectors;

@@ -1,5 +1,5 @@
-//! Zips: interleaving two vectors of 16 bytes, which belongs to the baseline of every architecture named here; and two pairs
-//! of them at once, which does not.
+//! Zips: interleaving two vectors of 16 bytes, which belongs to the baseline of every architecture named here; and two or four
+//! pairs of them at once, which does not.
 
 #![cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code))]
 
@@ -17,7 +17,7 @@ pub trait Zip: Copy {
     /// A whole vector may be written.
     unsafe fn store(to: *mut u8, vector: Self::Vector);
     /// # Safety
-    /// A vector of one part needs none: its zips are part of the baseline. One of two needs AVX2.
+    /// A vector of one part needs none: its zips are part of the baseline. One of two needs AVX2, one of four AVX-512.
     unsafe fn zip_low(a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// # Safety
     /// As for [`zip_low`](Self::zip_low).
@@ -28,6 +28,11 @@ pub trait Zip: Copy {
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Pair<T>(std::marker::PhantomData<T>);
+
+/// Four parts in a vector.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub struct Quad<T>(std::marker::PhantomData<T>);
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! zips {
@@ -71,7 +76,7 @@ macro_rules! zips {
 
 #[cfg(target_arch = "x86_64")]
 mod vectors {
-    use crate::kernels::zip::{Pair, Zip};
+    use crate::kernels::zip::{Pair, Quad, Zip};
     use std::arch::x86_64::*;
     zips! {
         u8, 1, __m128i, one, _mm_storeu_si128, _mm_unpacklo_epi8, _mm_unpackhi_epi8;
@@ -82,6 +87,10 @@ mod vectors {
         Pair<u16>, 2, __m256i, two, _mm256_storeu_si256, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16;
         Pair<u32>, 2, __m256i, two, _mm256_storeu_si256, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32;
         Pair<u64>, 2, __m256i, two, _mm256_storeu_si256, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64;
+        Quad<u8>, 4, __m512i, four, _mm512_storeu_si512, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8;
+        Quad<u16>, 4, __m512i, four, _mm512_storeu_si512, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16;
+        Quad<u32>, 4, __m512i, four, _mm512_storeu_si512, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32;
+        Quad<u64>, 4, __m512i, four, _mm512_storeu_si512, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64;
     }
 
     /// # Safety
@@ -98,6 +107,17 @@ mod vectors {
     unsafe fn two(from: *const u8, apart: isize) -> __m256i {
         // SAFETY: the caller's.
         unsafe { _mm256_loadu2_m128i(from.wrapping_offset(apart).cast(), from.cast()) }
+    }
+
+    /// # Safety
+    /// 16 bytes may be read, and as many `apart` bytes from there, and so on; there is AVX-512.
+    #[inline(always)]
+    unsafe fn four(from: *const u8, apart: isize) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe {
+            let (low, high) = (two(from, apart), two(from.wrapping_offset(2 * apart), apart));
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        }
     }
 }
 

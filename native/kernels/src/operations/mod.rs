@@ -1,6 +1,7 @@
 //! The operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod argreduce;
+pub mod arrays;
 pub mod block;
 pub mod extremum;
 pub mod found;

@@ -3,43 +3,16 @@
 //! Along its lines each operand is contiguous, broadcast (stride 0) or is packed first. An operand that is contiguous from
 //! line to line is turned on the way, and so is the result where the output is.
 
-use crate::element::ElementType;
-use crate::element::rank::Extreme;
 use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::Pack;
 use crate::kernels::pass::{Lines, Start};
 use crate::kernels::passes::Passes;
 use crate::kernels::stream::stream;
-use crate::layout::elementwise::{ElementwiseAxis, Offsets, Operand};
+use crate::kernels::turned::{Turned, VECTOR};
+use crate::layout::elementwise::Offsets;
+use crate::operations::arrays::{Arrays, Pair};
 use smallvec::SmallVec;
 use std::ptr;
-
-/// Bytes of the vectors that turn arrays.
-const VECTOR: usize = 16;
-
-/// What all tiles have in common.
-pub struct Arrays<'a> {
-    pub operands: &'a [Operand],
-    pub element: ElementType,
-    pub extreme: Extreme,
-    pub output: *mut u8,
-    /// The axis that lines lie along.
-    pub inner: &'a ElementwiseAxis<'a>,
-    /// The axis from one line of a tile to the next, where there is one.
-    pub lines: Option<&'a ElementwiseAxis<'a>>,
-    /// How many operands are broadcast along a line: these become one element, which the first pass starts from.
-    pub broadcast: usize,
-    /// Whether tiles are accumulated in the output itself. An operand that is the output itself would look like an
-    /// obstacle to vectors, and goes by way of scratch memory.
-    pub direct_output: bool,
-    /// How far apart the elements of two operands are along a line, where one of them is read so.
-    pub apart: Option<[isize; 2]>,
-    /// Whether the output is written past the caches, from scratch memory.
-    pub streamed: bool,
-    /// Whether what is packed is asked for before, and what will be read and written beside it: the processor looks ahead along
-    /// few ways, and not over the pauses in which scratch memory is read.
-    pub ahead: bool,
-}
 
 /// A tile of `rows` lines of `len` elements.
 pub struct Tile<'a> {
@@ -97,14 +70,37 @@ impl Tile<'_> {
             let step = self.pitch();
             Lines { data: reserve(accumulated, self.rows * step), step: step as isize }
         };
-        // SAFETY: the caller's.
+        // SAFETY: the caller's; the output is written in place, and neither of two operands that are turned.
         unsafe {
+            if let Some(turned) = self.turned(to) {
+                return turned.run(self.arrays.element, self.arrays.extreme);
+            }
             let start = self.start(starts, packed);
             self.accumulate(start, to, packed);
             if !direct_output {
                 self.write(to, output);
             }
         }
+    }
+
+    /// Two operands that are accumulated while one of them is turned.
+    fn turned(&self, to: Lines<*mut u8>) -> Option<Turned> {
+        let Arrays { operands, element, inner, lines: Some(lines), pair: Some(Pair::Turned([one, other])), .. } =
+            *self.arrays
+        else {
+            return None;
+        };
+        let first = |number: usize| operands[number].data.wrapping_offset(self.at.operand(number));
+        let turned = Turned {
+            one: Lines { data: first(one), step: lines.strides.operand(one) },
+            other: first(other),
+            stride: inner.strides.operand(other),
+            other_first: other < one,
+            to,
+            rows: self.rows,
+            len: self.len,
+        };
+        turned.fits(element.size()).then_some(turned)
     }
 
     fn pitch(&self) -> usize {
@@ -143,9 +139,11 @@ impl Tile<'_> {
     /// As for [`run`](Self::run); the tile `to` may be written.
     #[inline(always)]
     unsafe fn accumulate(&self, start: Start, to: Lines<*mut u8>, packed: &mut Packed) {
-        let Arrays { element, extreme, apart, .. } = *self.arrays;
+        let Arrays { element, extreme, pair, .. } = *self.arrays;
         let mut passes = Passes::new(element, extreme, to, (self.rows, self.len), start);
-        passes.apart = apart.unwrap_or([1, 1]);
+        if let Some(Pair::Apart(apart)) = pair {
+            passes.apart = apart;
+        }
         // SAFETY: the caller's.
         unsafe {
             self.operands(false).for_each(|number| self.read(number, &mut passes, packed));
@@ -177,14 +175,14 @@ impl Tile<'_> {
     /// As for [`run`](Self::run).
     #[inline(always)]
     unsafe fn read(&self, number: usize, passes: &mut Passes, packed: &mut Packed) {
-        let Arrays { operands, element, inner, lines, apart, .. } = self.arrays;
+        let Arrays { operands, element, inner, lines, pair, .. } = self.arrays;
         let (size, swapped) = (element.size(), operands[number].swapped);
         let stride = inner.strides.operand(number);
         let step = lines.map_or(0, |lines| lines.strides.operand(number));
         let data = operands[number].data.wrapping_offset(self.at.operand(number));
         // SAFETY: the caller's promise.
         unsafe {
-            if swapped || (stride != 0 && stride != size as isize && apart.is_none()) {
+            if swapped || (stride != 0 && stride != size as isize && !matches!(pair, Some(Pair::Apart(_)))) {
                 if packed.waiting {
                     self.flush(passes, packed);
                 }

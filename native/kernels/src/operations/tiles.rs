@@ -4,14 +4,14 @@
 
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
-use crate::kernels::accumulate::apart;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::pack::SCRATCH;
-use crate::kernels::passes::in_one_pass;
+use crate::kernels::pass::in_one_pass;
 use crate::kernels::stream::{settle, streams};
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
-use crate::operations::tile::{Arrays, Scratch, Tile, pitch};
+use crate::operations::arrays::{Arrays, Pair};
+use crate::operations::tile::{Scratch, Tile, pitch};
 use crate::threads::tasks;
 use std::ops::{Range, RangeInclusive};
 use std::ptr;
@@ -122,14 +122,10 @@ impl<'a> Plan<'a> {
             && inner.len * size >= STREAMED_LINE
             && streams();
         let direct_output = contiguous_output && !in_place && !streamed;
-        let apart = match operands {
-            [one, other] if direct_output && broadcast == 0 && !one.swapped && !other.swapped => {
-                apart(size, [0, 1].map(|number| inner.strides.operand(number)))
-            }
-            _ => None,
-        };
-        let plain = direct_output && (readable || apart.is_some());
         let ahead = bytes >= AHEAD;
+        // What has to be asked for before is turned apart.
+        let pair = if direct_output { Pair::of(operands, size, inner, lines.filter(|_| !ahead)) } else { None };
+        let plain = direct_output && (readable || matches!(pair, Some(Pair::Apart(_))));
         let count = lines.map_or(1, |lines| lines.len);
         let (tile, rows) = if plain {
             let streams = in_one_pass(operands.len() - broadcast);
@@ -168,7 +164,7 @@ impl<'a> Plan<'a> {
             lines,
             broadcast,
             direct_output,
-            apart,
+            pair,
             streamed,
             ahead,
         };

@@ -37,7 +37,10 @@ impl Array {
     }
 
     fn filled(mut self, random: &mut Random) -> Self {
-        self.bytes.iter_mut().for_each(|byte| *byte = random.below(256) as u8);
+        // In some arrays many floats are NaN, and not all the same.
+        let rich = random.below(2) == 0;
+        let mut byte = || if rich { random.pick(&[0x7f, 0xff, 0xc0, 0, 1]) } else { random.below(256) as u8 };
+        self.bytes.iter_mut().for_each(|each| *each = byte());
         self
     }
 
