@@ -26,6 +26,9 @@ pub mod seek;
 pub mod source;
 #[cfg(target_arch = "x86_64")]
 pub mod squares;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_squares.rs"]
+pub mod squares;
 pub mod stream;
 pub mod sweep;
 pub mod sweep_ends;

@@ -1,8 +1,9 @@
 //! Squares of one operand, transposed in registers and accumulated with the lines of the other, for AVX-512.
 
 use crate::element::order::Order;
-use crate::element::rank::Ranked;
-use crate::isa::Task;
+use crate::element::rank::{Extreme, Ranked};
+use crate::element::{ElementType, with_element_and_extreme};
+use crate::isa::{Task, avx512};
 use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::transpose::square;
 use crate::kernels::turned::{ACROSS, Turned, VECTOR};
@@ -10,12 +11,26 @@ use crate::kernels::zip::{Quad, Zip};
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-/// The work on one tile.
-pub struct Squares<E: Ranked, O> {
-    pub tile: Turned,
+/// Writes the extreme of both operands.
+///
+/// # Safety
+/// Both operands may be read and the output written in the whole tile, which [fits](Turned::fits); nothing of the output is read.
+pub unsafe fn accumulate(tile: Turned, element: ElementType, extreme: Extreme) {
+    // SAFETY: the caller's; what fits has AVX-512.
+    with_element_and_extreme!(element, extreme, E, O => unsafe {
+        avx512::run(Squares::<<E as Ranked>::Like, <E as Ranked>::LikeOrder<O>> {
+            tile,
+            origin: E::origin::<O>(),
+            order: PhantomData,
+        })
+    });
+}
+
+struct Squares<E: Ranked, O> {
+    tile: Turned,
     /// The origin of the ranks.
-    pub origin: E::Origin,
-    pub order: PhantomData<(E, O)>,
+    origin: E::Origin,
+    order: PhantomData<(E, O)>,
 }
 
 impl<E: Ranked, O: Order> Task for Squares<E, O> {
@@ -37,7 +52,7 @@ impl<E: Ranked, O: Order> Squares<E, O> {
     /// Covers the tile with pieces of `N` lines of `W` elements. At its ends they overlap: to do a few elements twice does no harm.
     ///
     /// # Safety
-    /// As for [`Turned::run`].
+    /// As for [`accumulate`].
     #[inline(always)]
     unsafe fn cover<Z: Zip, const N: usize, const W: usize>(&self) {
         let Turned { to, rows, len, .. } = self.tile;
@@ -59,7 +74,7 @@ impl<E: Ranked, O: Order> Squares<E, O> {
     /// Writes `N` lines of `W` elements, from this one on.
     ///
     /// # Safety
-    /// They are inside the tile; besides, as for [`Turned::run`].
+    /// They are inside the tile; besides, as for [`accumulate`].
     #[inline(always)]
     unsafe fn piece<Z: Zip, const N: usize, const W: usize>(&self, row: usize, column: usize) {
         let Turned { one, other, stride, other_first, to, .. } = self.tile;

@@ -1,8 +1,6 @@
 //! Two operands of an elementwise operation that lie in different orders, C and Fortran, in one pass: what is transposed is
 //! accumulated before it leaves the first-level cache. There is AVX-512 for it.
 
-use crate::element::ElementType;
-use crate::element::rank::Extreme;
 use crate::isa::InstructionSet;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::pass::Lines;
@@ -41,33 +39,5 @@ impl Turned {
     pub fn fits(&self, size: usize) -> bool {
         let is_wide = InstructionSet::current() == InstructionSet::Avx512;
         is_wide && size > 1 && self.rows * size >= VECTOR && self.len * size >= LINE && self.to.step % PAGE_PART != 0
-    }
-
-    /// Writes the extreme of both operands.
-    ///
-    /// # Safety
-    /// Both operands may be read and the output written in the whole tile, for which there [are squares](Self::fits); nothing of
-    /// the output is read.
-    #[cfg(target_arch = "x86_64")]
-    pub unsafe fn run(self, element: ElementType, extreme: Extreme) {
-        use crate::element::rank::Ranked;
-        use crate::isa::avx512;
-        use crate::kernels::squares::Squares;
-        use std::marker::PhantomData;
-        // SAFETY: the caller's; squares are there where AVX-512 is.
-        crate::element::with_element_and_extreme!(element, extreme, E, O => unsafe {
-            avx512::run(Squares::<<E as Ranked>::Like, <E as Ranked>::LikeOrder<O>> {
-                tile: self,
-                origin: E::origin::<O>(),
-                order: PhantomData,
-            })
-        });
-    }
-
-    /// # Safety
-    /// As above: there are never squares.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub unsafe fn run(self, _: ElementType, _: Extreme) {
-        unreachable!("there are no squares for this architecture")
     }
 }

@@ -7,6 +7,7 @@ use crate::kernels::cache_line::{Aligned, LINE};
 use crate::kernels::pack::Pack;
 use crate::kernels::pass::{Lines, Start};
 use crate::kernels::passes::Passes;
+use crate::kernels::squares::accumulate;
 use crate::kernels::stream::stream;
 use crate::kernels::turned::{Turned, VECTOR};
 use crate::layout::elementwise::Offsets;
@@ -73,7 +74,7 @@ impl Tile<'_> {
         // SAFETY: the caller's; the output is written in place, and neither of two operands that are turned.
         unsafe {
             if let Some(turned) = self.turned(to) {
-                return turned.run(self.arrays.element, self.arrays.extreme);
+                return accumulate(turned, self.arrays.element, self.arrays.extreme);
             }
             let start = self.start(starts, packed);
             self.accumulate(start, to, packed);

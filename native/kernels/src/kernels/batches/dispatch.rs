@@ -148,9 +148,13 @@ impl Batches {
         self.to.index.is_null() && self.to.notes.is_null()
     }
 
-    /// Whether the rows are padded.
+    /// Whether the rows are padded. (Values alone of wider ones are combined faster in pairs.)
     fn are_padded(&self) -> bool {
-        self.follow() && self.rows >= spread::ROWS && padded::serves(self.element.size(), self.len)
+        let size = self.element.size();
+        self.follow()
+            && self.rows >= spread::ROWS
+            && padded::serves(size, self.len)
+            && (size <= 2 || !self.values_alone())
     }
 
     /// Whether they are where values alone are wanted.
@@ -167,7 +171,7 @@ impl Batches {
         unsafe {
             match () {
                 () if K::SIZE <= 2 && self.values_alone() && self.values_are_padded() => self.padded_values(kind),
-                () if K::SIZE <= 2 && self.are_padded() => self.padded(kind),
+                () if K::SIZE <= 4 && self.are_padded() => self.padded(kind),
                 () if self.rows < K::ROWS => 0,
                 () if self.follow() && few::serves(self.len) => self.few(kind),
                 () if self.values_alone() && self.len > K::LANES => {

@@ -1,4 +1,4 @@
-//! Batches of rows of a few narrow elements, one after the other in memory, with AVX-512.
+//! Batches of rows of a few elements of up to four bytes, one after the other in memory, with AVX-512.
 //!
 //! Several rows share a vector: each is spread over a power of two lanes, the rest of which hold its last element once more.
 //! Lanes are exchanged within each row until all of them hold its extreme; the bits of a comparison with it are
@@ -8,7 +8,7 @@ use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{AHEAD, Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
 use crate::kernels::batches::masked::present;
-use crate::kernels::batches::spread::{HALF, MOST, ROWS, gathered, spread, spread_in, spread_mask, together};
+use crate::kernels::batches::spread::{HALF, MOST, ROWS, extreme, gathered, spread, spread_in, spread_mask, together};
 use crate::kernels::batches::wanted::Wanted;
 use crate::kernels::prefetch::prefetch;
 use std::arch::x86_64::*;
@@ -17,7 +17,12 @@ use std::mem::MaybeUninit;
 /// Whether this is the way for rows of `len` elements of `size` bytes. What spreads them is no part of the instruction
 /// set.
 pub fn serves(size: usize, len: usize) -> bool {
-    size <= 2 && (6..=MOST).contains(&len) && avx512_vbmi::is_available()
+    let lens = match size {
+        1 | 2 => 6..=MOST,
+        4 => 6..=HALF,
+        _ => return false,
+    };
+    lens.contains(&len) && avx512_vbmi::is_available()
 }
 
 impl Batches {
@@ -62,6 +67,7 @@ impl Batches {
             match (self.len > HALF, self.len.is_multiple_of(HALF)) {
                 (false, false) => avx512_vbmi::run(Padded::<K, HALF, false, LAST, VALUES, MASKED>(self, kind)),
                 (false, true) => avx512_vbmi::run(Padded::<K, HALF, true, LAST, VALUES, MASKED>(self, kind)),
+                _ if K::SIZE > 2 => unreachable!("rows of wider elements have half the lanes at most"),
                 (true, false) => avx512_vbmi::run(Padded::<K, MOST, false, LAST, VALUES, MASKED>(self, kind)),
                 (true, true) => avx512_vbmi::run(Padded::<K, MOST, true, LAST, VALUES, MASKED>(self, kind)),
             }
@@ -226,10 +232,11 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
         // SAFETY: the caller's.
         unsafe {
             let lanes = gathered::<K, LANES>(self.extremes);
-            let elements = _mm512_castsi512_si128(self.kind.elements(lanes));
+            let elements = self.kind.elements(lanes);
             match K::SIZE {
-                1 => _mm_storel_epi64(to.cast(), elements),
-                _ => _mm_storeu_epi8(to.cast(), elements),
+                1 => _mm_storel_epi64(to.cast(), _mm512_castsi512_si128(elements)),
+                2 => _mm_storeu_epi8(to.cast(), _mm512_castsi512_si128(elements)),
+                _ => _mm256_storeu_epi8(to.cast(), _mm512_castsi512_si256(elements)),
             }
             self.kind.untold(lanes) & (u64::MAX >> (64 - ROWS)) == 0
         }
@@ -246,7 +253,7 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
     unsafe fn word<const VALUES: bool, const MASKED: bool>(&mut self, first: usize) -> u64 {
         // SAFETY: the caller's.
         unsafe {
-            let mut read = [_mm512_setzero_si512(); 2];
+            let mut read = [_mm512_setzero_si512(); 4];
             let mut hits = 0;
             for at in 0..64 / K::LANES {
                 let there;
@@ -263,33 +270,10 @@ impl<K: Kind, const LANES: usize, const WHOLE: bool> Rows<K, LANES, WHOLE> {
                     self.extremes = together::<K, LANES>(first + at, best, self.extremes);
                 }
             }
-            self.unordered |= self.kind.unordered(read[0], read[64 / K::LANES - 1]);
+            for pair in read[..64 / K::LANES].chunks(2) {
+                self.unordered |= self.kind.unordered(pair[0], pair[pair.len() - 1]);
+            }
             hits
         }
-    }
-}
-
-/// The extreme of each `LANES` neighbouring lanes, in all of them.
-///
-/// # Safety
-/// AVX-512 is in force.
-#[inline(always)]
-pub unsafe fn extreme<K: Kind, const LANES: usize>(mut best: __m512i) -> __m512i {
-    // SAFETY: the caller has AVX-512.
-    unsafe {
-        if LANES * K::SIZE >= 32 {
-            best = K::larger(best, _mm512_shuffle_i64x2::<0b10_11_00_01>(best, best));
-        }
-        if LANES * K::SIZE >= 16 {
-            best = K::larger(best, _mm512_shuffle_epi32::<0b01_00_11_10>(best));
-        }
-        if LANES * K::SIZE >= 8 {
-            best = K::larger(best, _mm512_rol_epi64::<32>(best));
-        }
-        best = K::larger(best, _mm512_rol_epi32::<16>(best));
-        if K::SIZE == 1 {
-            best = K::larger(best, _mm512_rol_epi32::<8>(best));
-        }
-        best
     }
 }

@@ -5,8 +5,8 @@
 use crate::isa::{Task, avx512_vbmi};
 use crate::kernels::batches::batch::{Batches, VECTOR};
 use crate::kernels::batches::kind::Kind;
-use crate::kernels::batches::padded::{Rows, extreme};
-use crate::kernels::batches::spread::{HALF, LEAST, MOST, gathered, lanes, together, value_rows};
+use crate::kernels::batches::padded::Rows;
+use crate::kernels::batches::spread::{HALF, LEAST, MOST, extreme, gathered, lanes, together, value_rows};
 use crate::kernels::batches::wanted::ask_for_room;
 use std::arch::x86_64::*;
 
