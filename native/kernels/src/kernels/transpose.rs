@@ -201,11 +201,7 @@ pub unsafe fn square<T: Zip, const N: usize, const W: usize>(
         }
         let mut lanes = N;
         while lanes > 1 {
-            let previous = vectors;
-            for pair in 0..N / 2 {
-                vectors[2 * pair] = T::zip_low(previous[pair], previous[pair + N / 2]);
-                vectors[2 * pair + 1] = T::zip_high(previous[pair], previous[pair + N / 2]);
-            }
+            vectors = zipped::<T, N>(vectors);
             lanes /= 2;
         }
         for column in 0..W.min(N) {
@@ -214,6 +210,29 @@ pub unsafe fn square<T: Zip, const N: usize, const W: usize>(
             }
         }
     }
+}
+
+/// Interleaves the first half of the vectors with the second.
+///
+/// # Safety
+/// The zips may be done.
+#[inline(always)]
+unsafe fn zipped<T: Zip, const N: usize>(vectors: [T::Vector; N]) -> [T::Vector; N] {
+    let mut all = vectors;
+    // (A loop over zips of 64 bytes is not unrolled: the vectors would be in memory.)
+    macro_rules! zips {
+        ($($pair:literal)*) => {$(
+            if $pair < N / 2 {
+                // SAFETY: the caller's.
+                unsafe {
+                    all[2 * $pair] = T::zip_low(vectors[$pair], vectors[$pair + N / 2]);
+                    all[2 * $pair + 1] = T::zip_high(vectors[$pair], vectors[$pair + N / 2]);
+                }
+            }
+        )*};
+    }
+    zips! { 0 1 2 3 4 5 6 7 }
+    all
 }
 
 /// An element whose squares can be transposed two at once.

@@ -8,11 +8,8 @@ use crate::kernels::pass::Lines;
 /// Bytes of the vectors that squares are made of.
 pub const VECTOR: usize = 16;
 
-/// Bytes that are read from line to line before the next elements along them: two lines of the cache.
-pub const ACROSS: usize = 128;
-
-/// Bytes of the power of two that keeps lines of the output from places of their own.
-const PAGE_PART: isize = 1024;
+/// Bytes that are read from line to line before the next elements along them: a line of the cache.
+pub const BAND: usize = LINE;
 
 /// A tile of both operands and of the output.
 #[derive(Clone, Copy)]
@@ -31,13 +28,11 @@ pub struct Turned {
     pub rows: usize,
     /// How long they are.
     pub len: usize,
+    /// Whether what is read and written is asked for before.
+    pub ahead: bool,
 }
 
-impl Turned {
-    /// Whether there are squares for this tile, and pay: where lines of the output are a large power of two apart, what is read
-    /// from the other operand's waits for what has been written at the same place of a page. (Bytes are turned as fast before.)
-    pub fn fits(&self, size: usize) -> bool {
-        let is_wide = InstructionSet::current() == InstructionSet::Avx512;
-        is_wide && size > 1 && self.rows * size >= VECTOR && self.len * size >= LINE && self.to.step % PAGE_PART != 0
-    }
+/// Whether there are squares for a tile of so many lines, of elements of `size` bytes.
+pub fn fits(size: usize, rows: usize, len: usize) -> bool {
+    InstructionSet::current() == InstructionSet::Avx512 && rows * size >= VECTOR && len * size >= LINE
 }

@@ -9,7 +9,7 @@ use crate::kernels::pass::{Lines, Start};
 use crate::kernels::passes::Passes;
 use crate::kernels::squares::accumulate;
 use crate::kernels::stream::stream;
-use crate::kernels::turned::{Turned, VECTOR};
+use crate::kernels::turned::{Turned, VECTOR, fits};
 use crate::layout::elementwise::Offsets;
 use crate::operations::arrays::{Arrays, Pair};
 use smallvec::SmallVec;
@@ -100,8 +100,9 @@ impl Tile<'_> {
             to,
             rows: self.rows,
             len: self.len,
+            ahead: self.arrays.ahead,
         };
-        turned.fits(element.size()).then_some(turned)
+        fits(element.size(), self.rows, self.len).then_some(turned)
     }
 
     fn pitch(&self) -> usize {

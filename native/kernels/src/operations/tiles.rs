@@ -8,6 +8,7 @@ use crate::kernels::cache_line::LINE;
 use crate::kernels::pack::SCRATCH;
 use crate::kernels::pass::in_one_pass;
 use crate::kernels::stream::{settle, streams};
+use crate::kernels::turned::{BAND, fits};
 use crate::layout::axis::{Strides, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::operations::arrays::{Arrays, Pair};
@@ -30,6 +31,11 @@ const LINES_IN: usize = 64;
 /// of one to be in the cache as well.
 const STREAMED: usize = 56 << 20;
 const STREAMED_LINE: usize = 1024;
+
+/// Elements of a line that are covered with squares before the next ones, and bytes of lines on top of each other: what has been
+/// asked for of the next band stays in the second-level cache, and an array is read by whole pages from line to line.
+const SQUARES_LINE: usize = 4096;
+const SQUARES: usize = 4096;
 
 /// Bytes of an output from which on arrays are asked for before they are packed, or turned: others are in the cache. Tiles that are
 /// packed are smaller then, for all that has been asked for to be in the first-level one.
@@ -115,19 +121,24 @@ impl<'a> Plan<'a> {
         let contiguous_output = inner.strides.output == size as isize;
         let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
         let bytes = positions(axes).saturating_mul(size);
+        let in_output = contiguous_output && !in_place;
+        let count = lines.map_or(1, |lines| lines.len);
+        let pair = if in_output { Pair::of(operands, size, inner, lines) } else { None };
+        let squares = matches!(pair, Some(Pair::Turned(_))) && fits(size, count, inner.len);
         let streamed = turns
             && bytes.saturating_mul(operands.len() + 1) >= STREAMED
-            && contiguous_output
-            && !in_place
+            && in_output
+            && !squares
             && inner.len * size >= STREAMED_LINE
             && streams();
-        let direct_output = contiguous_output && !in_place && !streamed;
+        let direct_output = in_output && !streamed;
+        let pair = pair.filter(|_| direct_output);
         let ahead = bytes >= AHEAD;
-        // What has to be asked for before is turned apart.
-        let pair = if direct_output { Pair::of(operands, size, inner, lines.filter(|_| !ahead)) } else { None };
         let plain = direct_output && (readable || matches!(pair, Some(Pair::Apart(_))));
-        let count = lines.map_or(1, |lines| lines.len);
-        let (tile, rows) = if plain {
+        let (tile, rows) = if squares {
+            let each = count.div_ceil(tasks(num_threads)).next_multiple_of(BAND / size);
+            (inner.len.min(SQUARES_LINE), each.min(SQUARES / size).min(count))
+        } else if plain {
             let streams = in_one_pass(operands.len() - broadcast);
             // Threads share whole tiles: each task is as many of them as the next. (The first one may be short by a line.)
             let fair = match num_threads {

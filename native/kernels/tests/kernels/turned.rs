@@ -76,7 +76,12 @@ fn arrays_of_different_orders_give_what_lines_give() {
     let mut mixed = 0;
     for element in ELEMENTS {
         for _ in 0..cases(16, 1) {
-            mixed += usize::from(check(&mut random, element));
+            let lengths: &[usize] = if cfg!(miri) { &[3, 18, 33] } else { &[3, 7, 65, 130, 259, 300, 530] };
+            let mut lens = vec![random.pick(lengths), random.pick(lengths)];
+            if random.below(3) == 0 {
+                lens.insert(random.below(3), random.pick(&[2, 5]));
+            }
+            mixed += usize::from(check(&mut random, element, &lens));
         }
     }
     threads::set_grain_size(before);
@@ -84,27 +89,34 @@ fn arrays_of_different_orders_give_what_lines_give() {
     assert!(cfg!(miri) || mixed > 100, "{mixed} cases with arrays of different orders");
 }
 
-/// Holds one case equal to the same of contiguous arrays; says whether one of its arrays had to be turned.
-fn check(random: &mut Random, element: ElementType) -> bool {
-    let size = element.size();
-    let lengths: &[usize] = if cfg!(miri) { &[3, 18, 33] } else { &[3, 7, 65, 130, 259, 300, 530] };
-    let mut lens = vec![random.pick(lengths), random.pick(lengths)];
-    if random.below(3) == 0 {
-        lens.insert(random.below(3), random.pick(&[2, 5]));
+#[cfg_attr(miri, ignore = "large")]
+#[test]
+fn lines_longer_or_more_than_a_tile_has_give_what_lines_give() {
+    let _settings = settings();
+    let mut random = Random(16);
+    for element in ELEMENTS {
+        for lens in [[35, 4170], [4170, 35], [4 * 1050 / element.size(), 1050]] {
+            check(&mut random, element, &lens);
+        }
     }
+    threads::set_limit(1);
+}
+
+/// Holds one case equal to the same of contiguous arrays; says whether one of its arrays had to be turned.
+fn check(random: &mut Random, element: ElementType, lens: &[usize]) -> bool {
+    let size = element.size();
     let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
     let largest = random.below(2) == 0;
-    let arrays: Vec<(Array, bool)> = (0..count)
-        .map(|_| (Array::new(random, &lens, size).filled(random), size > 1 && random.below(5) == 0))
-        .collect();
+    let arrays: Vec<(Array, bool)> =
+        (0..count).map(|_| (Array::new(random, lens, size).filled(random), size > 1 && random.below(5) == 0)).collect();
     let in_place = random.below(4) == 0;
-    let mut output = Array::new(random, &lens, size);
+    let mut output = Array::new(random, lens, size);
     if in_place {
         output = output.filled(random);
     }
     let place = random.below(count);
-    let lines: Vec<Vec<u8>> = arrays.iter().map(|(array, swapped)| gathered(array, &lens, size, *swapped)).collect();
-    let own = gathered(&output, &lens, size, false);
+    let lines: Vec<Vec<u8>> = arrays.iter().map(|(array, swapped)| gathered(array, lens, size, *swapped)).collect();
+    let own = gathered(&output, lens, size, false);
     let (elements, extreme) = (lens.iter().product::<usize>(), Extreme::new(largest, false));
     let mut expected = vec![0u8; elements * size];
     for way in ways() {
@@ -135,7 +147,7 @@ fn check(random: &mut Random, element: ElementType) -> bool {
         let strides: Vec<_> = arrays.iter().map(|(array, _)| &array.strides).collect();
         let at = format!("{way:?} {element:?} {lens:?} {strides:?} to {:?}, in place {in_place}", output.strides);
         let mut rest = output.bytes.clone();
-        for (number, place) in found.places(&lens).into_iter().enumerate() {
+        for (number, place) in found.places(lens).into_iter().enumerate() {
             let (found, expected) = (&found.bytes[place..][..size], &expected[number * size..][..size]);
             assert_eq!(found, expected, "{at}: {number}");
             rest[place..][..size].copy_from_slice(found);
