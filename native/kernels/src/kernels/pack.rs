@@ -129,7 +129,7 @@ impl Pack<'_> {
     /// # Safety
     /// As for [`run`](Self::run); `T` has the size of the elements.
     #[inline(always)]
-    unsafe fn gather<T: Copy>(&self, mend: impl Fn(T) -> T) {
+    unsafe fn gather<T: Second>(&self, mend: impl Fn(T) -> T) {
         let (outer, outer_stride) = self.outer;
         let (inner, inner_stride) = self.inner;
         let ahead = Ahead::new(inner_stride);
@@ -152,7 +152,7 @@ impl Pack<'_> {
                 } else if inner_stride == -size {
                     line(from, -size, to, len, &mend);
                 } else if inner_stride == 2 * size {
-                    line(from, 2 * size, to, len, &mend);
+                    T::every_second(from, to, (len, start + len < inner), &mend);
                 } else {
                     for at in 0..len {
                         let element = from.wrapping_offset(inner_stride * at as isize).cast::<T>();
@@ -212,5 +212,46 @@ unsafe fn line<T: Copy>(from: *const u8, stride: isize, to: *mut T, len: usize, 
             let element = from.offset(stride * at as isize).cast::<T>();
             to.add(at).write_unaligned(mend(element.read_unaligned()));
         }
+    }
+}
+
+/// An element whose every second can be gathered.
+trait Second: Copy {
+    /// Gathers every second element, so many; and says whether there is another one that may be read.
+    ///
+    /// # Safety
+    /// As for [`line`].
+    unsafe fn every_second(from: *const u8, to: *mut Self, count: (usize, bool), mend: impl Fn(Self) -> Self);
+}
+
+/// Elements with half of the bits of a word are the word without its upper half: one operation on a vector of them.
+macro_rules! halves {
+    ($($type:ty, $word:ty;)*) => {$(
+        impl Second for $type {
+            #[inline(always)]
+            unsafe fn every_second(from: *const u8, to: *mut Self, (len, more): (usize, bool), mend: impl Fn(Self) -> Self) {
+                let from = from.cast::<$word>();
+                let words = if more { len } else { len - 1 };
+                for at in 0..words {
+                    // SAFETY: the caller's; behind every element but the last there is another one.
+                    unsafe {
+                        let word = <$word>::from_le(from.add(at).read_unaligned());
+                        to.add(at).write_unaligned(mend((word as Self).to_le()));
+                    }
+                }
+                // SAFETY: the caller's.
+                unsafe { line(from.wrapping_add(words).cast(), 0, to.wrapping_add(words), len - words, mend) };
+            }
+        }
+    )*};
+}
+
+halves! { u8, u16; u16, u32; u32, u64; }
+
+impl Second for u64 {
+    #[inline(always)]
+    unsafe fn every_second(from: *const u8, to: *mut Self, (len, _): (usize, bool), mend: impl Fn(Self) -> Self) {
+        // SAFETY: the caller's.
+        unsafe { line(from, 2 * size_of::<Self>() as isize, to, len, mend) };
     }
 }

@@ -175,7 +175,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             inner: (len, along.input),
             size,
             scratch: true,
-            ahead: None,
+            ahead: if self.plan.ahead { Some(&[]) } else { None },
             swapped,
             to,
             step,

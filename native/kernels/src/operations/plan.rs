@@ -7,6 +7,7 @@ use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
 use crate::kernels::batches::dispatch::{pay, pay_at_both_ends, share};
+use crate::kernels::cache_line::LINE;
 use crate::kernels::descent::TILE;
 use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
@@ -30,6 +31,9 @@ const NARROW: usize = 128;
 
 /// Rows of more bools than this end early more often than not, one by one.
 const BOOLS: usize = 256;
+
+/// Bytes that rows reach over from which on they are asked for before they are packed: others are in the cache.
+const AHEAD: usize = 12 << 20;
 
 /// Which kernel reads a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +114,8 @@ pub struct Plan<'a> {
     pub form: Form,
     /// Whether the mask of a block is copied before it is read, to lie as the block's elements do.
     pub mask_copied: bool,
+    /// Whether rows are asked for before they are packed.
+    pub ahead: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -204,7 +210,11 @@ impl<'a> Plan<'a> {
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
-        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, mask_copied };
+        // (The processor foresees where it goes on in what is contiguous.)
+        let apart = reduced.strides.input.unsigned_abs();
+        let reach = positions(&layout.kept).saturating_mul(positions(&layout.reduced)).saturating_mul(apart.min(LINE));
+        let ahead = form == Form::Rows { packed: true } && apart > size && reach >= AHEAD;
+        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, mask_copied, ahead };
         if tasks > 1 {
             plan.split(tasks);
         }
