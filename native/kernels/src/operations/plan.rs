@@ -143,7 +143,8 @@ impl<'a> Plan<'a> {
             !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
         };
         let gaps = gaps(size, &reduced).filter(|&step| {
-            let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
+            let batches = pay(size, kept.len, (reduced.len - 1) * step + 1, false);
+            let pays = if size == 1 { !short || batches } else { batches && !demand.both && reduced.len >= 16 };
             pays && !demand.omits && !demand.swapped && demand.wide
         });
         let form = match interleaved {
@@ -263,12 +264,11 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
     (follows && reduced.len >= 4 * rows).then_some(rows)
 }
 
-/// From one byte of a reduced axis to the next, where the gaps between them are worth reading. (Wider elements are gathered
-/// faster than a mask is widened.)
+/// From one element of a reduced axis to the next, where the gaps between them are worth reading: 64-bit ones are gathered.
 fn gaps(size: usize, reduced: &ReductionAxis) -> Option<usize> {
     let stride = reduced.strides.input;
     let step = fit(usize::try_from(stride).ok()?, size);
-    (size == 1 && (2..=WIDEST).contains(&step) && stride == (step * size) as isize).then_some(step)
+    (size < 8 && (2..=WIDEST).contains(&step) && stride == (step * size) as isize).then_some(step)
 }
 
 // A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.
