@@ -5,7 +5,8 @@
 
 The answers of all numbers of threads are compared before anything is timed. A call is made again and again with each
 number of threads, in turns; what is printed is how many times as fast it is as with one thread. The bare loop reads as
-many bytes with as many threads: where memory is the limit, no call gains more.
+many bytes with as many threads, in the same turns: where memory is the limit, no call gains more, and the second table
+says how near to it each call is.
 """
 
 from __future__ import annotations
@@ -56,9 +57,11 @@ def _hardmax(x: Array, length: int) -> Callable[[], Any]:
     return partial(ex.hardmax, rows, out=np.empty_like(rows))
 
 
+BARE = "bare loop"
+
 # Each moves the bytes of `x`, outputs included.
 KINDS: dict[str, Callable[[Array], Callable[[], Any]]] = {
-    "bare loop": lambda x: partial(_native.read_bandwidth, x),
+    BARE: lambda x: partial(_native.read_bandwidth, x),
     "argmax of everything": lambda x: partial(ex.argmax, x),
     "argmax of columns": lambda x: partial(ex.argmax, _square(x), 0),
     "argmax of rows": lambda x: partial(ex.argmax, _square(x), 1),
@@ -83,15 +86,18 @@ def with_threads(number: int, call: Callable[[], Any]) -> Any:
     return call()
 
 
-def _speeds(kind: str, kilobytes: int, counts: list[int], budget: float) -> dict[int, float]:
+def _speeds(kind: str, kilobytes: int, count: int, budget: float) -> tuple[float, float]:
+    """Return how many times as fast a call is with so many threads as with one, and as the bare loop with as many."""
     x = np.random.default_rng(16).standard_normal(kilobytes << 8).astype(np.float32)
     call = KINDS[kind](x)
     expected = np.array(with_threads(1, call))
-    calls = {str(count): partial(with_threads, count, call) for count in counts}
+    calls = {f"{number} threads": partial(with_threads, number, call) for number in (1, count)}
     for name, each in calls.items():
-        np.testing.assert_array_equal(each(), expected, err_msg=f"{kind}, {kilobytes} KB, {name} threads")
+        np.testing.assert_array_equal(each(), expected, err_msg=f"{kind}, {kilobytes} KB, {name}")
+    calls[BARE] = partial(with_threads, count, KINDS[BARE](x))
     best = interleave(calls, budget, keep=calls)
-    return {count: best["1"] / best[str(count)] for count in counts}
+    together = best[f"{count} threads"]
+    return best["1 threads"] / together, best[BARE] / together
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -104,12 +110,15 @@ def scaling(pattern: str, budget: float) -> None:
     titles = [f"{size} KB" if size < 1024 else f"{size >> 10} MB" for size in SIZES]
     try:
         for count in counts[1:]:
-            rows = []
+            gains, shares = [], []
             for kind in KINDS:
-                if kind == "bare loop" or re.search(pattern, kind):
-                    gains = [_speeds(kind, size, [1, count], budget)[count] for size in SIZES]
-                    rows.append([kind, *(f"{gain:.2f}" for gain in gains)])
-            click.echo(markdown.table([f"{count} threads over one", *titles], rows, figures=True))
+                if kind == BARE or re.search(pattern, kind):
+                    speeds = [_speeds(kind, size, count, budget) for size in SIZES]
+                    gains.append([kind, *(f"{gain:.2f}" for gain, _ in speeds)])
+                    shares.append([kind, *(f"{share:.2f}" for _, share in speeds)])
+            click.echo(markdown.table([f"{count} threads over one", *titles], gains, figures=True))
+            # (What the bare loop is beside itself says how far two equal calls differ.)
+            click.echo(markdown.table([f"{count} threads over the {BARE}", *titles], shares, figures=True))
     finally:
         ex.set_num_threads(before)
     if len(counts) == 1:

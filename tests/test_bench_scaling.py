@@ -40,7 +40,7 @@ def test_a_wrong_answer_is_not_timed(set_threads, monkeypatch):
     set_threads(1)
     monkeypatch.setattr(ex, "argmax", lambda *_: ex.get_num_threads())
     with pytest.raises(AssertionError, match="argmax of everything, 8 KB, 2 threads"):
-        scaling._speeds("argmax of everything", 8, [1, 2], 0.01)
+        scaling._speeds("argmax of everything", 8, 2, 0.01)
 
 
 def test_the_command_prints_a_row_for_each_kind(monkeypatch):
@@ -49,5 +49,6 @@ def test_the_command_prints_a_row_for_each_kind(monkeypatch):
     result = CliRunner().invoke(scaling.scaling, ["--filter", "maximum", "--seconds", "0.001"])
     assert result.exit_code == 0, result.output
     rows = re.findall(r"^\| (\w.*?) \|", result.output, re.MULTILINE)
-    assert rows == ["2 threads over one", "bare loop", "maximum", "maximum with a row"]
+    kinds = ["bare loop", "maximum", "maximum with a row"]
+    assert rows == ["2 threads over one", *kinds, "2 threads over the bare loop", *kinds]
     assert ex.get_num_threads() == before
