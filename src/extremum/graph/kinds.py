@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import onnx
 
-__all__ = ["declaration", "kind", "sound", "tensor_kind", "tensor_type", "type_proto"]
+__all__ = ["declaration", "innermost", "kind", "sound", "tensor_kind", "tensor_type", "type_proto"]
 
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
@@ -44,6 +44,18 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
         held = kind(getattr(value, field).elem_type, depth + 1)
         return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
     return None
+
+
+def innermost(
+    value: onnx.TypeProto,
+) -> onnx.TypeProto.Tensor | onnx.TypeProto.SparseTensor | None:
+    """Return the tensor type that a declared type is or holds, or None if there is none."""
+    field = value.WhichOneof("value")
+    while field in ("sequence_type", "optional_type", "map_type"):
+        held = getattr(value, field)
+        value = held.value_type if field == "map_type" else held.elem_type
+        field = value.WhichOneof("value")
+    return getattr(value, field) if field in ("tensor_type", "sparse_tensor_type") else None
 
 
 def type_proto(text: str) -> onnx.TypeProto:

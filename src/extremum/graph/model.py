@@ -30,7 +30,7 @@ class Model:
         # Where those files are.
         self.folder: str | None = None
         # What others hold anyway costs nothing to keep.
-        self._given = model if isinstance(model, onnx.ModelProto) else None
+        self._given = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
             folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
             self.unread = onnx.ModelProto()
