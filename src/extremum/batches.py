@@ -69,6 +69,12 @@ def _on_zeros(
 
 
 def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:
+    if not isinstance(found[0], np.ndarray | np.generic):
+        raise ArgumentError(
+            f"run: output {name!r} is no tensor",
+            given=f"a {type(found[0]).__name__}",
+            remedy="name an output that is a tensor, or pass a model that has no others",
+        )
     shapes = [np.shape(each) for each in found]
     axes = [each for each, lengths in enumerate(zip(*shapes, strict=False)) if list(lengths) == sizes]
     if not sizes[1:]:
@@ -80,4 +86,6 @@ def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDA
             given=" and ".join(f"{list(shape)} for {size}" for shape, size in zip(shapes, sizes, strict=True)),
             remedy="name an output that has one entry for each of the batch, or pass a model that has no others",
         )
-    return Output(number, name, axes[0], shapes[0], found[0].dtype)
+    # How long the text of other entries is, these do not say.
+    dtype = np.dtype(object) if found[0].dtype.kind in "SUT" else found[0].dtype
+    return Output(number, name, axes[0], shapes[0], dtype)

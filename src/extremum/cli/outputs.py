@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from extremum.cli.file_name import file_names
 from extremum.cli.new_files import require_free, settle, write_new
 from extremum.errors import ArgumentError
+from extremum.memory import require_memory
 
 __all__ = ["output_paths", "write_outputs"]
 
@@ -37,14 +38,31 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
     return paths
 
 
-def write_outputs(outputs: Mapping[str, NDArray[np.generic]], folder: Path) -> dict[str, Path]:
+def write_outputs(outputs: Mapping[str, object], folder: Path) -> dict[str, Path]:
     """Write every output, or none."""
-    for name, array in outputs.items():
-        if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
-            raise ArgumentError(f"output {name!r} is no array of numbers and has no .npy form")
+    arrays = {name: _storable(name, value) for name, value in outputs.items()}
     paths = output_paths(outputs, folder)
-    write_new(folder, {paths[name].name: partial(_save, array) for name, array in outputs.items()})
+    write_new(folder, {paths[name].name: partial(_save, array) for name, array in arrays.items()})
     return paths
+
+
+def _storable(name: str, value: object) -> NDArray[np.generic]:
+    """Return an output as an array that a file can hold; text is of fixed width there."""
+    if not isinstance(value, np.ndarray | np.generic):
+        raise ArgumentError(f"output {name!r} is no tensor and has no .npy form", given=f"a {type(value).__name__}")
+    array = np.asanyarray(value)
+    if array.dtype.kind not in "OT":
+        return array
+    texts = array.ravel().tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ArgumentError(f"output {name!r} is no array of numbers or text and has no .npy form")
+    width = np.dtype(f"U{max(map(len, texts), default=0)}")
+    require_memory(array.shape, width, f"output {name!r} as text of fixed width")
+    fixed = array.astype(width)
+    # NumPy drops NULs at the end of a text.
+    if fixed.ravel().tolist() != texts:
+        raise ArgumentError(f"output {name!r} has text that ends with NUL and has no .npy form")
+    return fixed
 
 
 def _save(array: NDArray[np.generic], file: BinaryIO) -> None:

@@ -99,9 +99,11 @@ def _zarr(
     except ModuleNotFoundError as error:
         raise lacking("a .zarr file", error) from None
     chunks = _chunks(shape, dtype.itemsize)
-    array = zarr.create_array(
-        store=str(folder), shape=shape, dtype=dtype, chunks=chunks, zarr_format=3 if zarr_format == 3 else 2
-    )
+    number = 3 if zarr_format == 3 else 2
+    try:
+        array = zarr.create_array(store=str(folder), shape=shape, dtype=dtype, chunks=chunks, zarr_format=number)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"Zarr has no elements of type {dtype}", remedy="name a .npy file") from None
 
     def put(place: tuple[slice, ...], block: NDArray[Any]) -> None:
         array[place] = block

@@ -177,4 +177,9 @@ def _output(graph: HighLevelGraph, name: str, output: Output, sizes: tuple[int, 
 
 def _run(source: _Source, block: Any) -> tuple[Any, ...]:
     with share():
-        return tuple(source.prepared().run([block]))
+        # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
+        return tuple(x.astype(object) if _is_text(x) else x for x in source.prepared().run([block]))
+
+
+def _is_text(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "SUT"

@@ -48,6 +48,11 @@ class Modelled:
             raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
         (self._output,) = found
         self.dtype = self._output.dtype
+        if self.dtype.hasobject:
+            raise ArgumentError(
+                f"output {self._output.name!r} is text, and a file of pieces has to know before how long it is",
+                remedy="write an output of numbers with --output-name, or the text with extremum run",
+            )
         self.shape = tuple(
             count if each == self._output.batch else length for each, length in enumerate(self._output.shape)
         )
