@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extremum.cli import failure, interrupt, streams
+from extremum.cli import failure, streams
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
 
@@ -27,9 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not sys.warnoptions:
         # A warning of a library is no answer of the command.
         warnings.simplefilter("ignore")
-    with interrupt.watch():
-        status = _status(words)
-    sys.exit(status)
+    sys.exit(_status(words))
 
 
 def _status(words: list[str]) -> int:
@@ -37,8 +35,7 @@ def _status(words: list[str]) -> int:
         status = _run(words)
         streams.flush()
     except KeyboardInterrupt:
-        interrupt.say_once()
-        return interrupt.STATUS
+        return 130
     except BrokenPipeError:
         # Whoever reads has seen enough.
         streams.discard(sys.stdout)
