@@ -8,10 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import extremum
+import twins
 from agreement import assert_identical, assert_same_bits, kernels, native
 from cases import reductions
-from extremum.operations import Extremum, Order
-from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, shapes
+from extremum import _native
+from extremum.operations import Extremum, Order, Tie
+from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, rows_and_choices, shapes
 from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
 from strategies import INDEX_TYPES
 
@@ -32,6 +35,46 @@ def test_every_instruction_set_gives_the_oracles_extremum(arrays):
         expected = oracle(Extremum(order), *arrays)
         assert_same_bits(native(Extremum(order), *arrays), expected, f"{order} of {arrays}")
     assert all(each.untouched for each in memory)
+
+
+@given(rows_and_choices(), st.sampled_from(Tie))
+def test_every_instruction_set_leaves_out_the_same(case, tie):
+    """A policy, a mask, gaps between elements and the number of rows decide together which kernel answers."""
+    x, axis, policy, where = case
+    last, options = tie is Tie.LAST, {"nan_policy": policy, "where": where}
+    memory = Laid(x)
+    one = x.dtype.type(1)
+    for order, name in ((Order.MIN, "min"), (Order.MAX, "max")):
+        values, places = (
+            np.squeeze(each, axis) for each in twins.find(x, order, (axis,), tie, omit=policy == "omit", where=where)
+        )
+        values = np.where(places == -1, one, values).astype(x.dtype)
+        for instruction_set in _native.instruction_sets():
+            with kernels(instruction_set, small_limit=0):
+                found = getattr(extremum, name)(
+                    x, axis, default=one, return_index=True, select_last_index=last, **options
+                )
+                alone = getattr(extremum, name)(x, axis, default=one, select_last_index=last, **options)
+                both = extremum.minmax(x, axis, default=one, return_index=True, select_last_index=last, **options)
+                both_alone = extremum.minmax(x, axis, default=one, select_last_index=last, **options)
+                index = getattr(extremum, f"arg{name}")(x, axis, default=-1, select_last_index=last, **options)
+            context = f"{name} with {instruction_set} of {x!r}, strides {x.strides}, axis {axis}, {options}"
+            for each in (found.values, alone, getattr(both, name), getattr(both_alone, name)):
+                assert_same_bits(each, values, context)
+            for each in (found.indices, getattr(both, f"arg{name}"), index):
+                assert_same_bits(each, places, context)
+    assert memory.untouched
+
+
+@given(rows_and_choices())
+def test_every_instruction_set_marks_the_same(case):
+    x, axis, policy, where = case
+    _, places = twins.find(x, Order.MAX, (axis,), Tie.FIRST, omit=policy == "omit", where=where)
+    along = np.arange(x.shape[axis]).reshape([-1 if each == axis else 1 for each in range(x.ndim)])
+    for instruction_set in _native.instruction_sets():
+        with kernels(instruction_set, small_limit=0):
+            marked = extremum.hardmax(x, axis, nan_policy=policy, where=where)
+        assert_same_bits(marked, (along == places).astype(x.dtype), f"{instruction_set}: {x!r}, {policy}, {where!r}")
 
 
 @given(arrays_and_axes(), st.sampled_from([2, 3, 7]), st.integers(0, 2**32 - 1))

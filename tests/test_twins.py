@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import twins
-from agreement import assert_agreement
+from agreement import assert_agreement, assert_same_bits
 from cases import arg_reductions, column_cases, edge_cases, itself, narrow_row_cases, random_cases
-from extremum.operations import ArgReduce, Extremum, OneHot, Order
-from strategies import ELEMENT_TYPES, ties
+from extremum import reference
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from strategies import ELEMENT_TYPES, sample, ties
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
@@ -26,3 +27,19 @@ def test_twin_equals_reference_beyond_the_buffers_of_numpy():
     rows = ties(np.random.default_rng(0), np.dtype("float32"), (9000, 2))
     cases = [*arg_reductions((1,)), OneHot((1,)), OneHot((0,)), OneHot((0, 1)), *map(Extremum, Order)]
     assert_agreement([(operation, [rows]) for operation in cases], run=twins.run)
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_twin_finds_among_what_takes_part(dtype):
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        x = sample(rng, dtype, tuple(rng.integers(1, 6, 3)))
+        where = None if rng.random() < 0.3 else rng.random(x.shape) < rng.choice([0.2, 0.7])
+        axes = tuple(rng.permutation(3)[: rng.integers(0, 4)].tolist())
+        for order in Order:
+            for tie in Tie:
+                for omit in (False, True):
+                    values, places = twins.find(x, order, axes, tie, omit=omit, where=where)
+                    expected, at = reference.find(x, order, axes, tie, omit=omit, where=where)
+                    assert_same_bits(places, at, f"{order} {tie} of {x!r} over {axes}, {omit}, {where!r}")
+                    assert_same_bits(values, expected, f"{order} {tie} of {x!r} over {axes}, {omit}, {where!r}")

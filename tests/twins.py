@@ -31,6 +31,26 @@ def arg_reduce(x, order, axes, keepdims, tie, index):
     return np.expand_dims(found.astype(index), tuple(axes) if keepdims else ())
 
 
+def find(x, order, axes, tie, *, omit=False, where=None):
+    """Values and indices among the elements that take part, as `extremum.reference.find` does."""
+    native = x.astype(x.dtype.newbyteorder("="))
+    there = np.ones(x.shape, bool) if where is None else np.broadcast_to(where, x.shape)
+    if omit and native.dtype in FLOATS:
+        there = there & ~is_nan(native)
+    rows, there = _rows(native, axes), _rows(there, axes)
+    if not rows.shape[-1]:
+        values, indices = np.zeros(rows.shape[:-1], native.dtype), np.full(rows.shape[:-1], -1)
+    else:
+        # The best of those that take part, and among its equals the first or last that takes part.
+        beaten = np.where(there, rows, np.asarray(reference.identity_of(native.dtype, order), native.dtype))
+        best = reduce(beaten, order, (beaten.ndim - 1,), True, tie, False)
+        equal = there & ((_comparable(rows) == _comparable(best)) | (is_nan(rows) & is_nan(best)))
+        indices = equal.argmax(-1) if tie is Tie.FIRST else rows.shape[-1] - 1 - equal[..., ::-1].argmax(-1)
+        values = np.take_along_axis(rows, indices[..., None], -1)[..., 0]
+        values, indices = np.where(there.any(-1), values, np.zeros_like(values)), np.where(there.any(-1), indices, -1)
+    return np.expand_dims(values, tuple(axes)), np.expand_dims(indices, tuple(axes))
+
+
 def _rows(x, axes):
     """The kept axes, and the reduced ones flattened to a last one."""
     kept = [axis for axis in range(x.ndim) if axis not in axes]

@@ -1,5 +1,5 @@
-//! Rows of elements with gaps between them: read whole, what lies in the gaps left out as a mask leaves it out. To gather
-//! the elements takes up to several times as long.
+//! Rows of bytes with gaps between them: read whole, what lies in the gaps left out as a mask leaves it out. To gather
+//! the elements takes several times as long.
 
 use crate::kernels::batches::dispatch::pay;
 use crate::kernels::gaps::gaps;

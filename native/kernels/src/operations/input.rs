@@ -16,7 +16,8 @@ pub struct Input {
     pub largest: bool,
     /// Whether the last of equals wins, or the first.
     pub last: bool,
-    /// Whether NaN loses to all numbers, in place of being the extremum.
+    /// Whether NaN loses to all numbers, in place of being the extremum. No kernel does that under a mask: a block with both is
+    /// packed, and NaN is replaced in the copy.
     pub numbers: bool,
 }
 
@@ -43,6 +44,8 @@ macro_rules! with_input {
 macro_rules! with_sources {
     ($inputs:expr, $lines:expr, $S:ident, $X:ident, $dispatch:ident => $body:expr) => {
         match $inputs {
+            [input, ..] if input.numbers && !$lines.mask.is_null() => unreachable!("NaN passed over under a mask"),
+            [_, _] if !$lines.mask.is_null() => unreachable!("both ends of the order under a mask"),
             [input] if !$lines.mask.is_null() => {
                 $crate::element::with_element_and_order!(input.element, input.largest, E, $X => {
                     #[allow(unused_imports)]

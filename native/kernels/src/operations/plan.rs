@@ -143,8 +143,7 @@ impl<'a> Plan<'a> {
             !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
         };
         let gaps = gaps(size, &reduced).filter(|&step| {
-            let batches = pay(size, kept.len, (reduced.len - 1) * step + 1, false);
-            let pays = if size == 1 { !short || batches } else { batches && !demand.both && reduced.len >= 16 };
+            let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
             pays && !demand.omits && !demand.swapped && demand.wide
         });
         let form = match interleaved {
@@ -219,7 +218,8 @@ impl<'a> Plan<'a> {
         if tasks > 1 {
             plan.split(tasks);
         }
-        if whole && plan.blocks() > 1 {
+        // Columns alone keep narrow indices, which blocks that are combined need.
+        if whole && form == (Form::Columns { packed: false }) && plan.blocks() > 1 {
             plan.chunk = plan.chunk.min(rows_of_a_block(size, demand.omits));
         }
         plan
@@ -264,11 +264,11 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
     (follows && reduced.len >= 4 * rows).then_some(rows)
 }
 
-/// From one element of a reduced axis to the next, where the gaps between them are worth reading: 64-bit ones are gathered.
+/// From one byte of a reduced axis to the next, where the gaps between them are worth reading. Wider elements are packed:
+/// among them is NaN, which a kernel does not pass over under a mask.
 fn gaps(size: usize, reduced: &ReductionAxis) -> Option<usize> {
-    let stride = reduced.strides.input;
-    let step = fit(usize::try_from(stride).ok()?, size);
-    (size < 8 && (2..=WIDEST).contains(&step) && stride == (step * size) as isize).then_some(step)
+    let step = usize::try_from(reduced.strides.input).ok()?;
+    (size == 1 && (2..=WIDEST).contains(&step)).then_some(step)
 }
 
 // A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.

@@ -15,13 +15,15 @@ const TWICE: usize = 1 << 14;
 const WITHOUT: usize = 16 * ROWS;
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
-    /// Reads rows in batches: values alone of both ends at once, else some rows for one end, then for the other.
+    /// Reads rows in batches: values alone of both ends at once where all elements take part, else some rows for one end, then
+    /// for the other.
     ///
     /// # Safety
     /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
     pub unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
         let (inputs, against, to) = ends;
-        if inputs.len() == 1 || to.iter().all(|to| to.keys.is_null() && to.index.is_null()) {
+        let values_alone = to.iter().all(|to| to.keys.is_null() && to.index.is_null());
+        if inputs.len() == 1 || values_alone && lines.mask.is_null() && !inputs[0].numbers {
             // SAFETY: the caller's.
             return unsafe { self.row_batches_of(ends, lines, rows, len) };
         }

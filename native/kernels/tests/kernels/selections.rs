@@ -1,7 +1,7 @@
-//! Values and places at one or both ends, under masks, of rows and columns whose lengths lie around those of vectors, in
-//! memory that ends (or begins) where nobody may read.
+//! Values and places at one or both ends, under masks, of rows and columns whose lengths lie around those of vectors, at times
+//! with gaps between their elements, in memory that ends (or begins) where nobody may read.
 
-use crate::fenced::Fenced;
+use crate::fenced::{Fenced, MOST};
 use crate::loops::{ELEMENTS, Random, naive, settings, ways};
 use crate::values::{self, Value, value};
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
@@ -16,6 +16,8 @@ struct Draw {
     element: ElementType,
     rows: usize,
     len: usize,
+    /// From one element to the next, in elements.
+    step: usize,
     down: bool,
     last: bool,
     omit: Omit,
@@ -36,7 +38,8 @@ impl Draw {
         let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
         let omit = if floats.contains(&element) { random.pick(&[Omit::Nothing, Omit::Nan]) } else { Omit::Nothing };
         let (down, last) = (random.below(2) == 0, random.below(2) == 0);
-        Self { element, rows, len, down, last, omit, mask: (random.below(3) > 0).then_some(mask) }
+        let step = random.pick(&[1, 1, 1, 2, 3, 4, 5]).min(MOST / (rows * len * element.size()));
+        Self { element, rows, len, step, down, last, omit, mask: (random.below(3) > 0).then_some(mask) }
     }
 
     /// The elements of each slice, as numbers in the table.
@@ -51,7 +54,7 @@ impl Draw {
     /// The place of each slice's extremum, and its number in the table.
     fn best(&self, contents: &[u8], largest: bool) -> Vec<Option<(usize, usize)>> {
         let size = self.element.size();
-        let read = |number: usize| value(self.element, &contents[number * size..][..size]);
+        let read = |number: usize| value(self.element, &contents[number * self.step * size..][..size]);
         let nan = |value: Value| matches!(value, Value::Float(float) if float.is_nan());
         let takes_part = |number: usize| {
             self.mask.as_ref().is_none_or(|mask| mask[number] != 0) && !(self.omit == Omit::Nan && nan(read(number)))
@@ -75,7 +78,7 @@ fn selections_agree_with_a_loop_and_touch_nothing_else() {
         for element in ELEMENTS {
             let draw = Draw::new(&mut random, element);
             let size = element.size();
-            let mut contents = values::bytes(&mut random, draw.rows * draw.len * size, size);
+            let mut contents = values::bytes(&mut random, ((draw.rows * draw.len - 1) * draw.step + 1) * size, size);
             if element == ElementType::Bool && random.below(3) > 0 {
                 // As NumPy writes them.
                 contents.iter_mut().for_each(|byte| *byte = (*byte != 0).into());
@@ -106,7 +109,7 @@ fn check(
     (values, indices): (bool, bool),
     random: &mut Random,
 ) {
-    let &Draw { element, rows, len, down, last, omit, .. } = draw;
+    let &Draw { element, rows, len, step, down, last, omit, .. } = draw;
     let size = element.size();
     let expected: Vec<_> = ends.iter().map(|&largest| draw.best(contents, largest)).collect();
     let results = expected[0].len();
@@ -134,12 +137,15 @@ fn check(
             .collect();
         let selection = Selection { data, element, swapped: false, last, mask, omit };
         let dimensions = [
-            Dimension { len, stride: size as isize, mask: 1, reduced: !down },
-            Dimension { len: rows, stride: (len * size) as isize, mask: len as isize, reduced: down },
+            Dimension { len, stride: (step * size) as isize, mask: 1, reduced: !down },
+            Dimension { len: rows, stride: (len * step * size) as isize, mask: len as isize, reduced: down },
         ];
         // SAFETY: the dimensions describe the table and its mask, and there is room for the results.
         let lacking = unsafe { select(selection, dimensions.into_iter(), &targets) };
-        let at = format!("{way:?} {element:?} {rows}x{len} down {down} last {last} {omit:?} mask {}", !mask.is_null());
+        let at = format!(
+            "{way:?} {element:?} {rows}x{len} step {step} down {down} last {last} {omit:?} mask {}",
+            !mask.is_null()
+        );
         assert_eq!(lacking, expected[0].iter().filter(|best| best.is_none()).count(), "{at}");
         for ((bytes, places), expected) in found.iter().zip(&expected) {
             for (number, best) in expected.iter().enumerate() {
@@ -150,7 +156,7 @@ fn check(
                     assert_eq!(&places[shift + number * index.size()..][..index.size()], place, "{at}, {number}");
                 }
                 if let Some((_, from)) = best.filter(|_| values) {
-                    let element = &contents[from * size..][..size];
+                    let element = &contents[from * step * size..][..size];
                     assert_eq!(&bytes[shift + number * size..][..size], element, "{at}, {number}");
                 }
             }
