@@ -1,8 +1,8 @@
 """Findings about a model: promises that its nodes break, and targets that refuse or answer them differently.
 
-Decides the order of the walk and what is added to a finding; what is looked for is in :mod:`extremum.check.rules`, one
-rule per file. Only nodes of this package's operators are looked at, in the graph, its subgraphs and the model-local
-functions; others may be there, and weights are not read.
+Decides the order of the walk and what is added to a finding. The rules are in :mod:`extremum.check.promises` and
+:mod:`extremum.check.targets`. They look at nodes of this package's operators alone, in the graph, its subgraphs and
+the model-local functions; others may be there, and weights are not read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ except ModuleNotFoundError as error:
 from extremum import runtimes
 from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Finding, Report, Severity
+from extremum.check.promises import PROMISES
 from extremum.check.rule import Rule, Targets
-from extremum.check.rules import RULES, find, matching
+from extremum.check.targets import TARGETS
 from extremum.directml.enumerations import feature_level_of
 from extremum.errors import ArgumentError
 from extremum.graph.load import load
@@ -32,7 +33,22 @@ from extremum.runtimes import Runtime
 from extremum.runtimes.watched import Watched
 from extremum.spec import OPERATORS
 
-__all__ = ["RULES", "AskedRuntime", "Finding", "Report", "Rule", "Runtime", "Severity", "Targets", "check", "find"]
+__all__ = [
+    "RULES",
+    "AskedRuntime",
+    "Finding",
+    "Report",
+    "Rule",
+    "Runtime",
+    "Severity",
+    "Targets",
+    "check",
+    "find",
+    "matching",
+]
+
+RULES: tuple[Rule, ...] = (*PROMISES, *TARGETS)
+"""All rules in the order of their codes."""
 
 
 def check(
@@ -132,3 +148,68 @@ def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:
         )
         for error in rule.look(site, site.schema, targets)
     ]
+
+
+def find(code: str) -> Rule:
+    """Return the rule of a code.
+
+    Parameters
+    ----------
+    code : str
+        Such as ``EX001``, in either case.
+
+    Returns
+    -------
+    Rule
+        With its explanation.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+
+    Examples
+    --------
+    >>> from extremum.check import find
+    >>> find("EX009").title
+    'nothing to choose from'
+    """
+    for rule in RULES:
+        if rule.code == code.upper():
+            return rule
+    raise _unknown(code)
+
+
+def matching(prefix: str) -> tuple[Rule, ...]:
+    """Return the rules whose code starts with a prefix, in either case.
+
+    Parameters
+    ----------
+    prefix : str
+        Such as ``EX1``.
+
+    Returns
+    -------
+    tuple of Rule
+        At least one.
+
+    Raises
+    ------
+    ArgumentError
+        If no code starts with it.
+
+    Examples
+    --------
+    >>> from extremum.check import matching
+    >>> [rule.code for rule in matching("EX00")][:2]
+    ['EX001', 'EX002']
+    """
+    found = tuple(rule for rule in RULES if prefix and rule.code.startswith(prefix.upper()))
+    if not found:
+        raise _unknown(prefix)
+    return found
+
+
+def _unknown(code: str) -> ArgumentError:
+    codes = ", ".join(rule.code for rule in RULES)
+    return ArgumentError(f"there is no rule {code!r}", remedy=f"the codes are {codes}")

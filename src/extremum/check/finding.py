@@ -1,6 +1,7 @@
 """What a check finds: one thing at one node, and all of it together.
 
-Decides how a finding reads and which ones count. What is looked for is in :mod:`extremum.check.rules`.
+Decides how a finding reads and which ones count. What is looked for is in :mod:`extremum.check.promises` and
+:mod:`extremum.check.targets`.
 """
 
 from __future__ import annotations

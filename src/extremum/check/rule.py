@@ -1,6 +1,6 @@
 """What a rule is: a code, its explanation, and the question it puts to a node.
 
-Decides nothing about any node; the rules are in :mod:`extremum.check.rules`, one per file.
+Decides nothing about any node; the rules are in :mod:`extremum.check.promises` and :mod:`extremum.check.targets`.
 """
 
 from __future__ import annotations

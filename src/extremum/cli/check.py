@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from extremum.check import AskedRuntime, Report
+from extremum.check import AskedRuntime, Report, matching
 from extremum.check import check as look
-from extremum.check.rules import matching
 from extremum.cli import failure, findings, sarif, settings
 from extremum.cli.failure import Failure
 from extremum.cli.streams import write
