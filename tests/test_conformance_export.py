@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 import unittest
 import warnings
 
@@ -116,6 +117,10 @@ def test_nothing_is_left_of_an_export_that_fails(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         export(tmp_path / "suite", FEW, progress=fail)
+    # A process removes it, for which nobody waits.
+    deadline = time.monotonic() + 30
+    while list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extremum.cli import failure, streams
+from extremum.cli import failure, interrupt, streams
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
 
@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not sys.warnoptions:
         # A warning of a library is no answer of the command.
         warnings.simplefilter("ignore")
-    sys.exit(_status(words))
+    with interrupt.watch():
+        status = _status(words)
+    sys.exit(status)
 
 
 def _status(words: list[str]) -> int:
@@ -35,7 +37,8 @@ def _status(words: list[str]) -> int:
         status = _run(words)
         streams.flush()
     except KeyboardInterrupt:
-        return 130
+        interrupt.say_once()
+        return interrupt.STATUS
     except BrokenPipeError:
         # Whoever reads has seen enough.
         streams.discard(sys.stdout)

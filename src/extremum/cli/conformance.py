@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import click
@@ -145,12 +146,26 @@ def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
 
 def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
     total = _count(selection, seed)
+    stop = Event()
+
+    def asked(name: str, advance: Callable[[Case], None]) -> Answers:
+        def progress(case: Case) -> None:
+            if stop.is_set():
+                raise CancelledError
+            advance(case)
+
+        return run(name, cases(selection, seed), limit=limit, progress=progress)
+
     with _progress(names, total) as advance, ThreadPoolExecutor(jobs) as pool:
         # Threads only wait here; each runtime works in a process.
-        futures = [
-            pool.submit(run, name, cases(selection, seed), limit=limit, progress=advance[name]) for name in names
-        ]
-        return [future.result() for future in futures]
+        futures = [pool.submit(asked, name, advance[name]) for name in names]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            # The other runtimes are not asked their thousands of other cases first.
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _count(selection: Selection, seed: int) -> int:
@@ -163,7 +178,12 @@ def _count(selection: Selection, seed: int) -> int:
 @contextmanager
 def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[Case], None]]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        # Nobody looks, and rich would write empty lines.
+        yield {name: lambda _: None for name in names}
+        return
+    with Progress(*columns, console=console, transient=True) as progress:
         tasks = {name: progress.add_task(name, total=total) for name in names}
         yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
 

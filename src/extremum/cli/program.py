@@ -7,6 +7,7 @@ line here.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -41,6 +42,13 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(f"extremum.cli.{cmd_name}"), cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an interruption leaves as what click does not write an empty line about."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands for the help without importing them."""

@@ -6,10 +6,14 @@ that is pointed at ``result`` needs to know nothing else. ``manifest.json`` says
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +97,7 @@ def export(
         raise ArgumentError(f"{str(target)!r} is not an empty folder", remedy="name a folder that does not exist yet")
     target.parent.mkdir(parents=True, exist_ok=True)
     # Beside the target, so that the finished folder only has to change its name.
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+    with _scratch(target) as scratch:
         draft = Path(scratch, "suite")
         entries = []
         size = 0
@@ -113,6 +117,27 @@ def export(
         draft.rename(target)
     refusals = sum(entry["expected"] == "refusal" for entry in entries)
     return Exported(target, len(entries) - refusals, refusals, size)
+
+
+@contextlib.contextmanager
+def _scratch(target: Path) -> Iterator[str]:
+    """Give a folder beside the target, which is removed after the block."""
+    scratch = tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent)
+    try:
+        yield scratch
+    except KeyboardInterrupt:
+        # Thousands of files take seconds to remove, and whoever presses Ctrl-C does not wait for that.
+        remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+        command = [sys.executable, "-I", "-S", "-c", remover, scratch]
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null)
+        # Nobody waits for it, and that is no reason to warn.
+        process.returncode = 0
+        raise
+    except BaseException:
+        shutil.rmtree(scratch)
+        raise
+    shutil.rmtree(scratch)
 
 
 def _write(case: Case, draft: Path) -> tuple[dict[str, Any], int]:

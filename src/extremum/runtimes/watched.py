@@ -9,6 +9,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
@@ -111,7 +112,8 @@ class Watched:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(self.name, theirs), daemon=True)
-        self._process.start()
+        with _without_interrupts():
+            self._process.start()
         theirs.close()
         try:
             ready = self._pipe.poll(_TO_START)
@@ -137,6 +139,19 @@ class Watched:
             process.kill()
             process.join()
         return ended(process.exitcode or 0)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Block Ctrl-C for the processes started in this block: it reaches all, and their parent ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ended(code: int) -> str:

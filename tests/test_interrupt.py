@@ -1,0 +1,116 @@
+"""Ctrl-C ends every command that works long: soon, with one line, and with status 130."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import onnx
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this platform has no signals for one process")
+
+# The command ends within 1 s; a machine that is busy with other tests takes longer.
+GENEROUS = 10.0
+
+
+def started(program, *words):
+    """Start a command in a process group of its own, as a terminal does, and wait until it works."""
+    # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
+    head = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    return subprocess.Popen(
+        [sys.executable, "-c", head + textwrap.dedent(program), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def interrupted(child, times=1):
+    """Press Ctrl-C as often, and return how long the command still took, its status and its stderr."""
+    assert child.stdout.readline() == "works\n", child.communicate()
+    start = time.monotonic()
+    for _ in range(times):
+        os.killpg(child.pid, signal.SIGINT)
+        time.sleep(0.05)
+    try:
+        _, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    return time.monotonic() - start, child.returncode, err
+
+
+# Says that it works as soon as the function that does the long work is called, and goes on.
+COMMAND = """
+import os, sys
+from importlib import import_module
+from extremum.cli import main
+module, name = sys.argv[1].split(":")
+owner = import_module(module)
+function = getattr(owner, name)
+def say(*given, **named):
+    os.write(1, b"works\\n")  # at once, for two threads may come here
+    setattr(owner, name, function)
+    {then}
+    return function(*given, **named)
+setattr(owner, name, say)
+main(sys.argv[2:])
+"""
+
+
+@pytest.fixture
+def commands(tmp_path):
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (uint16[9] x) => (int64[1] y) { y = ArgMax(x) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "head.onnx")
+    np.save(tmp_path / "x.npy", np.zeros((100, 100), np.float32))
+    model, x = str(tmp_path / "head.onnx"), str(tmp_path / "x.npy")
+    return {
+        "run": ("extremum.backend:prepare", "run", model, "--random"),
+        "apply": ("extremum.cli.apply:write_pieces", "apply", "argmax", x, "-o", str(tmp_path / "y.npy")),
+        "check": ("extremum.cli.check:look", "check", model, "--for", "onnx.reference"),
+        "fix": ("extremum.cli.fix:rewrite", "fix", model, "-o", str(tmp_path / "fixed.onnx")),
+        "lower": ("extremum.directml:lower", "lower", model),
+        "run of the suite": ("extremum.cli.conformance:run", "conformance", "run", "extremum", "onnx.reference"),
+        "export": ("extremum.conformance.export:_write", "conformance", "export", str(tmp_path / "suite")),
+        "card": ("extremum.cli.conformance:recorded", "conformance", "card", "--json", str(tmp_path / "run.json")),
+    }
+
+
+COMMANDS = ("run", "apply", "check", "fix", "lower", "run of the suite", "export", "card")
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_ends_soon(commands, tmp_path, name, times):
+    (tmp_path / "run.json").write_text("{}")
+    # The main thread sleeps first where the work is over in a moment.
+    then = "pass" if name in ("run of the suite", "export") else "__import__('time').sleep(60)"
+    took, status, err = interrupted(started(COMMAND.format(then=then), *commands[name]), times)
+    # A signal that comes when the interpreter has ended all else ends the process itself; a shell shows 130 for both.
+    assert status in ((130,) if times == 1 else (130, -signal.SIGINT))
+    assert err == "extremum: interrupted\n"
+    assert took < GENEROUS
+    assert not {path.name for path in tmp_path.iterdir()} & {"y.npy", "fixed.onnx", "suite"}
+
+
+@pytest.mark.parametrize("where", ["main", "other"])
+def test_a_library_that_does_not_come_back(commands, where):
+    """A library holds the main thread, or one for which the interpreter waits at its end."""
+    call = "getattr(__import__('ctypes').CDLL(None), 'poll')(None, 0, 60000)"
+    # poll comes back when its thread gets a signal, so another thread gets it.
+    if where == "main":
+        block = "__import__('signal').pthread_sigmask(0, [__import__('signal').SIGINT])"
+        then = f"{block}; {call}"
+    else:
+        then = (
+            "from concurrent.futures import ThreadPoolExecutor; "
+            f"ThreadPoolExecutor(1).submit(lambda: {call}); __import__('time').sleep(60)"
+        )
+    took, status, err = interrupted(started(COMMAND.format(then=then), *commands["run"]))
+    assert (status, err) == (130, "extremum: interrupted\n")
+    assert took < GENEROUS
