@@ -2,6 +2,7 @@
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -199,3 +200,105 @@ def test_what_is_refused():
     assert refusal(ArgumentError, exx.idxmax, x) == "idxmax: the array has 3 dimensions"
     assert refusal(ArgumentError, exx.idxmin, xr.Dataset({"a": x})) == "idxmin: of a Dataset it takes one dimension"
     assert "no one dict" in refusal(ArgumentError, exx.argmax, xr.Dataset({"a": x}), "y", as_dict=True)
+
+
+COORDINATES = {
+    "objects": np.array(["a", "b", "c"], object),
+    "text": np.array(["a", "b", "c"]),
+    "StringDType": np.array(["a", "b", "c"], np.dtypes.StringDType()),
+    "cftime": xr.date_range("2000-01-01", periods=3, calendar="noleap", use_cftime=True),
+    "interval": pd.IntervalIndex.from_breaks([0, 1, 2, 3]),
+    "period": pd.period_range("2000-01", periods=3, freq="M"),
+    "categories": pd.CategoricalIndex(["a", "b", "c"]),
+    "Int64": pd.Index([1, 2, 3], dtype="Int64"),
+    "boolean": pd.Index([True, False, True], dtype="boolean"),
+    "zoned": pd.date_range("2000", periods=3, tz="Europe/Berlin"),
+    "time": pd.date_range("2000", periods=3),
+    "duration": pd.timedelta_range("1D", periods=3),
+    "integers": np.array([1, 2, 3], np.int16),
+    "MultiIndex": pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["p", "q"]),
+}
+
+
+def labelled(labels, data, dask):
+    coords = {"y": [0, 1]} if data.ndim == 2 else {}
+    if isinstance(labels, pd.MultiIndex):
+        coords = xr.Coordinates.from_pandas_multiindex(labels, "x").assign(coords)
+    else:
+        coords["x"] = labels
+    x = xr.DataArray(data, dims=("y", "x")[-data.ndim :], coords=coords)
+    return x.chunk({"x": 2}) if dask else x
+
+
+@pytest.mark.parametrize("labels", COORDINATES.values(), ids=COORDINATES)
+def test_labels_of_every_type_of_coordinate(labels, dask):
+    whole = np.array([[1.0, 9.0, 3.0], [np.nan, np.nan, np.nan]])
+    for data, wanted in ((whole[0], 1), (whole, None)):
+        x = labelled(labels, data, dask)
+        names = list(x.x.to_index())
+        if wanted is not None:
+            one, low = exx.idxmax(x).compute(), exx.idxmin(x).compute()
+            assert one.shape == low.shape == ()
+            assert "x" not in one.coords
+            assert one.values[()] == (np.asarray(names[1:2], one.dtype)[0] if one.dtype.kind in "mM" else names[1])
+            assert low.item() == exx.idxmax(-x).compute().item()
+            assert exx.idxmax(x).dtype == one.dtype
+        found = exx.idxmax(x, "x", nan_policy="omit", fill_value=np.nan)
+        assert found.dtype == found.compute().dtype
+        for each, row in zip(np.atleast_1d(found.values), np.atleast_2d(data), strict=True):
+            if np.isnan(row).all():
+                assert each != each
+                assert not isinstance(each, str)
+            elif isinstance(each, np.generic):
+                assert each == np.asarray(names[1:2], each.dtype)[0]
+            else:
+                assert each == names[1]
+
+
+@pytest.mark.parametrize("kind", ["objects", "text", "cftime", "integers", "zoned", "MultiIndex"])
+def test_labels_are_those_that_xarray_finds(kind, dask):
+    x = labelled(COORDINATES[kind], np.array([1.0, 9.0, 3.0]), dask)
+    assert exx.idxmax(x).compute().item() == x.compute().idxmax().item()
+    assert exx.idxmin(x).compute().item() == x.compute().idxmin().item()
+
+
+def test_labels_of_times_keep_their_zone(dask):
+    zone = COORDINATES["zoned"]
+    found = exx.idxmax(labelled(zone, np.array([1.0, 9.0, 3.0]), dask)).values[()]
+    assert found == zone[1]
+    assert found.tz == zone.tz
+
+
+def test_labels_of_bins_are_intervals():
+    x = xr.DataArray([1.0, 9.0, 3.0, 4.0], dims="x", coords={"x": [1, 2, 3, 4]})
+    assert exx.idxmax(x.groupby_bins("x", [0, 2, 4]).mean()).item() == pd.Interval(0, 2)
+
+
+def test_missing_labels_of_time_are_missing_times_and_those_of_text_are_no_text(dask):
+    gone = np.full((1, 3), np.nan)
+    for kind in ("time", "duration"):
+        for fill in (np.nan, pd.NaT):
+            found = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=fill).compute()
+            assert found.dtype == COORDINATES[kind].dtype
+            assert np.isnat(found.values)
+    for kind in ("text", "StringDType", "objects"):
+        found = exx.idxmax(labelled(COORDINATES[kind], gone[0], dask), nan_policy="omit", fill_value=np.nan).compute()
+        assert found.dtype == object
+        assert isinstance(found.item(), float)
+    x = labelled(COORDINATES["time"], gone[0], dask)
+    text = refusal(ArgumentError, exx.idxmax, x, nan_policy="omit", fill_value=1.5)
+    assert text == "idxmax: fill_value=1.5 is no label of datetime64[us]"
+
+
+def test_a_slice_without_a_label_names_the_keyword_and_the_variable(dask):
+    gone = np.array([[1.0, 2.0, 3.0], [np.nan, np.nan, np.nan]])
+    x = labelled(COORDINATES["time"], gone, dask)
+    with pytest.raises(ArgumentError) as error:
+        exx.idxmax(x, "x", nan_policy="omit").compute()
+    assert error.value.reason.startswith("idxmax: the slice at (1,) of the result has no element to choose from")
+    assert error.value.remedy == "pass fill_value for such slices"
+    if not dask:
+        for function in (exx.idxmax, exx.argmax, exx.max, exx.minmax):
+            with pytest.raises(ArgumentError) as error:
+                function(xr.Dataset({"a": x}), "x", nan_policy="omit")
+            assert error.value.where == "variable 'a'"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from extremum.errors import ArgumentError, ArgumentTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError
 
 __all__ = ["Dims", "each_variable", "mask", "named", "reduced", "require_labelled"]
 
@@ -54,7 +54,10 @@ def each_variable(
     found: dict[Hashable, tuple[Any, ...]] = {}
     for name, variable in x.data_vars.items():
         if own := [each for each in wanted if each in variable.dims]:
-            found[name] = call(variable, own)
+            try:
+                found[name] = call(variable, own)
+            except ExtremumError as error:
+                raise error.with_context(where=f"variable {name!r}") from None
     results = max((len(each) for each in found.values()), default=1)
     return tuple(
         xr.Dataset({name: found[name][at] if name in found else x[name] for name in x.data_vars}, attrs=x.attrs)

@@ -27,7 +27,8 @@ _LABELS = """Coordinate label of the {superlative} element along a dimension.
     dim : hashable or sequence of hashable, optional
         The dimension, which has a coordinate; needs no name where the array has one dimension only.
     fill_value : scalar, optional
-        What stands where no element takes part. Without it such a slice is an error.
+        What stands where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
+        labels are times or durations. Where the labels are text, NaN stays a float and the result has dtype object.
 
     Returns
     -------
@@ -77,9 +78,9 @@ def _labels(name: str, superlative: str, example: str) -> Callable[..., Any]:
         for each in dims:
             if each not in x.coords:
                 raise ArgumentError(f"{name}: dimension {each!r} has no coordinate", remedy="use argmax or argmin")
-        found = index_of(x, dims, as_dict=True, default=None if fill_value is None else -1, **options)
+        found = index_of(x, dims, as_dict=True, default=-1, **options)
         result = {
-            each: _labelled(index, x.coords[each].values, fill_value).rename(each) for each, index in found.items()
+            each: _labelled(name, index, x.coords[each], fill_value).rename(each) for each, index in found.items()
         }
         return result[dims[0]] if dim is None or dim in dims else result
 
@@ -88,18 +89,68 @@ def _labels(name: str, superlative: str, example: str) -> Callable[..., Any]:
     return labels
 
 
-def _labelled(index: xr.DataArray, names: Any, fill_value: Any) -> xr.DataArray:
-    """Return the label at each index, and what fills the place of -1."""
-    dtype = names.dtype if fill_value is None else np.result_type(names.dtype, np.asarray(fill_value).dtype)
+def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
+    """Return the label at each index, and the fill value where the index is -1."""
+    names = _names(coord)
+    if fill_value is not None:
+        filler = _filler(function, names.dtype, fill_value)
+        # The index -1 takes the last element.
+        names = np.concatenate([names.astype(filler.dtype), filler])
 
-    def look(block: Any) -> Any:
-        found = names[block].astype(dtype)
-        return found if fill_value is None else np.where(block == -1, np.asarray(fill_value, dtype), found)
+    def look(block: Any, block_info: Any = None) -> Any:
+        places = np.atleast_1d(block)
+        if fill_value is None and (places == -1).any():
+            raise _lacking(function, coord, block, block_info)
+        # A 0-d index would give a bare element instead of an array.
+        return names[places].reshape(np.shape(block))
 
     data = index.data
-    return index.copy(
-        data=data.map_blocks(look, dtype=dtype) if hasattr(data, "map_blocks") else np.asarray(look(data))
+    if hasattr(data, "map_blocks"):
+        return index.copy(data=data.map_blocks(look, dtype=names.dtype, meta=np.empty((0,) * data.ndim, names.dtype)))
+    return index.copy(data=look(data))
+
+
+def _lacking(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
+    """Return the error about the first slice without an element."""
+    place = np.argwhere(np.asarray(block) == -1)[0].tolist()
+    if block_info:
+        place = [at + start for at, (start, _) in zip(place, block_info[0]["array-location"], strict=True)]
+    which = f"the slice at {tuple(place)} of the result" if place else "the array"
+    return ArgumentError(
+        f"{function}: {which} has no element to choose from: all are NaN or masked",
+        given=f"dimension {coord.name!r} of {coord.size}",
+        remedy="pass fill_value for such slices",
     )
+
+
+def _names(coord: xr.DataArray) -> Any:
+    """Return the labels as a NumPy array; labels of pandas' own types become objects, which keep their time zone."""
+    is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
+    if is_plain or coord.name not in coord.indexes:
+        return coord.values
+    labels = coord.to_index()
+    names = np.empty(len(labels), object)
+    for at, label in enumerate(labels):
+        names[at] = label
+    return names
+
+
+def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
+    """Return the fill value as an array of one element, in a type that holds it and the labels."""
+    if dtype.kind in "mM" and np.ndim(fill_value) == 0 and fill_value != fill_value:
+        return np.array(["NaT"], dtype)
+    given = np.asarray(fill_value)
+    if dtype.kind == "O" or given.ndim or (dtype.kind in "UST") != (given.dtype.kind in "UST"):
+        filler = np.empty(1, object)
+        filler[0] = fill_value
+        return filler
+    try:
+        return np.asarray([fill_value], np.result_type(dtype, given.dtype))
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{function}: fill_value={fill_value!r} is no label of {dtype}",
+            remedy="pass a label of the coordinate's type, or numpy.nan",
+        ) from None
 
 
 idxmax = _labels("idxmax", "largest", "array([12,  6])")
