@@ -169,6 +169,37 @@ def test_dates_big_endian_bfloat16_and_masks_of_numpy():
     hold(ex.argmax(chunked(masked, 3)), ex.argmax(masked))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "datetime64[s]"])
+def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
+    rng = np.random.default_rng(4)
+    x, taken = rng.integers(0, 5, (9, 4, 3)).astype(dtype), rng.random(9) < 0.6
+    d = chunked(x, (4, 2, 3))[chunked(taken, 4)]
+    y = x[taken]
+    for axes in (1, (1, 2), (2,), ()):
+        for keepdims in (False, True):
+            options = {"axis": axes, "keepdims": keepdims}
+            for name in ("argmax", "argmin", "max", "min"):
+                assert_identical(computed(getattr(ex, name)(d, **options)), np.asarray(getattr(ex, name)(y, **options)))
+            for found, expected in zip(ex.minmax(d, **options), ex.minmax(y, **options), strict=True):
+                assert_identical(computed(found), np.asarray(expected))
+        if axes:
+            assert_identical(computed(ex.hardmax(d, axes)), ex.hardmax(y, axes))
+    assert_identical(computed(ex.maximum(d, d[:, :1], x[0])), ex.maximum(y, y[:, :1], x[0]))
+    mask = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0]
+    for where, own in ((mask, y == x[0, 0]), (mask[..., :1], (y == x[0, 0])[..., :1]), (x[0] == x[0, 0],) * 2):
+        options = {"axis": 1, "nan_policy": "omit"}
+        found = ex.argmax(d, **options, where=where, default=-1)
+        assert_identical(computed(found), ex.argmax(y, **options, where=own, default=-1))
+        assert_identical(computed(ex.hardmax(d, (1,), where=where)), ex.hardmax(y, (1,), where=own))
+
+
+def test_the_values_of_a_lazy_table():
+    frames = pytest.importorskip("dask.dataframe")
+    table = frames.from_dict({"a": [1.0, 5, 2], "b": [3.0, 4, 9]}, npartitions=2)
+    assert_identical(computed(ex.argmax(table.values, axis=1)), np.array([1, 0, 1]))
+    assert_identical(computed(ex.max(table.values, axis=1)), np.array([3.0, 5, 9]))
+
+
 def test_arrays_without_elements():
     d = da.zeros((3, 0), chunks=(2, 1))
     hold(ex.max(d, axis=1, default=7.0, return_index=True).indices, np.array([-1, -1, -1]))

@@ -99,6 +99,14 @@ def test_a_model_with_a_batch_of_its_own():
     )
 
 
+def test_a_batch_in_chunks_of_unknown_size():
+    x, taken = chunked(), X[:, 0] > 0
+    found = ed.run(model(MIXED), x[x[:, 0] > 0], output="y")
+    assert_identical(found.compute(), ed.run(model(MIXED), chunked(X[taken]), output="y").compute())
+    fixed = model("(float[5, 4] x) => (int64[5, 1] y) { y = ArgMax<axis=1>(x) }")
+    refusal(InputError, ed.run(fixed, x[x[:, 0] > 0]).compute)
+
+
 def test_what_is_refused_at_once(tmp_path):
     mixed = model(MIXED)
     assert refusal(AxisError, ed.run, mixed, chunked(), 2) == (
@@ -108,8 +116,8 @@ def test_what_is_refused_at_once(tmp_path):
         "run: axis 1 is cut into 2 chunks, and a model takes whole entries"
     )
     assert refusal(ArgumentTypeError, ed.run, mixed, X) == "run: numpy.ndarray is no array of Dask's"
-    unknown = chunked()[chunked()[:, 0] > 0]
-    assert refusal(ArgumentError, ed.run, mixed, unknown) == "run: the sizes of the chunks along axis 0 are not known"
+    unknown = chunked()[:, chunked()[0] > 0]
+    assert refusal(ArgumentError, ed.run, mixed, unknown) == "run: the sizes of the chunks along axis 1 are not known"
     two = model("(float[n] x, float[n] w) => (y) { y = Max(x, w) }")
     assert refusal(ModelError, ed.run, two, chunked(X[:, 0])) == "run: the model has 2 inputs"
     whole = model("(float[n, 4] x) => (int64[1, 4] y) { y = ArgMax<axis=0>(x) }")

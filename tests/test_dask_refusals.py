@@ -13,13 +13,28 @@ from refusal import refusal
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
 
 
-def unknown():
-    x = da.from_array(np.arange(10.0), chunks=5)
+def unknown(chunks=5):
+    x = da.from_array(np.arange(10.0), chunks=chunks)
     return x[x > 3]
 
 
+def others():
+    return unknown(chunks=2)
+
+
 @pytest.mark.parametrize(
-    "function", [ex.argmax, ex.min, ex.minmax, ex.hardmax, ex.maximum, lambda x: ed.argmax(da.ones(6), where=x > 0)]
+    "function",
+    [
+        ex.argmax,
+        ex.min,
+        ex.minmax,
+        ex.hardmax,
+        lambda x: ed.argmax(da.ones(6), where=x > 0),
+        lambda x: ed.argmax(da.stack([x, x], 1), 1, where=np.ones((6, 1), bool)),
+        lambda x: ed.argmax(da.stack([x, x], 1), 1, where=others()[:, None] > 0),
+        lambda x: ed.maximum(x, np.ones(6)),
+        lambda x: ed.maximum(x, others()),
+    ],
 )
 def test_chunks_of_unknown_size_are_refused(function):
     with pytest.raises(ArgumentError) as caught:
@@ -27,6 +42,30 @@ def test_chunks_of_unknown_size_are_refused(function):
     reason, *rest = str(caught.value).splitlines()
     assert reason.endswith("the sizes of the chunks along axis 0 are not known")
     assert rest[-1] == "  help  call x.compute_chunk_sizes() first"
+
+
+def test_chunks_of_unknown_size_that_differ_are_refused_when_they_meet():
+    one = da.from_array(np.array([1.0, 0, 0, 1]), chunks=2)
+    two = da.from_array(np.array([1.0, 1, 1, 1]), chunks=2)
+    one, two = one[one > 0], two[two > 0]
+    reason = "maximum: chunks of unknown size that meet along axis 0 have 1 and 2 elements"
+    assert refusal(ArgumentError, computed, ex.maximum(one, two)) == reason
+    masked = ex.argmax(two[:, None], axis=1, where=(one > 0)[:, None])
+    assert refusal(ArgumentError, computed, masked) == (
+        "argmax: chunks of unknown size that meet along axis 0 have 2 and 1 elements"
+    )
+
+
+def test_a_slice_among_chunks_of_unknown_size_is_named_by_its_chunk():
+    x = da.from_array(np.array([[1.0], [2], [0], [np.nan]]), chunks=2)
+    x = x[~(x[:, 0] == 0)]
+    with pytest.raises(ArgumentError) as error:
+        computed(ex.argmax(x, axis=1, nan_policy="raise"))
+    assert error.value.reason == "argmax: the slice at (0,) of the result holds NaN"
+    assert error.value.where == "chunk (1,) of the result, from whose start the slice is counted"
+    with pytest.raises(AxisError) as error:
+        ex.argmax(x, axis=3)
+    assert error.value.given == "float64[?, 1]"
 
 
 def test_what_is_refused_at_once():

@@ -46,7 +46,8 @@ def outputs(
         )
     declared = inputs[0].shape
     own = declared[axis] if declared is not None and len(declared) == len(shape) else None
-    if isinstance(own, int) and set(sizes) != {own}:
+    # An unknown size (NaN) is checked when the model runs.
+    if isinstance(own, int) and not {size for size in sizes if size == size} <= {own}:
         raise ArgumentError(
             f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others",
             given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}",

@@ -66,7 +66,7 @@ class Pieces:
             if defaults is not None:
                 defaults = call.defaults(probe, values, index, defaults)
         except ExtremumError as error:
-            given = f"{dtype}[{', '.join(map(str, shape))}]"
+            given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
             raise type(error)(error.reason, where=error.where, given=given, remedy=error.remedy) from None
         counting = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
         return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, counting)
@@ -105,7 +105,9 @@ class Pieces:
         # The caller's own memory from here on: a part may be somebody else's too.
         ends = [Found(np.array(x.squeeze(gone)), i.squeeze(gone).astype(_INT64)) for x, i in self.merged(parts)]
         lacking = int(np.count_nonzero(ends[0].indices == -1))
-        whole = np.broadcast_to(np.zeros((), self.dtype), self.shape)
+        lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
+        # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.
+        whole = np.broadcast_to(np.zeros((), self.dtype), [own if math.isnan(n) else n for n, own in lengths])
         found = call.settle(whole, lacking, ends, self.values, self.index, self.defaults)
         results = [end.values for end in found if self.values]
         results += [end.indices for end in found if self.index is not None]

@@ -38,7 +38,7 @@ _TEXT = """{what} of a Dask array, yet to be computed.
     Parameters
     ----------
     x : dask.array.Array
-        Of any chunks whose sizes are known, also uneven ones and some without elements.
+        Of any chunks, also uneven ones and some without elements. Their sizes along the reduced axes must be known.
     {options}
         As for :func:`extremum.{name}`. A mask may be Dask's too; it is cut as `x` is.
     out : None
@@ -55,8 +55,8 @@ _TEXT = """{what} of a Dask array, yet to be computed.
     AxisError, ElementTypeError
         At once, as :func:`extremum.{name}`.
     ArgumentError
-        At once where chunks are of unknown size, `x` is no Dask array, or an option has no such value; what the
-        elements decide, such as a slice that has none, when it is computed.
+        At once where chunks along a reduced axis are of unknown size, `x` is no Dask array, or an option has no such
+        value; what the elements decide, such as a slice that has none, when it is computed.
 
     Examples
     --------
@@ -78,7 +78,9 @@ def _planned(
     dtype = chunked.element_type(call.function, x)
     where = None if call.where is None else chunked.aligned(call.function, call.where, x)
     call.where = None
-    return Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults), where
+    pieces = Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults)
+    chunked.require_known(call.function, x, pieces.axes)
+    return pieces, where
 
 
 def _arg(name: str, what: str, example: str) -> Callable[..., Any]:
@@ -283,8 +285,8 @@ def maximum(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate")
     Raises
     ------
     ArgumentError, ElementTypeError
-        At once, as :func:`extremum.maximum`, and where the sizes of chunks are not known; NaN under ``raise`` when it
-        is computed.
+        At once, as :func:`extremum.maximum`, and where chunks of unknown size meet known ones, or others in number;
+        NaN under ``raise`` when it is computed.
     ArgumentTypeError
         There are arrays of another library, or none of Dask's.
 

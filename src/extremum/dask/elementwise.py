@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 
 from extremum import elementwise, policy
-from extremum.dask.chunked import element_type, require_chunked
+from extremum.dask.chunked import element_type, require_chunked, require_equal, require_known, stand_in, unknown_axes
 from extremum.dask.processors import share
 from extremum.errors import ArgumentTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, one_library
@@ -39,12 +39,13 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
         for x in arrays
     ]
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
-    shapes = [x.shape for x in arrays if isinstance(x, da.Array | np.ndarray)]
+    shapes = [stand_in(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
+    unknown = _unknown(function, arrays, max(map(len, shapes)))
     rank = len(elementwise.broadcast_shape(function, shapes))
     whole = range(rank)
     places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
     return da.blockwise(
-        partial(_compared, function, nan_policy),
+        partial(_compared, function, nan_policy, unknown),
         tuple(whole),
         *(part for pair in zip(arrays, places, strict=True) for part in pair),
         name=None,
@@ -70,6 +71,24 @@ def _operand(function: str, x: Any) -> Any:
     return adopted.array
 
 
-def _compared(function: str, nan_policy: str, *blocks: Any) -> Any:
+def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]]:
+    """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
+    found: dict[int, list[int]] = {}
+    lazy = {at: x for at, x in enumerate(arrays) if isinstance(x, da.Array | np.ndarray)}
+    for axis in range(rank):
+        sharing = {at: x for at, x in lazy.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
+        cut = [x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in unknown_axes(x)]
+        if not cut:
+            continue
+        if len(cut) < len(sharing) or len({x.numblocks[axis - rank] for x in cut}) > 1:
+            require_known(function, cut[0], (axis - rank + cut[0].ndim,))
+        found[axis] = list(sharing)
+    return found
+
+
+def _compared(function: str, nan_policy: str, unknown: dict[int, list[int]], *blocks: Any) -> Any:
+    rank = max(map(np.ndim, blocks))
+    for axis, sharing in unknown.items():
+        require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
     with share():
         return elementwise.extremum(function, blocks, None, nan_policy)

@@ -19,7 +19,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from extremum.dask.chunked import require_chunked
+from extremum.dask.chunked import require_chunked, require_known
 from extremum.dask.processors import most, share
 from extremum.errors import ArgumentError, AxisError, ModelError
 
@@ -60,8 +60,8 @@ def run(
     Raises
     ------
     ArgumentError
-        Chunks are of unknown size, lie along another axis or are not of the batch that the model declares, or an
-        output has no axis that grows with the batch, or there is none of that name.
+        Chunks are of unknown size along another axis, lie along another axis or are not of the batch that the model
+        declares, or an output has no axis that grows with the batch, or there is none of that name.
     AxisError
         The axis is out of range.
     ModelError
@@ -83,6 +83,7 @@ def run(
 
     require_chunked("run", array)
     axis = _along(array, axis)
+    require_known("run", array, set(range(array.ndim)) - {axis})
     source = _Source.of(model)
     found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis], output)
     name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"

@@ -48,10 +48,16 @@ def hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
     for place in product(*map(range, x.numblocks)):
         slices = (0 if axis in pieces.axes else at for axis, at in enumerate(place))
         offset = tuple(start[at] for start, at in zip(starts, place, strict=True))
-        shape = tuple(sizes[at] for sizes, at in zip(x.chunks, place, strict=True))
-        tasks[(name, *place)] = (one_hot.ones, (indices.name, *slices), pieces.axes, x.shape, offset, shape, dtype)
+        lengths = {axis: x.chunks[axis][place[axis]] for axis in pieces.axes}
+        tasks[(name, *place)] = (_ones, (indices.name, *slices), x.shape, offset, lengths, dtype)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[indices])
     return da.Array(graph, name, x.chunks, meta=np.empty((0,) * x.ndim, dtype))
+
+
+def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype: np.dtype[Any]) -> Any:
+    # The other lengths are those of the indices: their sizes may be unknown before.
+    shape = tuple(lengths.get(axis, length) for axis, length in enumerate(indices.shape))
+    return one_hot.ones(indices, tuple(lengths), whole, offset, shape, dtype)
 
 
 def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None) -> Any:

@@ -17,9 +17,9 @@ from dask import config
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from extremum.dask.chunked import offsets
+from extremum.dask.chunked import offsets, unknown_axes
 from extremum.dask.processors import share
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import adopt
 from extremum.partials import Part, Pieces
 
@@ -54,26 +54,27 @@ def _tasks(
 ) -> Iterator[tuple[Key, tuple[Any, ...]]]:
     """Yield the tasks: for each chunk of the result those of the chunks that it is of, and those above them."""
     rank, axes, keepdims = x.ndim, set(pieces.axes), pieces.call.keepdims
-    starts = offsets(x.chunks)
+    starts, unknown = offsets(x.chunks), unknown_axes(x)
     blocks = [range(count) for count in x.numblocks]
     within = [blocks[axis] if axis in axes else (0,) for axis in range(rank)]
     for place in product(*((0,) if axis in axes else blocks[axis] for axis in range(rank))):
         shown = [axis for axis in range(rank) if keepdims or axis not in axes]
         key = (name, *(place[axis] for axis in shown))
-        origin = tuple(0 if axis in axes else starts[axis][place[axis]] for axis in shown)
+        origin = tuple(0 if axis in axes or axis in unknown else starts[axis][place[axis]] for axis in shown)
+        block = f"chunk {key[1:]} of the result, from whose start the slice is counted" if unknown else None
         parts: list[Key] = []
         for step in product(*within):
-            block = tuple(map(operator.add, place, step))
-            offset = tuple(start[at] for start, at in zip(starts, block, strict=True))
-            parts.append((f"{name}-part", 0, *block))
-            yield parts[-1], (_part, pieces, (x.name, *block), offset, None if where is None else (where.name, *block))
+            at = tuple(map(operator.add, place, step))
+            offset = tuple(start[number] for start, number in zip(starts, at, strict=True))
+            parts.append((f"{name}-part", 0, *at))
+            yield parts[-1], (_part, pieces, (x.name, *at), offset, None if where is None else (where.name, *at))
         level = 0
         while len(parts) > width:
             level += 1
             groups = [parts[start : start + width] for start in range(0, len(parts), width)]
             parts = [(f"{name}-part", level, *group[0][2:]) for group in groups]
             yield from ((part, (_merged, pieces, group)) for part, group in zip(parts, groups, strict=True))
-        yield key, (_settled, pieces, parts, origin, several)
+        yield key, (_settled, pieces, parts, origin, several, block)
 
 
 def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any) -> Part:
@@ -86,9 +87,12 @@ def _merged(pieces: Pieces, parts: list[Part]) -> Part:
         return pieces.merged(parts)
 
 
-def _settled(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool) -> Any:
-    with share():
-        results = pieces.settled(parts, origin)
+def _settled(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
+    try:
+        with share():
+            results = pieces.settled(parts, origin)
+    except ExtremumError as error:
+        raise error if block is None else error.with_context(where=block) from None
     return results if several else results[0]
 
 
