@@ -22,8 +22,8 @@ as `extremum`.
 
 The exit status is 0; or 1 where `check` has findings, `fix` or `lower` met a node that cannot go, or a runtime is not
 conformant; or 2 with one line on stderr that says why the command could not run. With `--json` what ends with 2 prints
-`{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is ever overwritten. Ctrl-C ends every command within
-a second, with status 130; a result that is not complete is removed.
+`{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is ever overwritten. An option that does nothing is
+refused. Ctrl-C ends every command within a second, with status 130; a result that is not complete is removed.
 """
 
 

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import onnx
 import pytest
 import xarray as xr
 
+from extremum.cli.apply import apply as apply_command
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -97,7 +99,8 @@ REFUSED = {
     ),
     "an axis for what has none": (
         ["maximum", "x.npy", "--axis", "0", "-o", "y.npy"],
-        "maximum has no axis; help: leave --axis and --dim away",
+        "maximum does not use --axis; help: leave it away; maximum uses --output, --variable, --nan-policy, --memory, "
+        "--scheduler, --json",
     ),
     "two inputs for what takes one": (
         ["argmax", "x.npy", "row.npy", "-o", "y.npy"],
@@ -242,3 +245,63 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
     # The next one clears up.
     assert apply("argmax", "x.npy", "--axis", 2, "-o", out) == 0
     assert left() == ["x.npy", out]
+
+
+# Options of the command with words that make another answer of the file below, or an error; by the operations that
+# use them.
+ARG, ONE_HOT, EACH, MODEL = {"argmax", "argmin"}, {"hardmax"}, {"maximum", "minimum"}, {"m.onnx"}
+OPTIONS = {
+    "--axis": (["--axis", "7"], ARG | ONE_HOT | MODEL),
+    "--dim": (["--dim", "none"], ARG | ONE_HOT | MODEL),
+    "--keepdims": (["--keepdims"], ARG),
+    "--last": (["--last"], ARG),
+    "--nan-policy": (["--nan-policy", "omit"], ARG | ONE_HOT | EACH),
+    "--default": (["--nan-policy", "omit", "--axis", "1", "--default", "-1"], ARG),
+    "--dtype": (["--dtype", "int32"], ARG),
+    "--output-name": (["--output-name", "z"], MODEL),
+    "--variable": (["--variable", "u"], ARG | ONE_HOT | EACH | MODEL),
+}
+OF_THE_WORK = {"--output", "--memory", "--scheduler", "--json"}
+
+
+def test_every_option_of_apply_is_tested():
+    options = [each for each in apply_command.params if isinstance(each, click.Option)]
+    assert {max(each.opts, key=len) for each in options} == {*OPTIONS, *OF_THE_WORK}
+
+
+@pytest.mark.parametrize("operation", sorted(ARG | ONE_HOT | EACH | MODEL))
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_changes_the_answer_or_is_refused(option, operation, capsys):
+    x = np.array([[0, np.nan, 3, 3, 0, 1]] * 2 + [[np.nan] * 6], np.float32)
+    xr.Dataset({"t": (("a", "b"), x)}).to_netcdf("x.nc", engine="netcdf4")
+    onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
+    words, operations = OPTIONS[option]
+    # The options before the last one are the case in which it matters.
+    plain = [operation, "x.nc", *(["--output-name", "y"] if operation == "m.onnx" else []), "-o"]
+    assert apply(*plain, "plain.npy") == 0
+    is_made = apply(*plain, "made.npy", *words) == 0
+    what = "a model" if operation == "m.onnx" else operation
+    refused = capsys.readouterr().err.startswith(f"extremum: {what} does not use --")
+    assert refused == (operation not in operations)
+    if is_made:
+        before, after = np.load("plain.npy"), np.load("made.npy")
+        assert (before.dtype, before.tolist()) != (after.dtype, after.tolist())
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.zarr"])
+def test_a_variable_of_a_file_that_has_none(name, capsys):
+    if name == "x.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+        save(sample(), "zarr3")
+    else:
+        save(sample(), "C")
+    assert apply("argmax", name, "--variable", "v", "-o", "y.npy") == 2
+    line = f"extremum: {name!r} holds one array without a name; help: leave --variable away\n"
+    assert capsys.readouterr().err == line
+
+
+def test_memory_of_workers(capsys):
+    save(sample(), "C")
+    assert apply("argmax", "x.npy", "-o", "y.npy", "--memory", "1GB", "--scheduler", "tcp://127.0.0.1:9") == 2
+    line = "extremum: --memory and --scheduler are both given; help: leave one of them away\n"
+    assert capsys.readouterr().err == line

@@ -290,6 +290,40 @@ def test_json_without_a_command_is_refused(capsys):
     assert json.loads(out)["error"]["kind"] == "ArgumentError"
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["ops", "--json", "--markdown"], "--json and --markdown are both given; help: leave one of them away"),
+        (["check", "m.onnx", "--format", "text", "--json"], "--format and --json are both given; help: leave one of "),
+        (["lower", "m.onnx", "--json", "--format", "cpp"], "--json and --format are both given; help: leave one of "),
+        (["explain", "--markdown", "--json"], "--markdown and --json are both given; help: leave one of them away"),
+        (["explain", "EX103", "--markdown"], "--markdown prints the page about all rules, not about 'EX103'; help: "),
+        (["explain", "AxisError", "--markdown"], "--markdown prints the page about all rules, not about 'AxisError'"),
+        (["conformance", "run", "--json", "--markdown"], "--json and --markdown are both given; help: leave one of "),
+        (["conformance", "run", "--json", "--compare", "a", "b"], "--compare and --json are both given; help: leave "),
+        (["run", "m.onnx", "--seed", "3"], "--seed is given, but nothing is drawn at random; help: add --random"),
+        (["run", "m.onnx", "--range", "x=0:1"], "--range is given, but nothing is drawn at random; help: add --random"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_option_that_does_nothing_is_refused(capsys, words, reason):
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith(f"extremum: {reason}")
+
+
+def test_a_group_alone_shows_its_help(capsys):
+    shown = []
+    for words in (["conformance"], ["conformance", "--help"]):
+        with pytest.raises(SystemExit) as caught:
+            main(words)
+        assert caught.value.code == 0
+        shown.append(capsys.readouterr())
+    assert shown[0] == shown[1]
+    assert shown[0].out.startswith("Usage: extremum conformance")
+
+
 def test_says_what_it_can_do_when_asked_nothing(capsys):
     with pytest.raises(SystemExit) as caught:
         main([])
@@ -298,8 +332,18 @@ def test_says_what_it_can_do_when_asked_nothing(capsys):
     assert all(name in out for name in COMMANDS)
 
 
-def test_refuses_an_unknown_command(capsys):
-    assert refusal(capsys, "frobnicate") == "extremum: No such command 'frobnicate'."
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["chek"], "there is no command 'chek'; help: did you mean 'check'?"),
+        (["conformance", "rum"], "there is no command 'conformance rum'; help: did you mean 'run'?"),
+        (["conformance", "x"], "there is no command 'conformance x'; help: the commands are card, export, run"),
+        (["frobnicate"], f"there is no command 'frobnicate'; help: the commands are {', '.join(COMMANDS)}"),
+    ],
+    ids=str,
+)
+def test_refuses_an_unknown_command(capsys, words, line):
+    assert refusal(capsys, *words) == f"extremum: {line}"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

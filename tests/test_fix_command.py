@@ -62,7 +62,7 @@ def test_writes_a_model_that_stock_onnxruntime_runs():
 
 
 def test_shows_the_changes_without_writing(folder):
-    assert run("narrow.onnx", "--diff") == (0, DIFF)
+    assert run("narrow.onnx", "--diff") == (0, DIFF + "nothing is written: add -o OUT\n")
     assert len(list(folder.iterdir())) == len(MODELS)
 
 
@@ -80,7 +80,10 @@ def test_says_that_nothing_was_modified(folder):
 
 def test_node_by_node():
     note = "note: compared node by node, not as a whole, as was asked\n"
-    assert run("narrow.onnx", "--diff", "--node-by-node") == (0, DIFF.replace("1 node", f"{note}1 node"))
+    assert run("narrow.onnx", "--diff", "--node-by-node") == (
+        0,
+        DIFF.replace("1 node", f"{note}1 node") + "nothing is written: add -o OUT\n",
+    )
 
 
 def test_for_directml():
@@ -157,10 +160,18 @@ def test_overwrites_nothing(capsys):
     assert Path("taken.onnx").read_text() == "mine"
 
 
-def test_needs_something_to_do(capsys):
-    assert refused(capsys, "narrow.onnx") == (
-        "extremum: there is nothing to do; help: name a file with -o, or look at the changes with --diff"
+def test_says_what_would_be_rewritten(folder):
+    assert run("narrow.onnx") == (
+        0,
+        "graph.node[0] 'top': ArgMax-13 of int16 on wider integers\n"
+        f"1 node rewritten for {ORT}\n"
+        "nothing is written: add -o OUT, or --diff to see the changes\n",
     )
+    assert run("clean.onnx") == (0, f"not modified: {ORT} takes every node\n")
+    status, text = run("early.onnx")
+    assert status == 1
+    assert text.endswith(f"not modified: 1 node cannot be rewritten for {ORT}\n")
+    assert len(list(folder.iterdir())) == len(MODELS)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+from extremum.cli.parsing import Command, named_options, refuse_unused
 from extremum.cli.streams import write
 from extremum.cli.target import Put, require_target, write_pieces
 from extremum.errors import ArgumentError, InputError
@@ -27,8 +28,19 @@ __all__ = ["apply"]
 _REDUCTIONS = ("argmax", "argmin", "hardmax")
 _ELEMENTWISE = ("maximum", "minimum")
 
+# The options that an operation uses, besides those about files and the work.
+_INDEX = ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "argmax": _INDEX,
+    "argmin": _INDEX,
+    "hardmax": ("axes", "dims", "nan_policy"),
+    **dict.fromkeys(_ELEMENTWISE, ("nan_policy",)),
+}
+_OF_A_MODEL = ("axes", "dims", "output_name")
+_OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 
-@click.command()
+
+@click.command(cls=Command)
 @click.argument("operation")
 @click.argument("inputs", nargs=-1, required=True)
 @click.option(
@@ -52,7 +64,10 @@ _ELEMENTWISE = ("maximum", "minimum")
 @click.option("--memory", default="512MB", show_default=True, help="What is read and made may take at a time.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Send the work to this Dask scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
 def apply(
+    context: click.Context,
+    /,
     operation: str,
     inputs: tuple[str, ...],
     out: Path,
@@ -69,9 +84,17 @@ def apply(
     Inputs are .npy, .zarr, .nc and .h5 files. They are read a piece at a time, once. The result takes its name when
     it is complete, and never that of a file that is there.
     """
+    what = operation if operation in _OPTIONS else "a model"
+    refuse_unused(context, what, (*_OPTIONS.get(operation, _OF_A_MODEL), *_OF_ALL))
+    if scheduler is not None and "memory" in named_options(context):
+        raise ArgumentError(
+            "--memory and --scheduler are both given", remedy="leave --memory away: workers have limits"
+        )
     limit = parse_size(memory)
     require_target(out)
     sources = [open_source(name, variable) for name in inputs]
+    if variable is not None and all(each.variable is None for each in sources):
+        raise ArgumentError(f"{sources[0].path!r} holds one array without a name", remedy="leave --variable away")
     job = _job(operation, sources, _axis(sources[0], axes, dims), options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
@@ -91,11 +114,7 @@ def apply(
 
 
 def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:
-    if options["output_name"] is not None and operation in (*_REDUCTIONS, *_ELEMENTWISE):
-        raise ArgumentError(f"{operation} has one output", remedy="leave --output-name away")
     if operation in _ELEMENTWISE:
-        if axis is not None:
-            raise ArgumentError(f"{operation} has no axis", remedy="leave --axis and --dim away")
         return Elementwise(operation, sources, options["nan_policy"])
     if len(sources) > 1:
         raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))

@@ -11,6 +11,7 @@ from extremum.check import AskedRuntime, Report, matching
 from extremum.check import check as look
 from extremum.cli import failure, findings, sarif, settings
 from extremum.cli.failure import Failure
+from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
 from extremum.printable import json_text, printable
@@ -26,7 +27,7 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     return tuple(code.strip() for codes in given for code in codes.split(","))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
 @click.option(
     "--feature-level",

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from extremum import runtimes
+from extremum.cli.parsing import Group
 from extremum.cli.streams import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.picture import draw
@@ -48,7 +49,7 @@ def _selecting(command: _Command) -> _Command:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def conformance() -> None:
     """Find out which runtime answers what, or write the cases as files.
 
@@ -101,6 +102,8 @@ def run_command(
 
     Exits with 1 if a runtime gives an answer that a document speaks against, or crashes.
     """
+    if compare and form:
+        raise ArgumentError(f"--compare and --{form} are both given", remedy="leave one of them away")
     selection = Selection(**selected)
     asked = list(dict.fromkeys((*names, *(compare or ())))) or [each.name for each in runtimes.installed()]
     for name in asked:

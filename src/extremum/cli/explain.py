@@ -6,6 +6,7 @@ import click
 
 from extremum.check import RULES, find
 from extremum.cli import explanation, raised
+from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
@@ -13,7 +14,7 @@ from extremum.printable import json_text
 __all__ = ["explain"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("code", metavar="[CODE|ERROR]", required=False)
 @click.option("--json", "form", flag_value="json", help="Print one JSON list, a record per rule or of the error.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
@@ -22,6 +23,8 @@ def explain(code: str | None, form: str | None) -> None:
 
     A rule has a code, such as EX001; an error the name of its class, such as AxisError.
     """
+    if code is not None and form == "markdown":
+        raise ArgumentError(f"--markdown prints the page about all rules, not about {code!r}", remedy="leave one away")
     error = None if code is None else raised.find(code)
     if error is not None:
         write(json_text([raised.record(error)]) if form == "json" else raised.text(error))

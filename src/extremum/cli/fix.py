@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from extremum.cli.new_files import require_free, settle, write_new
+from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.errors import ArgumentError
 from extremum.fix import Fixed, has_external_data
@@ -17,7 +18,7 @@ from extremum.printable import json_text, printable
 __all__ = ["fix"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Where to write the model.")
 @click.option(
@@ -48,8 +49,6 @@ def fix(
     Before the model is written, both forms run on samples and are compared bit by bit. Where there is nothing to
     rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten; nothing is written then.
     """
-    if out is None and not (diff or as_json):
-        raise ArgumentError("there is nothing to do", remedy="name a file with -o, or look at the changes with --diff")
     if out is not None:
         settle(out.absolute().parent)
         require_free(out)
@@ -76,12 +75,14 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
 
 def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
     lines = [str(refusal) for refusal in fixed.refusals]
-    if diff:
-        lines += [change.diff() for change in fixed.changes]
+    if diff or written is None:
+        lines += [change.diff() if diff else str(change) for change in fixed.changes]
     lines += [f"note: {printable(note)}" for note in fixed.notes]
     lines.append(fixed.summary())
     if written is not None:
         lines.append(f"wrote {printable(str(written))}")
+    elif fixed.changes:
+        lines.append(f"nothing is written: add -o OUT{'' if diff else ', or --diff to see the changes'}")
     return lines
 
 

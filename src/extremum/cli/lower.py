@@ -8,6 +8,7 @@ import click
 
 from extremum import directml
 from extremum.cli import feeds
+from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.directml.formats import FORMATS
 
@@ -16,7 +17,7 @@ __all__ = ["lower"]
 _LEVELS = {str(level): level for level in directml.FeatureLevel}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "--feature-level",

@@ -8,13 +8,14 @@ from rich.table import Table
 
 from extremum import catalogue
 from extremum.cli.console import console
+from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.printable import json_text
 
 __all__ = ["ops"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--json", "layout", flag_value="json", help="Print one JSON list, a record per version.")
 @click.option("--markdown", "layout", flag_value="markdown", help="Print the tables of the README.")
 def ops(layout: str | None) -> None:

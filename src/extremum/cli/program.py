@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from extremum import __version__
+from extremum.cli.parsing import Group
 from extremum.cli.streams import write
 from extremum.printable import json_text
 
@@ -29,7 +30,7 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group that knows its commands by name and imports the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -11,6 +11,7 @@ from extremum import backend
 from extremum.cli import feeds, outputs
 from extremum.cli.console import console
 from extremum.cli.drawing import Drawing, parse_ranges
+from extremum.cli.parsing import Command, named_options
 from extremum.cli.streams import write
 from extremum.cli.values import describe, print_values
 from extremum.errors import ArgumentError
@@ -20,7 +21,7 @@ from extremum.printable import json_text, printable
 __all__ = ["run"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("-i", "--input", "files", multiple=True, metavar="NAME=FILE", help="An input: .npy, .npz:ENTRY or .pb.")
 @click.option("--random", "draw", is_flag=True, help="Draw the other inputs at random.")
@@ -40,7 +41,10 @@ __all__ = ["run"]
     "--engine", type=click.Choice(backend.ENGINES), help="Who runs operators of other kinds [default: whoever can]."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
 def run(
+    context: click.Context,
+    /,
     model: Path,
     files: tuple[str, ...],
     draw: bool,
@@ -56,8 +60,8 @@ def run(
     Prints every input and output with its type, shape and first elements. Files are never overwritten.
     """
     paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
-    if ranges and not draw:
-        raise ArgumentError("--range is given, but nothing is drawn at random", remedy="add --random")
+    if not draw and (unused := [each for each in ("--range", "--seed") if each in named_options(context).values()]):
+        raise ArgumentError(f"{unused[0]} is given, but nothing is drawn at random", remedy="add --random")
     drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
     prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.loaded.proto.graph.output]

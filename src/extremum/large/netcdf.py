@@ -25,15 +25,15 @@ class NetcdfSource:
         self.path = str(path)
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", self.path)
-        self._variable, whole = variable, _opened(self.path)
+        self.variable, whole = variable, _opened(self.path)
         names = sorted(map(str, whole.data_vars))
         if variable is None and len(names) == 1:
-            (self._variable,) = names
-        if self._variable not in whole.variables:
+            (self.variable,) = names
+        if self.variable not in whole.variables:
             reason = f"it has {len(names)} variables" if variable is None else f"it has no variable {variable!r}"
             raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
-        self.name, self.coords = str(self._variable), dict(whole[self._variable].coords)
-        self._array = whole[self._variable].variable
+        self.name, self.coords = str(self.variable), dict(whole[self.variable].coords)
+        self._array = whole[self.variable].variable
         self.attrs = dict(self._array.attrs)
         self.shape: tuple[int, ...] = tuple(self._array.shape)
         self.dtype: np.dtype[Any] = np.dtype(self._array.dtype)
@@ -54,7 +54,7 @@ class NetcdfSource:
 
     def chunked(self) -> Any:
         """Return the variable in the chunks that the file has."""
-        return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self._variable].data
+        return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self.variable].data
 
 
 def _opened(path: str) -> Any:

@@ -25,6 +25,7 @@ class NpySource:
     """An array whose elements are read where they lie in the file."""
 
     dims: tuple[Hashable, ...] | None = None
+    variable: str | None = None
     # So much is still in the cache of the processor when it is looked at.
     enough = 8 << 20
 

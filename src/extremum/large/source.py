@@ -28,6 +28,8 @@ class Source(Protocol):
     dtype: np.dtype[Any]
     # The names of the dimensions, where the format has them.
     dims: tuple[Hashable, ...] | None
+    # The variable or array of the file that it is, where the format has several.
+    variable: str | None
     # In which pieces it lies in the file, and its axes, those that lie farthest apart first.
     granule: tuple[int, ...]
     order: tuple[int, ...]

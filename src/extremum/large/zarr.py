@@ -36,6 +36,9 @@ class ZarrSource:
                 reason = f"it has {len(names)} arrays" if variable is None else f"it has no array {variable!r}"
                 raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
             opened = opened[variable]
+        else:
+            variable = None
+        self.variable = variable
         self._array: Any = opened
         self.shape: tuple[int, ...] = tuple(opened.shape)
         self.dtype: np.dtype[Any] = np.dtype(opened.dtype)
