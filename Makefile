@@ -132,10 +132,11 @@ test-array-api: install tools ## the same with the array API's, of which SUITE= 
 		$(abspath $(BIN))/python -m pytest -q -W ignore -p no:cacheprovider --disable-deadline array_api_tests \
 		-k 'argmax or argmin or test_max or test_min or maximum or minimum'
 
-.PHONY: test-the-tests coverage coverage-kernels
+.PHONY: mutants coverage coverage-kernels
 
-test-the-tests: install tools ## plant wrong lines one at a time: each has to turn a test red; MUTANTS= picks some by a word
-	cd tests && $(abspath $(BIN))/python -m mutants $(MUTANTS)
+mutants: install tools ## change expressions of the kernels and of one file of the package: each has to turn a test red
+	.ci/mutants rust
+	.ci/mutants python
 
 coverage: install tools ## which lines of the package the tests run
 	$(BIN)/coverage erase

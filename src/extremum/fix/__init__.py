@@ -1,7 +1,7 @@
 """Models that a target refuses, rewritten into standard ONNX that it runs, with the same answers bit by bit.
 
 Decides which nodes are rewritten: those for which the target's rule of :mod:`extremum.check` finds something. The
-rewrites are in :mod:`extremum.fix.rewrites`, one per file. Nothing else in the model changes, its opset least of all,
+rewrites are in :mod:`extremum.fix.rewrites`. Nothing else in the model changes, its opset least of all,
 unless that is asked for.
 """
 

@@ -1,6 +1,6 @@
 """What a rewrite is: which nodes it is for, and the nodes it puts in their place.
 
-Decides nothing about any node; the rewrites are in :mod:`extremum.fix.rewrites`, one per file.
+Decides nothing about any node; the rewrites are in :mod:`extremum.fix.rewrites`.
 """
 
 from __future__ import annotations

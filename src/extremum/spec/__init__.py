@@ -1,13 +1,14 @@
 """What every version of every operator promises, as data, and the look-up of the version in force.
 
-Decides nothing that a document does not say; the schemas are in one file per operator.
+Decides nothing that a document does not say; the schemas are in :mod:`extremum.spec.onnx` and
+:mod:`extremum.spec.directml`.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from extremum.errors import SpecError, UnknownOperatorError
-from extremum.spec import argmax, argmin, directml, hardmax, maximum, minimum, reduce_max, reduce_min
+from extremum.spec import directml, onnx
 from extremum.spec.schema import (
     DIRECTML,
     ONNX,
@@ -37,19 +38,7 @@ __all__ = [
 ]
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
-    {
-        (versions[0].domain, versions[0].name): versions
-        for versions in (
-            argmax.VERSIONS,
-            argmin.VERSIONS,
-            maximum.VERSIONS,
-            minimum.VERSIONS,
-            hardmax.VERSIONS,
-            reduce_max.VERSIONS,
-            reduce_min.VERSIONS,
-            *directml.OPERATORS,
-        )
-    }
+    {(versions[0].domain, versions[0].name): versions for versions in (*onnx.OPERATORS, *directml.OPERATORS)}
 )
 """All versions of each operator, oldest first, by domain and name."""
 

@@ -1,0 +1,266 @@
+"""The rewrites: nodes of standard ONNX that say the same as one that a target refuses.
+
+A new rewrite is a ``Rewrite`` and a line in ``REWRITES``. For each rule, kind of operator and element type there is at
+most one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from extremum import dtypes, validate
+from extremum.errors import SpecError
+from extremum.fix.fragment import Fragment
+from extremum.fix.rank import CARRIERS, carried, ranks
+from extremum.fix.rewrite import Rewrite
+from extremum.graph.sites import Site
+from extremum.spec import Family
+
+__all__ = ["REWRITES", "find"]
+
+
+# Integers of 16 bits as int32 and uint32 as int64: both hold every value, in the same order.
+
+_WIDER = {"int16": "int32", "uint16": "int32", "uint32": "int64"}
+
+
+def _build_wider_integers(fragment: Fragment, site: Site) -> None:
+    element = str(site.inputs[0].element)
+    wide = [fragment.cast(name, _WIDER[element]) for name in site.node.input]
+    result = fragment.like(site.node, *wide)
+    if site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM):
+        fragment.cast(result, element)
+
+
+WIDER_INTEGERS = Rewrite(
+    title="on wider integers",
+    answers=("EX101", "EX102", "EX106"),
+    families=frozenset({Family.ARGMAX, Family.ARGMIN, Family.MAXIMUM, Family.MINIMUM}),
+    elements=frozenset(_WIDER),
+    since=6,
+    build=_build_wider_integers,
+)
+
+
+# Indices of uint64 through int64 in the same order: both halves of the range change places.
+
+
+def _flipped(fragment: Fragment, x: str) -> str:
+    """Append what makes uint64 int64 in the same order, and return the name."""
+    # A Cast keeps the 64 bits. Flipping the top one adds 2**63 to what is negative now and takes it from the rest.
+    # 2**63 is no int64, so the negative get 2**63 - 1 and 1; no sum leaves the range.
+    limits = np.iinfo(np.int64)
+    bits = fragment.cast(x, "int64")
+    upper = fragment.add("Less", bits, fragment.constant(np.array(0, np.int64)))
+    most, least = (fragment.constant(np.array(limit, np.int64)) for limit in (limits.max, limits.min))
+    shifted = fragment.add("Add", bits, fragment.add("Where", upper, most, least))
+    return fragment.add("Add", shifted, fragment.cast(upper, "int64"))
+
+
+def _build_flipped_integers(fragment: Fragment, site: Site) -> None:
+    fragment.like(site.node, _flipped(fragment, site.node.input[0]))
+
+
+FLIPPED_INTEGERS = Rewrite(
+    title="on int64 in the same order",
+    answers=("EX101", "EX106"),
+    families=frozenset({Family.ARGMAX, Family.ARGMIN}),
+    elements=frozenset({"uint64"}),
+    since=9,
+    build=_build_flipped_integers,
+)
+
+
+# Indices of floats through their ranks, so that NaN is the extremum whatever the runtime makes of it.
+
+
+def _build_ranked_index(fragment: Fragment, site: Site) -> None:
+    schema = site.schema
+    assert schema is not None
+    if len(site.attributes) < len(site.node.attribute):
+        raise SpecError(f"{schema} gets its axis from the call of its function", remedy="inline the function first")
+    axis = validate.attributes(schema, site.attributes)["axis"]
+    assert isinstance(axis, int)
+    element = str(site.inputs[0].element)
+    x = carried(fragment, site.node.input[0], element)
+    # The rank of what the operator looks for is the largest one, whether that is the largest element or the smallest.
+    ranked = ranks(fragment, x, [axis], element=element, largest=schema.family is Family.ARGMAX)
+    fragment.like(site.node, ranked, operator="ArgMax")
+
+
+RANKED_INDEX = Rewrite(
+    title="on ranks of its elements",
+    answers=("EX101", "EX102", "EX106"),
+    families=frozenset({Family.ARGMAX, Family.ARGMIN}),
+    elements=frozenset(CARRIERS),
+    since=9,
+    build=_build_ranked_index,
+)
+
+
+# The largest or smallest as the element at an index, so that NaN is the extremum and zeros keep their sign.
+#
+# One axis after another, the last one first: of equal elements this gives the first in row-major order, as one
+# reduction over all axes does. Integers go this way too: where the upper halves of int64 are equal, onnxruntime
+# compares them wrongly in ReduceMax and ReduceMin (EX108), but not in ArgMax.
+
+_CASTS = {"int8": "int32", "uint8": "int32", "uint32": "int64"}
+
+
+_INTEGERS = (*_CASTS, "int32", "int64", "uint64")
+
+
+def _build_indexed_element(fragment: Fragment, site: Site) -> None:
+    schema, tensor = site.schema, site.inputs[0]
+    assert schema is not None
+    if tensor.rank is None:
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    values = validate.attributes(schema, site.attributes, site.inputs)
+    axes = validate.axes(schema, values, tensor.rank)
+    result = site.node.input[0]
+    for axis in reversed(axes):
+        index = _index(fragment, result, str(tensor.element), axis, largest=schema.family is Family.LARGEST)
+        result = fragment.add("GatherElements", result, index, axis=axis)
+    if not axes:
+        fragment.add("Identity", result)
+    elif not values["keepdims"]:
+        fragment.reduce("Squeeze", result, axes)
+
+
+def _index(fragment: Fragment, x: str, element: str, axis: int, *, largest: bool) -> str:
+    """Append what finds the extremum along one axis, which stays, and return the name of the index."""
+    if element in CARRIERS:
+        ranked = ranks(fragment, carried(fragment, x, element), [axis], element=element, largest=largest)
+        return fragment.add("ArgMax", ranked, axis=axis)
+    if element in _CASTS:
+        x = fragment.cast(x, _CASTS[element])
+    elif element == "uint64":
+        x = _flipped(fragment, x)
+    return fragment.add("ArgMax" if largest else "ArgMin", x, axis=axis)
+
+
+INDEXED_ELEMENT = Rewrite(
+    title="as the elements at an index",
+    answers=("EX101", "EX102", "EX106"),
+    families=frozenset({Family.LARGEST, Family.SMALLEST}),
+    elements=frozenset({*CARRIERS, *_INTEGERS}),
+    since=11,
+    build=_build_indexed_element,
+)
+
+
+# Hardmax through the ranks of its elements, which are float32: the type that every onnxruntime takes.
+
+
+def _build_ranked_hardmax(fragment: Fragment, site: Site) -> None:
+    schema, tensor = site.schema, site.inputs[0]
+    assert schema is not None
+    if tensor.rank is None:
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    axes = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
+    element = str(tensor.element)
+    x = carried(fragment, site.node.input[0], element)
+    ranked = ranks(fragment, x, axes, element=element, largest=True)
+    hot = fragment.like(site.node, ranked)
+    if element != "float32":
+        fragment.cast(hot, element)
+
+
+RANKED_HARDMAX = Rewrite(
+    title="on ranks of its elements",
+    answers=("EX101", "EX106"),
+    families=frozenset({Family.HARDMAX}),
+    elements=frozenset(CARRIERS),
+    since=9,
+    build=_build_ranked_hardmax,
+)
+
+
+# Hardmax as the places that equal an index, for feature levels of DirectML that have ArgMax and no Hardmax.
+
+
+def _build_indexed_hardmax(fragment: Fragment, site: Site) -> None:
+    schema, tensor, name = site.schema, site.inputs[0], site.node.input[0]
+    assert schema is not None
+    if tensor.rank is None:
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    axis, *others = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
+    element, rank = str(tensor.element), tensor.rank
+    x = carried(fragment, name, element)
+    if others:
+        x, axis, rank = fragment.add("Flatten", x, axis=axis), 1, 2
+    index = fragment.add("ArgMax", ranks(fragment, x, [axis], element=element, largest=True), axis=axis)
+    zero, one, chosen = (fragment.constant(np.array(value, np.int64)) for value in (0, 1, axis))
+    count = fragment.add("Gather", fragment.add("Shape", x), chosen)
+    trailing = fragment.constant(np.array([-1] + [1] * (rank - 1 - axis), np.int64))
+    places = fragment.add("Reshape", fragment.add("Range", zero, count, one), trailing)
+    hot = fragment.cast(fragment.add("Equal", index, places), element)
+    if others:
+        fragment.add("Reshape", hot, fragment.add("Shape", name))
+
+
+INDEXED_HARDMAX = Rewrite(
+    title="as the places of an index",
+    answers=("EX102",),
+    families=frozenset({Family.HARDMAX}),
+    elements=frozenset(CARRIERS),
+    since=11,
+    build=_build_indexed_hardmax,
+)
+
+
+# Max and Min of floats through Max alone, with the sign of a zero made certain.
+#
+# Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes no
+# other number, and where the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated operands,
+# negated.
+
+
+def _build_signed_zeros(fragment: Fragment, site: Site) -> None:
+    assert site.schema is not None
+    element = str(site.inputs[0].element)
+    operands = [carried(fragment, name, element) for name in site.node.input]
+    negated = site.schema.family is Family.MINIMUM
+    if negated:
+        operands = [fragment.add("Neg", name) for name in operands]
+    dtype = dtypes.from_name(CARRIERS[element]).dtype
+    low, zero, high = (fragment.constant(np.array(value, dtype)) for value in (-1, 0, 1))
+    result = fragment.add("Max", *operands)
+    for name in operands:
+        # Zero times an infinity would be NaN.
+        finite = fragment.add("Min", fragment.add("Max", name, low), high)
+        result = fragment.add("Add", result, fragment.add("Mul", finite, zero))
+    if negated:
+        result = fragment.add("Neg", result)
+    if CARRIERS[element] != element:
+        fragment.cast(result, element)
+
+
+SIGNED_ZEROS = Rewrite(
+    title="on floats that are taken, zeros in order",
+    answers=("EX101", "EX102", "EX106"),
+    families=frozenset({Family.MAXIMUM, Family.MINIMUM}),
+    elements=frozenset(CARRIERS),
+    since=8,
+    build=_build_signed_zeros,
+)
+
+
+REWRITES: tuple[Rewrite, ...] = (
+    WIDER_INTEGERS,
+    FLIPPED_INTEGERS,
+    RANKED_INDEX,
+    INDEXED_ELEMENT,
+    RANKED_HARDMAX,
+    INDEXED_HARDMAX,
+    SIGNED_ZEROS,
+)
+"""All rewrites; of those that fit a node the first is taken."""
+
+
+def find(family: Family, element: str | None, code: str) -> Rewrite | None:
+    """Return the rewrite for an operator and an element type that answers a rule, or None if there is none."""
+    return next(
+        (each for each in REWRITES if family in each.families and element in each.elements and code in each.answers),
+        None,
+    )
