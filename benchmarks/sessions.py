@@ -3,6 +3,9 @@
     python -m benchmarks.sessions              prints the table
     python -m benchmarks.sessions --publish    puts it into docs/onnxruntime.md
 
+The second table is of prepared models of one small node, `extremum.backend.prepare(model).run`, beside onnxruntime's
+session and onnx's reference evaluator.
+
 Both sessions live in one process, with the same options and the same feeds; their answers are compared before they are
 timed, in turns, and the least time of each counts. With several threads the two pools get in each other's way now and
 then: the figure of a node that matters to you is best taken from your own model.
@@ -13,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,9 @@ import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
 
+import extremum.backend
 import extremum.onnxruntime
 from benchmarks import machine
 from benchmarks.markdown import fill
@@ -53,6 +58,14 @@ NODES = [
     ("Max", "float", "(1048576) (1048576) (1048576) (1048576)"),
 ]
 
+# What it is, its opset, and the graph.
+PREPARED = [
+    ("ArgMax-13", 13, "(float[4,8] x) => (int64[4,1] y) { y = ArgMax<axis=1>(x) }"),
+    ("Hardmax-13", 13, "(float[4,8] x) => (float[4,8] y) { y = Hardmax(x) }"),
+    ("Max-13", 13, "(float[4,8] x, float[4,8] z) => (float[4,8] y) { y = Max(x, z) }"),
+    ("ReduceMax-18", 18, "(float[4,8] x) => (float[4,1] y) <int64[1] axes = {1}> { y = ReduceMax(x, axes) }"),
+]
+
 # Nodes of eight elements in a row: what one more of them adds is what a node costs.
 CHAIN = 100
 
@@ -82,9 +95,9 @@ def chain(length: int) -> tuple[bytes, dict[str, NDArray[Any]]]:
     return model(text), {"x0": np.arange(8, dtype=np.float32), "y": np.full(8, 3, np.float32)}
 
 
-def model(graph: str) -> bytes:
+def model(graph: str, opset: int = 13) -> bytes:
     """Return a model of a graph in the text form of ONNX."""
-    text = f'<ir_version: 8, opset_import: ["" : 13]> g {graph}'
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}'
     return onnx.parser.parse_model(text).SerializeToString()
 
 
@@ -118,23 +131,53 @@ def table(budget: float = 2.0) -> str:
         rows.append([f"`{operator}` {element} {shapes}", *ratios])
     short, long = (seconds(chain(length), 1, budget) for length in (1, 1 + CHAIN))
     ours, theirs = ((after - before) / CHAIN * 1e6 for before, after in zip(short, long, strict=True))
+    cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
+    return "\n".join([_conditions(), "", markdown.table(["node", *heads], rows, figures=True), cost])
+
+
+def prepared_seconds(source: bytes, budget: float) -> dict[str, float]:
+    """Return the least time of a run of a model whose inputs are float32 (4, 8), by who runs it."""
+    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
+    prepared, reference = extremum.backend.prepare(source), ReferenceEvaluator(onnx.load_from_string(source))
+    calls: dict[str, Callable[[], Any]] = {
+        "ours": lambda: prepared.run(feed),
+        "onnxruntime": lambda: session.run(None, feed),
+        "reference": lambda: reference.run(None, feed),
+    }
+    ours, *others = (call()[0] for call in calls.values())
+    for each in others:
+        np.testing.assert_array_equal(ours, each, strict=True)
+    return interleave(calls, budget, keep=calls)
+
+
+def prepared(budget: float = 4.0) -> str:
+    """Return the times of runs of prepared models, as Markdown."""
+    rows = []
+    for name, opset, graph in PREPARED:
+        best = prepared_seconds(model(graph, opset), budget)
+        times = [f"{seconds * 1e6:.1f}" for seconds in best.values()]
+        rows.append([name, *times, f"{best['ours'] / best['onnxruntime']:.1f}"])
+    head = ["node", "`prepare`, us", "onnxruntime, us", "reference evaluator, us", "over onnxruntime"]
+    return "\n".join([_conditions(), "", markdown.table(head, rows, figures=True).rstrip("\n")])
+
+
+def _conditions() -> str:
     facts = machine.describe()
-    conditions = (
+    return (
         f"{facts['processor']}, {facts['cores']} cores, {facts['instruction set']}; "
         f"onnxruntime {onnxruntime.__version__}."
     )
-    cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
-    return "\n".join([conditions, "", markdown.table(["node", *heads], rows, figures=True), cost])
 
 
-def publish(figures: str, document: Path = DOCUMENT) -> None:
-    """Put the table between its two markers; the text around it stays as it is."""
+def publish(figures: Mapping[str, str], document: Path = DOCUMENT) -> None:
+    """Put each table between its two markers; the text around them stays as it is."""
     text = document.read_text(encoding="utf-8")
-    document.write_text(fill(text, {"sessions": figures}.__getitem__), encoding="utf-8")
+    document.write_text(fill(text, figures.__getitem__), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    figures = table()
-    sys.stdout.write(figures + "\n")
+    figures = {"sessions": table(), "prepared": prepared()}
+    sys.stdout.write("\n\n".join(figures.values()) + "\n")
     if "--publish" in sys.argv[1:]:
         publish(figures)

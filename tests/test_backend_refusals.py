@@ -393,9 +393,13 @@ def test_an_output_that_does_not_fit_is_refused_before_it_is_allocated():
 
 def test_the_limit_is_the_memory_available(monkeypatch):
     prepared = backend.prepare(model(ARGMAX))
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 15}))
-    assert prepared.run([X[:1]]).y.tolist() == [[1]]
-    assert refusal(MemoryLimitError, prepared.run, [X]).endswith("int64[2, 1]: 16 bytes, of which 15 are available")
+    rows = np.broadcast_to(X[:1], (1 << 18, 3))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 2_097_151}))
+    # The second run has inputs of the same types, and asks again.
+    for _ in range(2):
+        assert prepared.run([rows[:-1]]).y.shape == (262143, 1)
+        message = refusal(MemoryLimitError, prepared.run, [rows])
+        assert message.endswith("int64[262144, 1]: 2,097,152 bytes, of which 2,097,151 are available")
 
 
 def test_another_operator_that_runs_out_of_memory():

@@ -40,9 +40,19 @@ def test_the_document_shows_every_node_that_is_measured():
     assert rows == sessions.NODES
 
 
+@pytest.mark.parametrize(("opset", "graph"), [case[1:] for case in sessions.PREPARED])
+def test_a_prepared_model_is_timed_beside_its_peers(opset, graph):
+    assert list(sessions.prepared_seconds(sessions.model(graph, opset), 0.01)) == ["ours", "onnxruntime", "reference"]
+
+
+def test_the_document_shows_every_prepared_model_that_is_measured():
+    shown = DOCUMENT.read_text(encoding="utf-8").partition("<!-- bench: prepared -->")[2].partition("<!--")[0]
+    assert re.findall(r"^\| (\w+-\d+) ", shown, re.MULTILINE) == [name for name, _, _ in sessions.PREPARED]
+
+
 def test_publishing_leaves_the_text_around_the_figures_alone(tmp_path):
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- bench: sessions -->\nold\n<!-- /bench: sessions -->\nafter\n", encoding="utf-8")
-    sessions.publish("| new |", document)
+    sessions.publish({"sessions": "| new |"}, document)
     expected = "before\n<!-- bench: sessions -->\n| new |\n<!-- /bench: sessions -->\nafter\n"
     assert document.read_text(encoding="utf-8") == expected

@@ -22,10 +22,15 @@ def test_refuses_what_does_not_fit():
 
 def test_asks_for_what_is_available_now(monkeypatch):
     class Memory:
-        available = 1000
+        available = 2_000_000
 
     monkeypatch.setattr(psutil, "virtual_memory", Memory)
-    require_memory((250,), np.dtype("float32"), "output 'y'")
+    require_memory((500_000,), np.dtype("float32"), "output 'y'")
     with pytest.raises(MemoryLimitError, match="would not fit") as caught:
-        require_memory((251,), np.dtype("float32"), "output 'y'")
-    assert caught.value.given == "float32[251]: 1,004 bytes, of which 1,000 are available"
+        require_memory((500_001,), np.dtype("float32"), "output 'y'")
+    assert caught.value.given == "float32[500001]: 2,000,004 bytes, of which 2,000,000 are available"
+
+
+def test_does_not_ask_for_a_small_array(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: pytest.fail("asked"))
+    require_memory((512, 512), np.dtype("float32"), "output 'y'")

@@ -16,10 +16,15 @@ from extremum.errors import MemoryLimitError
 
 __all__ = ["require_memory"]
 
+_SMALL = 1 << 20
+"""Bytes that are allocated unasked: to ask takes longer than most operations on so few."""
+
 
 def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> None:
-    """Refuse an array that would not fit into the memory available now."""
+    """Refuse an array that would not fit into the memory available now; a small one is not worth the question."""
     needed = math.prod(shape) * dtype.itemsize
+    if needed <= _SMALL:
+        return
     available = psutil.virtual_memory().available
     if needed > available:
         raise MemoryLimitError(

@@ -7,11 +7,14 @@ functions; both are put right here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
@@ -19,6 +22,8 @@ from extremum import dtypes, lower
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
 from extremum.graph import nodes, operands
 from extremum.memory import require_memory
+from extremum.operations import Operation
+from extremum.spec import OperatorVersion
 
 __all__ = ["Executor", "reference_ops"]
 
@@ -28,30 +33,79 @@ class _Operator(OpRun):
     op_schema = None
     place: str | None = None
 
+    # The types of the last inputs and what they led to: most calls come with inputs of the same types.
+    _last: tuple[object, _Plan] | None = None
+
     def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
         # The evaluator's own would turn every TypeError, and ours about element types is one, into another.
-        return self._run(*inputs, **nodes.stated(self.onnx_node, linked_attributes or {}))
+        return self._run(*inputs, linked_attributes=linked_attributes)
 
-    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        opsets = self.run_params["opsets"]
-        schema = nodes.version(self.onnx_node, opsets)
-        assert schema is not None
+    def _run(
+        self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any
+    ) -> tuple[NDArray[Any], ...]:
         # Some operators of the evaluator give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
-        names = operands.names(self.onnx_node, schema)
-        inputs = inputs[: len(names)]
         try:
-            for name, x in zip(names, inputs, strict=True):
-                if not isinstance(x, np.ndarray):
-                    raise ElementTypeError(f"{schema} takes tensors", given=f"{name}: {type(x).__name__}")
-            values, output = nodes.resolve(schema, attributes, names, operands.types(schema, inputs))
-            assert output.element is not None
-            assert output.sizes is not None
-            require_memory(output.sizes, dtypes.from_name(output.element).dtype, f"the output of {schema}")
-            return (lower.operation(schema, values, inputs[0].ndim)(*inputs[: schema.input.maximum]),)
+            signature, last = self._signature(inputs), self._last
+            # A function's attributes may differ from call to call.
+            if last is not None and last[0] == signature and not linked_attributes:
+                plan = last[1]
+            else:
+                plan = self._plan(inputs, linked_attributes or {})
+                self._last = None if linked_attributes else (signature, plan)
+            require_memory(plan.sizes, plan.dtype, plan.what)
+            return (plan.operation(*inputs[: plan.operands]),)
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
-            raise error.with_context(where=f"{place}, opset {opsets['']}") from None
+            raise error.with_context(where=f"{place}, opset {self.run_params['opsets']['']}") from None
+
+    @cached_property
+    def _version(self) -> OperatorVersion:
+        version = nodes.version(self.onnx_node, self.run_params["opsets"])
+        assert version is not None
+        return version
+
+    def _signature(self, inputs: Sequence[Any]) -> list[object]:
+        """Return all that the plan of a node depends on: types, and the values of what stands for an attribute."""
+        data = self._version.input.maximum
+        signature: list[object] = [(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in inputs[:data]]
+        for x in inputs[data:]:
+            # Anything else than integers is refused, so that no plan has such a signature.
+            is_list = isinstance(x, np.ndarray) and x.dtype.kind == "i"
+            signature.append((x.dtype, x.shape, x.tobytes()) if is_list else None)
+        return signature
+
+    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> _Plan:
+        version = self._version
+        names = operands.names(self.onnx_node, version)
+        inputs = inputs[: len(names)]
+        for name, x in zip(names, inputs, strict=True):
+            if not isinstance(x, np.ndarray):
+                raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
+        attributes = nodes.stated(self.onnx_node, linked_attributes)
+        values, output = nodes.resolve(version, attributes, names, operands.types(version, inputs))
+        assert output.element is not None
+        assert output.sizes is not None
+        return _Plan(
+            lower.operation(version, values, inputs[0].ndim),
+            min(len(inputs), version.input.maximum),
+            output.sizes,
+            dtypes.from_name(output.element).dtype,
+            f"the output of {version}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a node computes from inputs of certain types."""
+
+    operation: Operation
+    # How many of the inputs it computes from; the others stand for attributes.
+    operands: int
+    sizes: tuple[int, ...]
+    dtype: np.dtype[Any]
+    # The output, as an error names it.
+    what: str
 
 
 class ArgMax(_Operator):

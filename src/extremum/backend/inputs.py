@@ -18,24 +18,38 @@ from extremum.errors import InputError
 from extremum.graph.types import declared
 from extremum.tensors import TensorType
 
-__all__ = ["bind"]
+__all__ = ["Binder"]
 
 
-def bind(graph: onnx.GraphProto, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs by name, checked."""
-    defaults = {tensor.name for tensor in graph.initializer} | {
-        tensor.values.name for tensor in graph.sparse_initializer
-    }
-    types = {each.name: each.type for each in graph.input}
-    named = _named(inputs, list(types), [name for name in types if name not in defaults])
-    checked, sizes = {}, dict[str, tuple[int, str]]()
-    for name, given in named.items():
-        checked[name] = _tensor(name, given, declared(types[name]), sizes) if _is_tensor(types[name]) else given
-    return checked
+class Binder:
+    """What a graph declares of its inputs, read once for any number of runs."""
 
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        defaults = {tensor.name for tensor in graph.initializer}
+        defaults.update(tensor.values.name for tensor in graph.sparse_initializer)
+        # None for what is no tensor.
+        self._types = {
+            each.name: declared(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
+        }
+        self._names = list(self._types)
+        self._required = [name for name in self._names if name not in defaults]
+        # The arrays that passed last: most calls come with arrays of the same types.
+        self._passed: object = None
 
-def _is_tensor(kind: onnx.TypeProto) -> bool:
-    return bool(kind.HasField("tensor_type"))
+    def bind(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs by name, checked."""
+        named = _named(inputs, self._names, self._required)
+        # Whether an input passes depends on these alone, if it is an array.
+        signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in named.items()]
+        if signature == self._passed:
+            return named
+        sizes: dict[str, tuple[int, str]] = {}
+        for name, given in named.items():
+            expected = self._types[name]
+            if expected is not None:
+                named[name] = _tensor(name, given, expected, sizes)
+        self._passed = None if None in signature else signature
+        return named
 
 
 def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:

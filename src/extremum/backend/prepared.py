@@ -9,7 +9,7 @@ import onnx
 from onnx.backend.base import BackendRep, namedtupledict
 
 from extremum.backend.executor import Executor
-from extremum.backend.inputs import bind
+from extremum.backend.inputs import Binder
 from extremum.backend.session import Session
 from extremum.errors import ArgumentError
 from extremum.graph.model import Model
@@ -45,6 +45,7 @@ class PreparedModel(BackendRep):
         self.loaded = loaded
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._executor = executor
+        self._binder = Binder(loaded.proto.graph)
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
 
     @property
@@ -77,7 +78,7 @@ class PreparedModel(BackendRep):
             If an operator of onnx's reference implementation fails.
         """
         refuse(options)
-        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, bind(self.loaded.proto.graph, inputs)))
+        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, self._binder.bind(inputs)))
         return outputs
 
 
