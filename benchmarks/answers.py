@@ -38,6 +38,8 @@ TYPES = ("float32", "float64", "float16", "int8", "int32")
 LAYOUTS: dict[str, tuple[Callable[[int], tuple[int, ...]], int | None]] = {
     "one row": (lambda n: (n,), None),
     "columns": (lambda n: (isqrt(n), isqrt(n)), 0),
+    "2 columns": (lambda n: (n // 2, 2), 0),
+    "3 columns": (lambda n: (n // 3, 3), 0),
     "rows of 2000": (lambda n: (n // 2000, 2000), 1),
     "rows of 40": (lambda n: (n // 40, 40), 1),
     "rows of 10": (lambda n: (n // 10, 10), 1),

@@ -46,6 +46,8 @@ NODES = [
     ("Hardmax<axis=1>", "float", "(2,3)"),
     ("Hardmax<axis=1>", "float", "(4096,1024)"),
     ("Hardmax<axis=0>", "float", "(4096,1024)"),
+    ("ReduceMax", "uint8", "(4000000)"),
+    ("ReduceMin<axes=[0,1]>", "uint8", "(1000,1000,3)"),
     ("Max", "float", "(8) (8)"),
     ("Max", "float", "(1000) (1000)"),
     ("Max", "float", "(65536) (65536)"),

@@ -297,3 +297,42 @@ fn rows_of_a_block(size: usize, omits: bool) -> usize {
     };
     rows - omits as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::reduction::ReductionOffsets;
+
+    /// In how many blocks a tile of bytes is read over axes of so many elements that lie so far apart, the last first.
+    fn blocks(axes: &[(usize, isize, bool)], wide: bool, told: bool, tasks: usize) -> usize {
+        let axis = |&(len, input, reduced): &(usize, isize, bool)| {
+            (len, ReductionOffsets { input, ..ReductionOffsets::default() }, reduced)
+        };
+        let mut layout = ReductionLayout::new(axes.iter().map(axis), false);
+        let both = false;
+        let demand = Demand { swapped: false, two_keys: false, omits: false, masked: false, wide, told, both };
+        Plan::new(1, demand, &mut layout, tasks).blocks()
+    }
+
+    #[test]
+    fn values_alone_are_read_in_no_more_blocks_than_with_their_places() {
+        let (long, side) = (4_000_000, 1000);
+        let layouts: [&[_]; 9] = [
+            &[(long, 1, true)],
+            &[(long / 2, 2, true)],
+            &[(long / 5, 5, true)],
+            &[(long, -1, true)],
+            &[(2, 1, false), (long, 2, true)],
+            &[(3, 1, false), (side, 3, true), (side, 3 * side as isize, true)],
+            &[(side, 3, true), (side, 3 * side as isize, true)],
+            &[(side, 1, true), (side, side as isize, false)],
+            &[(64, 1, false), (long / 64, 64, true)],
+        ];
+        for axes in layouts {
+            for (wide, tasks) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
+                let [alone, placed] = [true, false].map(|told| blocks(axes, wide, told, tasks));
+                assert!(alone <= placed, "{axes:?}, wide {wide}, {tasks} tasks: {alone} blocks, not {placed}");
+            }
+        }
+    }
+}
