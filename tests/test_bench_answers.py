@@ -16,7 +16,7 @@ SMALL = [Case(element, 0, layout) for element, layout in product(answers.TYPES, 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    shapes = [(600,), (20, 20), (3, 2000), (5, 40), (20, 10), (50, 4), (2, 100, 200)]
+    shapes = [(600,), (20, 20), (300, 2), (200, 3), (3, 2000), (5, 40), (20, 10), (50, 4), (2, 100, 200)]
     layouts = zip(answers.LAYOUTS.items(), shapes, strict=True)
     axes = {name: (lambda _, shape=shape: shape, axis) for (name, (_, axis)), shape in layouts}
     monkeypatch.setattr(answers, "LAYOUTS", axes)
