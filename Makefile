@@ -70,6 +70,8 @@ lint-python: install tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file= --strict tests/typed_uses.py
+	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache --no-logo
 
 # In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.

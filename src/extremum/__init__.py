@@ -22,8 +22,12 @@ from extremum._native import (
 from extremum import errors
 from extremum import loading as loading
 from extremum.indices import unravel
+from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices
 
 __all__ = [
+    "MinMax",
+    "MinMaxIndices",
+    "ValuesIndices",
     "__version__",
     "argmax",
     "argmin",

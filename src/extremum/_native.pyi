@@ -1,18 +1,37 @@
-"""Types of the native module; the docstrings live with the code in native/python/src."""
+"""Types of the native module; the docstrings live with the code in native/python/src, the options in signatures.py."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
+from typing_extensions import TypeVar as TypeVarWithDefault
+from typing_extensions import Unpack
 
-from extremum.policy import NanPolicy
-from extremum.values import ValuesIndices
+from extremum.signatures import (
+    ArgKeywords,
+    ArgOptions,
+    Axes,
+    Axis,
+    HardmaxOptions,
+    IndexType,
+    MinMax,
+    MinMaxIndices,
+    NanPolicy,
+    No,
+    ValueKeywords,
+    ValueOptions,
+    ValuesIndices,
+    Yes,
+)
 
 __version__: str
 
 T = TypeVar("T", bound=np.generic)
-Axis = SupportsIndex | tuple[SupportsIndex, ...]
+N = TypeVar("N", bound=np.number[Any])
+F = TypeVar("F", bound=np.floating[Any])
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+I = TypeVarWithDefault("I", bound=np.integer[Any], default=np.int64)
 
 @overload
 def argmax(
@@ -20,244 +39,186 @@ def argmax(
     /,
     axis: None = None,
     *,
-    keepdims: Literal[False] = False,
-    select_last_index: bool = False,
-    dtype: type[np.int64] = ...,
+    keepdims: No = False,
+    dtype: type[I] = ...,
     out: None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> np.int64: ...
+    **options: Unpack[ArgOptions],
+) -> I: ...
 @overload
 def argmax(
     x: NDArray[Any],
     /,
-    axis: Axis | None = None,
+    axis: Axes = None,
     *,
     keepdims: bool = False,
-    select_last_index: bool = False,
-    dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> NDArray[Any]: ...
+    dtype: type[I] = ...,
+    out: None = None,
+    **options: Unpack[ArgOptions],
+) -> NDArray[I]: ...
 @overload
-def argmax(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    select_last_index: bool = False,
-    dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> Any: ...
+def argmax(x: Any, /, axis: Axes = None, *, out: A, **options: Unpack[ArgKeywords]) -> A: ...
 @overload
-def argmin(
-    x: NDArray[Any],
+def argmax(x: Any, /, axis: Axes = None, *, out: NDArray[Any] | None = None, **options: Unpack[ArgKeywords]) -> Any: ...
+
+argmin = argmax
+
+@overload
+def max(
+    x: NDArray[T],
     /,
     axis: None = None,
     *,
-    keepdims: Literal[False] = False,
-    select_last_index: bool = False,
-    dtype: type[np.int64] = ...,
+    keepdims: No = False,
+    return_index: No = False,
+    index_dtype: IndexType | None = ...,
     out: None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> np.int64: ...
+    **options: Unpack[ValueOptions],
+) -> T: ...
 @overload
-def argmin(
-    x: NDArray[Any],
+def max(
+    x: NDArray[T],
     /,
-    axis: Axis | None = None,
+    axis: Axes = None,
     *,
     keepdims: bool = False,
-    select_last_index: bool = False,
-    dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> NDArray[Any]: ...
+    return_index: No = False,
+    index_dtype: IndexType | None = ...,
+    out: None = None,
+    **options: Unpack[ValueOptions],
+) -> NDArray[T]: ...
 @overload
-def argmin(
+def max(
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    return_index: Yes,
+    index_dtype: type[I] = ...,
+    out: None = None,
+    **options: Unpack[ValueOptions],
+) -> ValuesIndices[T, I]: ...
+@overload
+def max(
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    return_index: Yes,
+    index_dtype: type[I] = ...,
+    out: None = None,
+    **options: Unpack[ValueOptions],
+) -> ValuesIndices[NDArray[T], NDArray[I]]: ...
+@overload
+def max(
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    return_index: bool,
+    index_dtype: type[I] = ...,
+    out: None = None,
+    **options: Unpack[ValueOptions],
+) -> T | NDArray[T] | ValuesIndices[T, I] | ValuesIndices[NDArray[T], NDArray[I]]: ...
+@overload
+def max(x: Any, /, axis: Axes = None, *, return_index: No = False, out: A, **options: Unpack[ValueKeywords]) -> A: ...
+@overload
+def max(
+    x: Any, /, axis: Axes = None, *, return_index: Yes, out: None = None, **options: Unpack[ValueKeywords]
+) -> ValuesIndices[Any, Any]: ...
+@overload
+def max(
     x: Any,
     /,
-    axis: Axis | None = None,
+    axis: Axes = None,
+    *,
+    return_index: bool = False,
+    out: NDArray[Any] | None = None,
+    **options: Unpack[ValueKeywords],
+) -> Any: ...
+
+min = max
+
+@overload
+def minmax(
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    return_index: No = False,
+    index_dtype: IndexType | None = ...,
+    **options: Unpack[ValueOptions],
+) -> MinMax[T]: ...
+@overload
+def minmax(
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
     *,
     keepdims: bool = False,
-    select_last_index: bool = False,
-    dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: int | None = None,
-) -> Any: ...
+    return_index: No = False,
+    index_dtype: IndexType | None = ...,
+    **options: Unpack[ValueOptions],
+) -> MinMax[NDArray[T]]: ...
+@overload
+def minmax(
+    x: NDArray[T],
+    /,
+    axis: None = None,
+    *,
+    keepdims: No = False,
+    return_index: Yes,
+    index_dtype: type[I] = ...,
+    **options: Unpack[ValueOptions],
+) -> MinMaxIndices[T, I]: ...
+@overload
+def minmax(
+    x: NDArray[T],
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    return_index: Yes,
+    index_dtype: type[I] = ...,
+    **options: Unpack[ValueOptions],
+) -> MinMaxIndices[NDArray[T], NDArray[I]]: ...
+@overload
+def minmax(
+    x: Any, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[ValueKeywords]
+) -> MinMax[Any]: ...
+@overload
+def minmax(
+    x: Any, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+) -> MinMaxIndices[Any, Any]: ...
+@overload
+def minmax(
+    x: Any, /, axis: Axes = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+) -> MinMax[Any] | MinMaxIndices[Any, Any]: ...
+@overload
+def maximum(*arrays: float, out: None = None, nan_policy: NanPolicy = "propagate") -> Any: ...
+@overload
+def maximum(*arrays: NDArray[F] | float, out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[F]: ...
+@overload
+def maximum(*arrays: NDArray[N] | int, out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[N]: ...
 @overload
 def maximum(*arrays: NDArray[T], out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[T]: ...
 @overload
+def maximum(*arrays: Any, out: A, nan_policy: NanPolicy = "propagate") -> A: ...
+@overload
 def maximum(*arrays: Any, out: NDArray[Any] | None = None, nan_policy: NanPolicy = "propagate") -> Any: ...
-@overload
-def minimum(*arrays: NDArray[T], out: None = None, nan_policy: NanPolicy = "propagate") -> NDArray[T]: ...
-@overload
-def minimum(*arrays: Any, out: NDArray[Any] | None = None, nan_policy: NanPolicy = "propagate") -> Any: ...
+
+minimum = maximum
+
 @overload
 def hardmax(
-    x: NDArray[T],
-    /,
-    axis: Axis = -1,
-    *,
-    out: NDArray[T] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
+    x: NDArray[T], /, axis: Axis = -1, *, out: NDArray[T] | None = None, **options: Unpack[HardmaxOptions]
 ) -> NDArray[T]: ...
 @overload
 def hardmax(
-    x: Any,
-    /,
-    axis: Axis = -1,
-    *,
-    out: NDArray[Any] | None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-) -> Any: ...
-@overload
-def max(
-    x: NDArray[T],
-    /,
-    axis: None = None,
-    *,
-    keepdims: Literal[False] = False,
-    return_index: Literal[False] = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: None = None,
-) -> T: ...
-@overload
-def max(
-    x: NDArray[T],
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: Literal[False] = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: NDArray[T] | None = None,
-) -> NDArray[T]: ...
-@overload
-def max(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: Literal[True],
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: None = None,
-) -> ValuesIndices: ...
-@overload
-def max(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: bool = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-) -> Any: ...
-@overload
-def min(
-    x: NDArray[T],
-    /,
-    axis: None = None,
-    *,
-    keepdims: Literal[False] = False,
-    return_index: Literal[False] = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: None = None,
-) -> T: ...
-@overload
-def min(
-    x: NDArray[T],
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: Literal[False] = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: NDArray[T] | None = None,
-) -> NDArray[T]: ...
-@overload
-def min(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: Literal[True],
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: None = None,
-) -> ValuesIndices: ...
-@overload
-def min(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: bool = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    out: NDArray[Any] | None = None,
-) -> Any: ...
-def minmax(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: bool = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: ArrayLike | None = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
+    x: Any, /, axis: Axis = -1, *, out: NDArray[Any] | None = None, **options: Unpack[HardmaxOptions]
 ) -> Any: ...
 def reduce(
     x: NDArray[Any],

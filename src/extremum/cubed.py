@@ -6,10 +6,9 @@ Decides nothing new: cubed's own argmax takes one axis, and rechunks the whole a
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from extremum.extras import lacking
 
@@ -22,23 +21,25 @@ except ModuleNotFoundError as error:
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop import Adopted
 from extremum.partials import Part, Pieces
-from extremum.policy import NanPolicy
 from extremum.reductions import Reduction, index_type
+from extremum.signatures import ArgKeywords, Axes, like
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["argmax", "argmin"]
 
-Axis = SupportsIndex | tuple[SupportsIndex, ...]
 
-
-def argmax(x: Any, /, axis: Axis | None = None, **options: Any) -> Any:
-    """Index of the largest element of a cubed array over any set of axes, yet to be computed.
+_TEXT = """Index of the {superlative} element of a cubed array over any set of axes; the result is lazy.
 
     Parameters
     ----------
     x : cubed.Array
         Of any chunks.
     axis, keepdims, select_last_index, dtype, nan_policy, default
-        As for :func:`extremum.argmax`.
+        As for :func:`extremum.{name}`.
+    where, out : None
+        A mask, or an array to write to, is refused.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def argmax(x: Any, /, axis: Axis | None = None, **options: Any) -> Any:
     Raises
     ------
     ArgumentError, AxisError, ElementTypeError
-        As :func:`extremum.argmax`.
+        As :func:`extremum.{name}`.
     ArgumentTypeError
         `x` is no array of cubed's.
 
@@ -57,38 +58,20 @@ def argmax(x: Any, /, axis: Axis | None = None, **options: Any) -> Any:
     >>> import cubed
     >>> import cubed.array_api as xp
     >>> import extremum.cubed
-    >>> int(extremum.cubed.argmax(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1))).compute())
-    5
+    >>> extremum.cubed.{name}(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1)), axis=0).compute()
+    {example}
     """
+
+
+@like("argmax", _TEXT.format(name="argmax", superlative="largest", example="array([1, 2])"))
+def argmax(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
+    """Find the largest."""
     return _arg("argmax", x, axis, **options)
 
 
-def argmin(x: Any, /, axis: Axis | None = None, **options: Any) -> Any:
-    """Index of the smallest element of a cubed array over any set of axes, yet to be computed.
-
-    Parameters
-    ----------
-    x, axis, **options
-        As for :func:`extremum.cubed.argmax`.
-
-    Returns
-    -------
-    cubed.Array
-        As :func:`extremum.cubed.argmax`.
-
-    Raises
-    ------
-    ArgumentError, AxisError, ElementTypeError, ArgumentTypeError
-        As :func:`extremum.cubed.argmax`.
-
-    Examples
-    --------
-    >>> import cubed
-    >>> import cubed.array_api as xp
-    >>> import extremum.cubed
-    >>> extremum.cubed.argmin(xp.asarray([[1, 5], [7, 0], [7, 9]], chunks=(2, 1)), axis=0).compute()
-    array([0, 1])
-    """
+@like("argmin", _TEXT.format(name="argmin", superlative="smallest", example="array([0, 1])"))
+def argmin(x: cubed.Array, /, axis: Axes = None, **options: Unpack[ArgKeywords]) -> cubed.Array:
+    """Find the smallest."""
     return _arg("argmin", x, axis, **options)
 
 
@@ -97,13 +80,12 @@ def _arg(
     x: Any,
     axis: Any,
     *,
-    keepdims: bool = False,
-    select_last_index: bool = False,
-    dtype: DTypeLike = np.int64,
-    nan_policy: NanPolicy = "propagate",
-    default: int | None = None,
-    where: None = None,
-    out: None = None,
+    keepdims: bool,
+    dtype: Any,
+    default: Any,
+    where: Any,
+    out: Any = None,
+    **options: Any,
 ) -> Any:
     if where is not None or out is not None:
         raise ArgumentError(
@@ -113,7 +95,7 @@ def _arg(
     if not isinstance(x, cubed.Array):
         raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
     # cubed takes the reduced axes away itself.
-    call = Reduction(function, (function == "argmax",), axis, True, select_last_index, nan_policy)
+    call = Reduction(function, (function == "argmax",), axis, True, **options)
     defaults = None if default is None else (default,)
     pieces = Pieces.planned(
         call, x.shape, np.dtype(x.dtype), values=False, index=index_type(function, dtype), defaults=defaults

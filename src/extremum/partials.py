@@ -148,7 +148,7 @@ class Pieces:
         values, indices = (np.stack([end[at] for end in ends]) for at in (0, 1))
         there = indices != -1
         where = None if there.all() else there
-        last = self.call.last
+        last = self.call.select_last_index
         merge = Reduction(self.call.function, (largest,), 0, True, last, where=where)
         (best,) = merge.search(Adopted(values), True, _INT64)[1]
         place = best.indices

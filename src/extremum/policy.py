@@ -6,18 +6,16 @@ Decides which values of ``nan_policy``, ``where`` and ``default`` are refused. W
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array, as_element
 from extremum.errors import ArgumentError, ElementTypeError
+from extremum.signatures import NanPolicy
 
-__all__ = ["NanPolicy", "default_index", "default_value", "mask", "nan", "require_policy"]
-
-NanPolicy = Literal["propagate", "omit", "raise"]
-"""SciPy's words: NaN is the extremum, or is not there, or is an error."""
+__all__ = ["default_index", "default_value", "mask", "nan", "require_policy"]
 
 
 def require_policy(function: str, nan_policy: object) -> None:

@@ -40,7 +40,7 @@ class Reduction:
     largest: tuple[bool, ...]
     axis: Any = None
     keepdims: bool = False
-    last: bool = False
+    select_last_index: bool = False
     nan_policy: Any = "propagate"
     where: Any = None
     # Where the result lies within that of a larger array, of which this one is a piece.
@@ -62,7 +62,7 @@ class Reduction:
 
     def natively(self, x: Adopted, **options: Any) -> Any:
         """Answer by the native function of this name, which has not seen the array that the argument was adopted as."""
-        options |= {"keepdims": self.keepdims, "select_last_index": self.last, "where": self.where}
+        options |= {"keepdims": self.keepdims, "select_last_index": self.select_last_index, "where": self.where}
         found = getattr(_native, self.function)(x.array, self.axis, nan_policy=self.nan_policy, **options)
         if options.get("out") is not None:
             return found
@@ -123,7 +123,7 @@ class Reduction:
             function=self.function,
             largest=wanted,
             keepdims=self.keepdims,
-            select_last_index=self.last,
+            select_last_index=self.select_last_index,
             omit=omit,
             times=times,
             where=where,

@@ -5,40 +5,18 @@ Decides which way such a call goes, and what the results are called. How they ar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
 from extremum.reductions import Reduction, adopted_for, index_type
+from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices
 
 __all__ = ["MinMax", "MinMaxIndices", "ValuesIndices", "beyond"]
 
 # Of each function, at which ends of the order it looks: True for the largest.
 _ENDS = {"max": (True,), "min": (False,), "minmax": (False, True)}
-
-
-class ValuesIndices(NamedTuple):
-    """The extreme values and where each was found."""
-
-    values: Any
-    indices: Any
-
-
-class MinMax(NamedTuple):
-    """The smallest and the largest."""
-
-    min: Any
-    max: Any
-
-
-class MinMaxIndices(NamedTuple):
-    """The smallest and the largest, and where each was found."""
-
-    min: Any
-    max: Any
-    argmin: Any
-    argmax: Any
 
 
 def beyond(

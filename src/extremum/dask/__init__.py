@@ -7,11 +7,9 @@ asked for, and none is given other chunks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from extremum.extras import lacking
 
@@ -23,22 +21,25 @@ from extremum.dask.models import run
 from extremum.dask.tree import reduced
 from extremum.errors import ArgumentError
 from extremum.partials import Pieces
-from extremum.policy import NanPolicy
 from extremum.reductions import Reduction, index_type
-from extremum.values import MinMax, MinMaxIndices, ValuesIndices
+from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
+
+if TYPE_CHECKING:
+    from dask.array import Array
+    from typing_extensions import Unpack
+
+    from extremum.signatures import Axes, Axis, HardmaxOptions, NanPolicy, No, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
 
-Axis = SupportsIndex | tuple[SupportsIndex, ...]
+_TEXT = """{what} of a Dask array; the result is lazy.
 
-_TEXT = """{what} of a Dask array, yet to be computed.
-
-    The signature is that of :func:`extremum.{name}`, and so is the answer, in every bit.
+    The signature is that of :func:`extremum.{name}`, and so is the answer, in every bit.{note}
 
     Parameters
     ----------
     x : dask.array.Array
-        Of any chunks, also uneven ones and some without elements. Their sizes along the reduced axes must be known.
+        Of any chunks, also uneven and empty ones. Their sizes along the reduced axes are known.
     {options}
         As for :func:`extremum.{name}`. A mask may be Dask's too; it is cut as `x` is.
     out : None
@@ -66,8 +67,85 @@ _TEXT = """{what} of a Dask array, yet to be computed.
     {example}
     """
 
-_REDUCING = "axis, keepdims, select_last_index, nan_policy, where, default"
-_LAZY = "dask.array.Array"
+_ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and numbers; the result is lazy.
+
+    Parameters
+    ----------
+    *arrays : dask.array.Array, array_like or number
+        At least one of Dask's. They are broadcast, and cut where any of them is.
+    out : None
+        A lazy result is written to no array: pass it to ``dask.array.store``.
+    nan_policy : str, default "propagate"
+        As for :func:`extremum.{name}`.
+
+    Returns
+    -------
+    dask.array.Array
+        In the type of ``numpy.result_type``.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        At once, as :func:`extremum.{name}`, and where chunks of unknown size meet known ones, or others in number; NaN
+        under ``raise`` when it is computed.
+    ArgumentTypeError
+        There are arrays of another library, or none of Dask's.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import extremum.dask
+    >>> extremum.dask.{name}(da.arange(4, chunks=2), 2).compute()
+    {example}
+    """
+
+_OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
+
+
+class _ArgOptions(ArgKeywords, total=False):
+    split_every: int | None
+
+
+class _ValueOptions(ValueKeywords, total=False):
+    split_every: int | None
+
+
+class _Arg(Protocol):
+    def __call__(self, x: Array, /, axis: Axes = None, **options: Unpack[_ArgOptions]) -> Array: ...
+
+
+class _Elementwise(Protocol):
+    def __call__(self, *arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Array: ...
+
+
+class _Max(Protocol):
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+    ) -> Array: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
+    ) -> ValuesIndices[Array, Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
+    ) -> Array | ValuesIndices[Array, Array]: ...
+
+
+class _MinMax(Protocol):
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+    ) -> MinMax[Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
+    ) -> MinMaxIndices[Array, Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
+    ) -> MinMax[Array] | MinMaxIndices[Array, Array]: ...
 
 
 def _planned(
@@ -83,62 +161,44 @@ def _planned(
     return pieces, where
 
 
-def _arg(name: str, what: str, example: str) -> Callable[..., Any]:
+def _text(name: str, what: str, example: str, options: str, returns: str = "dask.array.Array", note: str = "") -> str:
+    return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, note=note)
+
+
+def _arg(name: str, what: str, example: str) -> _Arg:
     """Make ``argmax`` or ``argmin``."""
 
-    def arg(
-        x: Any,
-        /,
-        axis: Axis | None = None,
-        *,
-        keepdims: bool = False,
-        select_last_index: bool = False,
-        dtype: DTypeLike = np.int64,
-        out: None = None,
-        nan_policy: NanPolicy = "propagate",
-        where: Any = None,
-        default: int | None = None,
-        split_every: int | None = None,
-    ) -> Any:
-        call = Reduction(name, (name == "argmax",), axis, keepdims, select_last_index, nan_policy, where)
+    @like(name, _text(name, what, example, f"{_OPTIONS}, dtype"))
+    def arg(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Array:
+        out, default, dtype = (options.pop(key) for key in ("out", "default", "dtype"))
+        call = Reduction(name, (name == "argmax",), axis, **options)
         defaults = None if default is None else (default,)
         pieces, mask = _planned(call, x, out, False, index_type(name, dtype), defaults)
         return reduced(pieces, x, mask, split_every)[0]
 
-    options = f"{_REDUCING}, dtype"
-    arg.__doc__ = _TEXT.format(name=name, what=what, options=options, returns=_LAZY, example=example)
-    arg.__name__ = arg.__qualname__ = name
     return arg
 
 
-def _end(name: str, what: str, example: str) -> Callable[..., Any]:
-    """Make ``max`` or ``min``."""
+def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns: str) -> Any:
+    """Make ``max``, ``min`` or ``minmax``."""
 
-    def end(
-        x: Any,
-        /,
-        axis: Axis | None = None,
-        *,
-        keepdims: bool = False,
-        return_index: bool = False,
-        select_last_index: bool = False,
-        nan_policy: NanPolicy = "propagate",
-        where: Any = None,
-        default: Any = None,
-        index_dtype: DTypeLike = np.int64,
-        out: None = None,
-        split_every: int | None = None,
-    ) -> Any:
-        call = Reduction(name, (name == "max",), axis, keepdims, select_last_index, nan_policy, where)
-        index = index_type(name, index_dtype) if return_index else None
-        pieces, mask = _planned(call, x, out, True, index, None if default is None else (default,))
-        results = reduced(pieces, x, mask, split_every)
-        return ValuesIndices(*results) if return_index else results[0]
+    @like(name, _text(name, what, example, f"{_OPTIONS}, return_index, index_dtype", returns))
+    def end(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Any:
+        default, dtype, with_index = (options.pop(key) for key in ("default", "index_dtype", "return_index"))
+        out = options.pop("out", None)
+        call = Reduction(name, largest, axis, **options)
+        defaults = default if largest[1:] and isinstance(default, tuple) else (default,) * len(largest)
+        if len(defaults) != len(largest):
+            raise ArgumentError(
+                f"{name}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
+            )
+        index = index_type(name, dtype) if with_index else None
+        pieces, mask = _planned(call, x, out, True, index, None if default is None else defaults)
+        found = reduced(pieces, x, mask, split_every)
+        if largest[1:]:
+            return MinMaxIndices(*found) if with_index else MinMax(*found)
+        return ValuesIndices(*found) if with_index else found[0]
 
-    options = f"{_REDUCING}, return_index, index_dtype"
-    returns = f"{_LAZY}, or ValuesIndices of two"
-    end.__doc__ = _TEXT.format(name=name, what=what, options=options, returns=returns, example=example)
-    end.__name__ = end.__qualname__ = name
     return end
 
 
@@ -154,175 +214,68 @@ argmin = _arg(
     """>>> extremum.dask.argmin(x, axis=0).compute()
     array([0, 1, 0])""",
 )
-max = _end(
+max: _Max = _end(
     "max",
+    (True,),
     "Largest element over any set of axes, with its index on request,",
     """>>> best = extremum.dask.max(x, axis=1, return_index=True)
     >>> best.values.compute(), best.indices.compute()
     (array([5., 7.]), array([1, 0]))""",
+    "dask.array.Array, or ValuesIndices of two",
 )
-min = _end(
+min: _Max = _end(
     "min",
+    (False,),
     "Smallest element over any set of axes, with its index on request,",
     """>>> extremum.dask.min(x, axis=0).compute()
     array([1., 0., 5.])""",
+    "dask.array.Array, or ValuesIndices of two",
+)
+minmax: _MinMax = _end(
+    "minmax",
+    (False, True),
+    "Smallest and largest element over any set of axes, with their indices on request, in one pass,",
+    """>>> low, high = extremum.dask.minmax(x)
+    >>> float(low.compute()), float(high.compute())
+    (0.0, 7.0)""",
+    "MinMax of Dask arrays, or MinMaxIndices of four",
 )
 
 
-def minmax(
-    x: Any,
-    /,
-    axis: Axis | None = None,
-    *,
-    keepdims: bool = False,
-    return_index: bool = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: Any = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-    split_every: int | None = None,
-) -> Any:
-    """Smallest and largest element of a Dask array over any set of axes, with their indices on request, in one pass.
+@like(
+    "hardmax",
+    _text(
+        "hardmax",
+        "Ones at the first maximum along an axis or several, zeros elsewhere, in the chunks",
+        """>>> extremum.dask.hardmax(x).compute()
+    array([[0., 1., 0.],
+           [1., 0., 0.]])""",
+        "axis, nan_policy, where",
+        note="""
 
-    Parameters
-    ----------
-    x, axis, keepdims, return_index, select_last_index, nan_policy, where, index_dtype, split_every
-        As for :func:`extremum.dask.max`.
-    default
-        As for :func:`extremum.minmax`.
-
-    Returns
-    -------
-    MinMax or MinMaxIndices
-        Of Dask arrays, yet to be computed, as :func:`extremum.minmax` has them of elements.
-
-    Raises
-    ------
-    AxisError, ElementTypeError, ArgumentError
-        As :func:`extremum.dask.max`.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import extremum.dask
-    >>> low, high = extremum.dask.minmax(da.arange(7, chunks=2))
-    >>> int(low.compute()), int(high.compute())
-    (0, 6)
-    """
-    index = index_type("minmax", index_dtype) if return_index else None
-    call = Reduction("minmax", (False, True), axis, keepdims, select_last_index, nan_policy, where)
-    pair = default if isinstance(default, tuple) else (default, default)
-    if len(pair) != 2:
-        raise ArgumentError(f"minmax: default has {len(pair)} values", remedy="pass one, or a smallest and a largest")
-    pieces, mask = _planned(call, x, None, True, index, None if default is None else pair)
-    results = reduced(pieces, x, mask, split_every)
-    return MinMaxIndices(*results) if return_index else MinMax(*results)
-
-
+    Where an axis has several chunks there are two passes: the first finds the indices, the second writes the ones and
+    reads no element. Each chunk is read once, and not kept until its index is known.""",
+    ),
+)
 def hardmax(
-    x: Any,
-    /,
-    axis: Axis = -1,
-    *,
-    out: None = None,
-    nan_policy: NanPolicy = "propagate",
-    where: Any = None,
-    split_every: int | None = None,
-) -> Any:
-    """Ones at the first maximum of a Dask array along an axis or several, zeros elsewhere, in the chunks of the array.
-
-    Over an axis that is cut into chunks it takes two passes over them: the first finds the indices, the second writes
-    the ones. The second reads no element: each chunk is still read once, and not kept until its index is known.
-
-    Parameters
-    ----------
-    x, where, out, split_every
-        As for :func:`extremum.dask.argmax`.
-    axis, nan_policy
-        As for :func:`extremum.hardmax`.
-
-    Returns
-    -------
-    dask.array.Array
-        Yet to be computed.
-
-    Raises
-    ------
-    AxisError, ElementTypeError, ArgumentError
-        As :func:`extremum.dask.argmax`.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import extremum.dask
-    >>> extremum.dask.hardmax(da.from_array([[1, 5, 5], [7, 0, 7]], chunks=(1, 2))).compute()
-    array([[0, 1, 0],
-           [1, 0, 0]])
-    """
-    call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
+    x: Array, /, axis: Axis = -1, *, out: None = None, split_every: int | None = None, **options: Unpack[HardmaxOptions]
+) -> Array:
+    """Write the ones."""
+    call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = _planned(call, x, out, False, np.dtype(np.int64), (-1,))
     return one_hot.hardmax(pieces, x, mask, split_every)
 
 
-def maximum(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Any:
-    """Elementwise largest of Dask arrays, of NumPy's beside them and of numbers, broadcast and yet to be computed.
+def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
+    """Make ``maximum`` or ``minimum``."""
 
-    Parameters
-    ----------
-    *arrays : dask.array.Array, array_like or number
-        At least one of Dask's. They are cut where any of them is.
-    out : None
-        A lazy result is written to no array: pass it to ``dask.array.store``.
-    nan_policy : str, default "propagate"
-        As for :func:`extremum.maximum`.
+    def function(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Array:
+        return elementwise.extremum(name, arrays, out, nan_policy)
 
-    Returns
-    -------
-    dask.array.Array
-        In the type of ``numpy.result_type``.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        At once, as :func:`extremum.maximum`, and where chunks of unknown size meet known ones, or others in number;
-        NaN under ``raise`` when it is computed.
-    ArgumentTypeError
-        There are arrays of another library, or none of Dask's.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import extremum.dask
-    >>> extremum.dask.maximum(da.arange(4, chunks=2), 2).compute()
-    array([2, 2, 2, 3])
-    """
-    return elementwise.extremum("maximum", arrays, out, nan_policy)
+    function.__doc__ = _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example)
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
-def minimum(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Any:
-    """Elementwise smallest of Dask arrays, of NumPy's beside them and of numbers, broadcast and yet to be computed.
-
-    Parameters
-    ----------
-    *arrays, out, nan_policy
-        As for :func:`extremum.dask.maximum`.
-
-    Returns
-    -------
-    dask.array.Array
-        In the type of ``numpy.result_type``.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError, ArgumentTypeError
-        As :func:`extremum.dask.maximum`.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import extremum.dask
-    >>> extremum.dask.minimum(da.arange(4, chunks=2), 2).compute()
-    array([0, 1, 2, 2])
-    """
-    return elementwise.extremum("minimum", arrays, out, nan_policy)
+maximum = _elementwise("maximum", "largest", "array([2, 2, 2, 3])")
+minimum = _elementwise("minimum", "smallest", "array([0, 1, 2, 2])")

@@ -5,20 +5,26 @@ Decides how operands meet: by the names of their dimensions, with equal labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import xarray as xr
+from numpy.typing import NDArray
 
 import extremum as ex
 from extremum.errors import ArgumentError, ExtremumError
-from extremum.policy import NanPolicy
+from extremum.signatures import HardmaxOptions, NanPolicy, like
 from extremum.xarray.labelled import Dims, each_variable, mask, named, require_labelled
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["hardmax", "maximum", "minimum"]
 
+X = TypeVar("X", xr.DataArray, xr.Dataset)
 
-def hardmax(x: Any, dim: Dims, *, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
+
+@like("hardmax", without=("out",))
+def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
     """Ones at the first maximum along the dimensions that are named, zeros elsewhere.
 
     Parameters
@@ -50,38 +56,20 @@ def hardmax(x: Any, dim: Dims, *, nan_policy: NanPolicy = "propagate", where: An
     """
     require_labelled("hardmax", x)
     if isinstance(x, xr.Dataset):
-        options: dict[str, Any] = {"nan_policy": nan_policy, "where": where}
         return each_variable(x, "hardmax", dim, lambda each, own: (hardmax(each, own, **options),))[0]
     axes = tuple(map(x.get_axis_num, named("hardmax", dim, x)))
-    return x.copy(data=ex.hardmax(x.data, axes, nan_policy=nan_policy, where=mask("hardmax", where, x)))
+    options["where"] = mask("hardmax", options["where"], x)
+    return x.copy(data=ex.hardmax(x.data, axes, **options))
 
 
-def _elementwise(function: Callable[..., Any], operands: tuple[Any, ...], nan_policy: NanPolicy) -> Any:
-    name = function.__name__
-    if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in operands):
-        require_labelled(name, operands[0] if operands else None)
-    try:
-        return xr.apply_ufunc(
-            function, *operands, dask="allowed", join="exact", keep_attrs=True, kwargs={"nan_policy": nan_policy}
-        )
-    except ExtremumError:
-        raise
-    except ValueError as error:
-        raise ArgumentError(
-            f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}",
-            remedy="align them first, as xarray.align(x, y) does",
-        ) from None
-
-
-def maximum(*arrays: Any, nan_policy: NanPolicy = "propagate") -> Any:
-    """Elementwise largest, broadcast by the names of dimensions.
+_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
 
     Parameters
     ----------
     *arrays : xarray.DataArray, xarray.Dataset, array_like or number
         At least one of xarray's; the labels of dimensions that they share have to be equal.
     nan_policy : str, default "propagate"
-        As for :func:`extremum.maximum`.
+        As for :func:`extremum.{name}`.
 
     Returns
     -------
@@ -91,43 +79,62 @@ def maximum(*arrays: Any, nan_policy: NanPolicy = "propagate") -> Any:
     Raises
     ------
     ArgumentError, ElementTypeError
-        The labels differ, or as :func:`extremum.maximum`.
+        The labels differ, or as :func:`extremum.{name}`.
 
     Examples
     --------
     >>> import xarray as xr
     >>> import extremum.xarray
     >>> row, column = xr.DataArray([1, 5], dims="x"), xr.DataArray([3, 6], dims="y")
-    >>> extremum.xarray.maximum(row, column).values
-    array([[3, 6],
-           [5, 6]])
+    >>> extremum.xarray.{name}(row, column).values
+    {example}
     """
-    return _elementwise(ex.maximum, arrays, nan_policy)
 
 
-def minimum(*arrays: Any, nan_policy: NanPolicy = "propagate") -> Any:
-    """Elementwise smallest, broadcast by the names of dimensions.
+class _Elementwise(Protocol):
+    @overload
+    def __call__(
+        self, *arrays: xr.DataArray | NDArray[Any] | float, nan_policy: NanPolicy = "propagate"
+    ) -> xr.DataArray: ...
+    @overload
+    def __call__(  # type: ignore[overload-cannot-match]
+        self, *arrays: xr.Dataset | xr.DataArray | NDArray[Any] | float, nan_policy: NanPolicy = "propagate"
+    ) -> xr.Dataset: ...
 
-    Parameters
-    ----------
-    *arrays, nan_policy
-        As for :func:`extremum.xarray.maximum`.
 
-    Returns
-    -------
-    xarray.DataArray or xarray.Dataset
-        As :func:`extremum.xarray.maximum`.
+def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
+    """Make ``maximum`` or ``minimum``."""
 
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        As :func:`extremum.xarray.maximum`.
+    def function(*arrays: Any, nan_policy: NanPolicy = "propagate") -> Any:
+        if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
+            require_labelled(name, arrays[0] if arrays else None)
+        options = {"nan_policy": nan_policy}
+        try:
+            return xr.apply_ufunc(
+                getattr(ex, name), *arrays, dask="allowed", join="exact", keep_attrs=True, kwargs=options
+            )
+        except ExtremumError:
+            raise
+        except ValueError as error:
+            raise ArgumentError(
+                f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}",
+                remedy="align them first, as xarray.align(x, y) does",
+            ) from None
 
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> import extremum.xarray
-    >>> extremum.xarray.minimum(xr.DataArray([1, 5], dims="x"), 3).values
-    array([1, 3])
-    """
-    return _elementwise(ex.minimum, arrays, nan_policy)
+    function.__doc__ = _TEXT.format(name=name, superlative=superlative, example=example)
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+maximum = _elementwise(
+    "maximum",
+    "largest",
+    """array([[3, 6],
+           [5, 6]])""",
+)
+minimum = _elementwise(
+    "minimum",
+    "smallest",
+    """array([[1, 1],
+           [3, 5]])""",
+)

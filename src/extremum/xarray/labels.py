@@ -5,16 +5,19 @@ Decides what stands for a slice in which no element takes part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import xarray as xr
 
 from extremum.errors import ArgumentError
-from extremum.policy import NanPolicy
+from extremum.signatures import TieOptions, like
 from extremum.xarray.labelled import Dims, each_variable, named, require_labelled
-from extremum.xarray.reductions import argmax, argmin
+from extremum.xarray.reductions import X, argmax, argmin
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["idxmax", "idxmin"]
 
@@ -50,21 +53,27 @@ _LABELS = """Coordinate label of the {superlative} element along a dimension.
     """
 
 
-def _labels(name: str, superlative: str, example: str) -> Callable[..., Any]:
+class _Idx(Protocol):
+    @overload
+    def __call__(self, x: X, dim: str | None = None, *, fill_value: Any = None, **options: Unpack[TieOptions]) -> X: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims, *, fill_value: Any = None, **options: Unpack[TieOptions]
+    ) -> X | dict[Hashable, xr.DataArray]: ...
+
+
+def _labels(name: str, superlative: str, example: str) -> _Idx:
     """Make ``idxmax`` or ``idxmin``."""
     index_of = argmax if name == "idxmax" else argmin
 
-    def labels(
-        x: Any,
-        dim: Dims = None,
-        *,
-        select_last_index: bool = False,
-        nan_policy: NanPolicy = "propagate",
-        where: Any = None,
-        fill_value: Any = None,
-    ) -> Any:
+    @like(
+        "arg" + name[3:],
+        _LABELS.format(end=name[3:], superlative=superlative, example=example),
+        name=name,
+        without=("keepdims", "dtype", "out", "default"),
+    )
+    def labels(x: Any, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
         require_labelled(name, x)
-        options: dict[str, Any] = {"select_last_index": select_last_index, "nan_policy": nan_policy, "where": where}
         if isinstance(x, xr.Dataset):
             several = not isinstance(dim, Hashable) or dim is None
             if several:
@@ -84,8 +93,6 @@ def _labels(name: str, superlative: str, example: str) -> Callable[..., Any]:
         }
         return result[dims[0]] if dim is None or dim in dims else result
 
-    labels.__doc__ = _LABELS.format(end=name[3:], superlative=superlative, example=example)
-    labels.__name__ = labels.__qualname__ = name
     return labels
 
 

@@ -5,20 +5,24 @@ Decides what each returns. How a result gets its coordinates is :mod:`extremum.x
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-import numpy as np
 import xarray as xr
-from numpy.typing import DTypeLike
 
 import extremum as ex
 from extremum.errors import ArgumentError
-from extremum.policy import NanPolicy
-from extremum.values import MinMax, MinMaxIndices, ValuesIndices
+from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
 from extremum.xarray.labelled import Dims, each_variable, mask, named, reduced, require_labelled
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from extremum.signatures import No, Yes
+
 __all__ = ["argmax", "argmin", "max", "min", "minmax"]
+
+X = TypeVar("X", xr.DataArray, xr.Dataset)
 
 _TEXT = """{what} over the dimensions that are named.
 
@@ -60,24 +64,51 @@ _VALUE_OPTIONS = """return_index, index_dtype
         As for :func:`extremum.{name}`."""
 
 
-def _arg(name: str, what: str, example: str) -> Callable[..., Any]:
-    """Make ``argmax`` or ``argmin``."""
+class _Arg(Protocol):
+    @overload
+    def __call__(self, x: X, dim: Dims = None, *, as_dict: No = False, **options: Unpack[ArgKeywords]) -> X: ...
+    @overload
+    def __call__(
+        self, x: xr.DataArray, dim: Dims = None, *, as_dict: Yes, **options: Unpack[ArgKeywords]
+    ) -> dict[Hashable, xr.DataArray]: ...
 
-    def arg(
-        x: Any,
-        dim: Dims = None,
-        *,
-        as_dict: bool = False,
-        keepdims: bool = False,
-        select_last_index: bool = False,
-        dtype: DTypeLike = np.int64,
-        nan_policy: NanPolicy = "propagate",
-        where: Any = None,
-        default: int | None = None,
-    ) -> Any:
+
+class _Max(Protocol):
+    @overload
+    def __call__(self, x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]) -> X: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+    ) -> ValuesIndices[X, X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+    ) -> X | ValuesIndices[X, X]: ...
+
+
+class _MinMax(Protocol):
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]
+    ) -> MinMax[X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+    ) -> MinMaxIndices[X, X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+    ) -> MinMax[X] | MinMaxIndices[X, X]: ...
+
+
+def _arg(name: str, what: str, example: str) -> _Arg:
+    """Make ``argmax`` or ``argmin``."""
+    returns = "xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension"
+    options = _INDEX_OPTIONS.format(name=name)
+
+    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
+    def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, where: Any = None, **options: Any) -> Any:
         require_labelled(name, x)
-        options: dict[str, Any] = {"select_last_index": select_last_index, "nan_policy": nan_policy, "default": default}
-        options |= {"keepdims": keepdims, "dtype": dtype}
         if isinstance(x, xr.Dataset):
             if as_dict:
                 raise ArgumentError(
@@ -89,14 +120,10 @@ def _arg(name: str, what: str, example: str) -> Callable[..., Any]:
         axes = tuple(map(x.get_axis_num, dims))
         index = getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options)
         if not as_dict:
-            return reduced(x, dims, index, keepdims=keepdims)
+            return reduced(x, dims, index, keepdims=options["keepdims"])
         places = _unravelled(index, x.shape, axes)
-        return {each: reduced(x, dims, place, keepdims=keepdims) for each, place in zip(dims, places, strict=True)}
+        return {each: reduced(x, dims, i, keepdims=options["keepdims"]) for each, i in zip(dims, places, strict=True)}
 
-    returns = "xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension"
-    options = _INDEX_OPTIONS.format(name=name)
-    arg.__doc__ = _TEXT.format(name=name, what=what, options=options, returns=returns, example=example)
-    arg.__name__ = arg.__qualname__ = name
     return arg
 
 
@@ -111,38 +138,27 @@ def _unravelled(index: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> li
     return [index.map_blocks(along, at=at, dtype=index.dtype, meta=index._meta) for at in range(len(axes))]
 
 
-def _end(name: str, what: str, example: str) -> Callable[..., Any]:
-    """Make ``max`` or ``min``."""
-
-    def end(
-        x: Any,
-        dim: Dims = None,
-        *,
-        keepdims: bool = False,
-        return_index: bool = False,
-        select_last_index: bool = False,
-        nan_policy: NanPolicy = "propagate",
-        where: Any = None,
-        default: Any = None,
-        index_dtype: DTypeLike = np.int64,
-    ) -> Any:
-        options: dict[str, Any] = {"keepdims": keepdims, "select_last_index": select_last_index}
-        options |= {"nan_policy": nan_policy, "default": default, "index_dtype": index_dtype}
-        results = _results(name, x, dim, return_index, where, options)
-        return ValuesIndices(*results) if return_index else results[0]
-
-    returns = "xarray.DataArray or xarray.Dataset, or ValuesIndices of two"
+def _end(name: str, what: str, example: str, returns: str) -> Any:
+    """Make ``max``, ``min`` or ``minmax``."""
     options = _VALUE_OPTIONS.format(name=name)
-    end.__doc__ = _TEXT.format(name=name, what=what, options=options, returns=returns, example=example)
-    end.__name__ = end.__qualname__ = name
+
+    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
+    def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
+        found = _results(name, x, dim, return_index, **options)
+        if return_index:
+            return ValuesIndices(*found) if name != "minmax" else MinMaxIndices(*found)
+        return MinMax(*found) if name == "minmax" else found[0]
+
     return end
 
 
-def _results(name: str, x: Any, dim: Any, return_index: bool, where: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+def _results(name: str, x: Any, dim: Any, return_index: bool, *, where: Any, **options: Any) -> tuple[Any, ...]:
     """Return the results of a function that has one or several."""
     require_labelled(name, x)
     if isinstance(x, xr.Dataset):
-        return each_variable(x, name, dim, lambda each, own: _results(name, each, own, return_index, where, options))
+        return each_variable(
+            x, name, dim, lambda each, own: _results(name, each, own, return_index, where=where, **options)
+        )
     dims = named(name, dim, x)
     axes = tuple(map(x.get_axis_num, dims))
     found = getattr(ex, name)(x.data, axes, return_index=return_index, where=mask(name, where, x), **options)
@@ -164,60 +180,25 @@ argmin = _arg(
     """>>> extremum.xarray.argmin(x, "day").values
     array([0, 1, 0])""",
 )
-max = _end(
+max: _Max = _end(
     "max",
     "Largest element",
     """>>> extremum.xarray.max(x, "day").hour.values
     array([ 6, 12, 18])""",
+    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
 )
-min = _end(
+min: _Max = _end(
     "min",
     "Smallest element",
     """>>> extremum.xarray.min(x, "day").values
     array([1, 0, 5])""",
+    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
 )
-
-
-def minmax(
-    x: Any,
-    dim: Dims = None,
-    *,
-    keepdims: bool = False,
-    return_index: bool = False,
-    select_last_index: bool = False,
-    nan_policy: NanPolicy = "propagate",
-    where: Any = None,
-    default: Any = None,
-    index_dtype: DTypeLike = np.int64,
-) -> Any:
-    """Smallest and largest element over the dimensions that are named, in one pass.
-
-    Parameters
-    ----------
-    x, dim, keepdims, return_index, select_last_index, nan_policy, where, index_dtype
-        As for :func:`extremum.xarray.max`.
-    default
-        As for :func:`extremum.minmax`.
-
-    Returns
-    -------
-    MinMax or MinMaxIndices
-        Of DataArrays or Datasets.
-
-    Raises
-    ------
-    ArgumentError, ElementTypeError
-        As :func:`extremum.xarray.max`.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> import extremum.xarray
-    >>> low, high = extremum.xarray.minmax(xr.DataArray([[1, 5], [7, 0]], dims=("day", "hour")), "hour")
+minmax: _MinMax = _end(
+    "minmax",
+    "Smallest and largest element, in one pass,",
+    """>>> low, high = extremum.xarray.minmax(x, "hour")
     >>> low.values, high.values
-    (array([1, 0]), array([5, 7]))
-    """
-    options: dict[str, Any] = {"keepdims": keepdims, "select_last_index": select_last_index, "nan_policy": nan_policy}
-    options |= {"default": default, "index_dtype": index_dtype}
-    results = _results("minmax", x, dim, return_index, where, options)
-    return MinMaxIndices(*results) if return_index else MinMax(*results)
+    (array([1, 0]), array([5, 7]))""",
+    "MinMax of two DataArrays or Datasets, or MinMaxIndices of four",
+)

@@ -1,0 +1,101 @@
+"""One description of the options: the native functions, their types, Dask, xarray and cubed have the same ones."""
+
+import ast
+import inspect
+import runpy
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import extremum
+from extremum import _native, signatures
+
+FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax")
+STUB = ast.parse(Path(signatures.__file__).with_name("_native.pyi").read_text("utf-8"))
+OTHERS = {
+    "extremum.dask": {"split_every"},
+    "extremum.cubed": set(),
+    "extremum.xarray": {"dim", "as_dict", "fill_value"},
+}
+
+
+FRONT_ENDS = [
+    (module, name)
+    for module in OTHERS
+    for name in FUNCTIONS
+    if module != "extremum.cubed" or name in ("argmax", "argmin")
+]
+
+
+def front_end(module, name):
+    library = module.partition(".")[2]
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    return getattr(import_module(module), name)
+
+
+def keywords(function):
+    return {p.name: p.default for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+
+def typed(name):
+    """Return the keywords that the types of a native function name, each with its annotation."""
+    same_as = {
+        node.targets[0].id: node.value.id
+        for node in STUB.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
+    }
+    found = []
+    for node in STUB.body:
+        if isinstance(node, ast.FunctionDef) and node.name == same_as.get(name, name):
+            names = {each.arg for each in node.args.kwonlyargs}
+            if node.args.kwarg:
+                names |= set(getattr(signatures, node.args.kwarg.annotation.slice.id).__annotations__)
+            found.append(names)
+    return found
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_types_name_every_keyword_of_the_native_function(name):
+    overloads = typed(name)
+    assert overloads
+    assert set.union(*overloads) == set(keywords(getattr(_native, name)))
+
+
+@pytest.mark.parametrize(("module", "name"), FRONT_ENDS)
+def test_a_front_end_has_the_options_and_defaults_of_the_native_function(module, name):
+    function = front_end(module, name)
+    native = keywords(getattr(_native, name))
+    own = keywords(function)
+    left_out = native.keys() - own.keys()
+    assert left_out == ({"out"} & native.keys() if module == "extremum.xarray" else set())
+    assert own.keys() - native.keys() <= OTHERS[module]
+    assert {key: own[key] for key in own.keys() & native.keys()} == {
+        key: each for key, each in native.items() if key not in left_out
+    }
+    assert function.__name__ == name
+    assert f"{module}.{name}" in function.__doc__
+
+
+@pytest.mark.parametrize(("module", "name"), FRONT_ENDS)
+def test_an_unknown_option_is_refused_by_the_name_of_the_function(module, name):
+    function = front_end(module, name)
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'skip'"):
+        function(1, skip=True)
+
+
+def test_types_of_options_are_shown():
+    shown = str(inspect.signature(front_end("extremum.dask", "max")))
+    assert "nan_policy: Literal['propagate', 'omit', 'raise'] = 'propagate'" in shown
+    assert "keepdims: bool = False" in shown
+
+
+@pytest.mark.parametrize("kind", [extremum.ValuesIndices, extremum.MinMaxIndices])
+def test_results_take_type_arguments(kind):
+    assert kind[int, int].__origin__ is kind
+
+
+def test_what_lint_checks_the_types_of_runs():
+    front_end("extremum.dask", "max")
+    front_end("extremum.xarray", "max")
+    runpy.run_path(str(Path(__file__).with_name("typed_uses.py")))
