@@ -1,5 +1,7 @@
 """What `extremum apply` refuses, and what ends it before it is done: one line, and nothing under the final name."""
 
+import errno
+import os
 import resource
 import signal
 import subprocess
@@ -305,3 +307,55 @@ def test_memory_of_workers(capsys):
     assert apply("argmax", "x.npy", "-o", "y.npy", "--memory", "1GB", "--scheduler", "tcp://127.0.0.1:9") == 2
     line = "extremum: --memory and --scheduler are both given; help: leave one of them away\n"
     assert capsys.readouterr().err == line
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.nc", "x.zarr"])
+def test_a_file_that_may_not_be_read(name, monkeypatch, capsys):
+    if name == "x.zarr":
+        pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    save(sample(), {"x.npy": "C", "x.nc": "netcdf", "x.zarr": "zarr3"}[name])
+    Path(name).chmod(0)
+
+    def refuse(path, *given, **named):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+
+    try:
+        with monkeypatch.context() as patched:
+            if os.geteuid() == 0:
+                # Root reads everything.
+                for function in ("open", "scandir", "listdir"):
+                    patched.setattr(os, function, refuse)
+            assert apply("argmax", name, "-o", "y.npy") == 2
+    finally:
+        Path(name).chmod(0o700)
+    assert capsys.readouterr().err == f"extremum: {name}: Permission denied\n"
+
+
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.nc", "pipe.h5", "folder.npy", "folder.nc", "folder"])
+def test_what_is_no_file(name, capsys):
+    """A pipe has nobody who writes: whoever opens it waits."""
+    os.mkfifo(name) if "pipe" in name else Path(name).mkdir()
+    assert apply("argmax", name, "-o", "y.npy") == 2
+    kind = "a pipe; help: give a regular file" if "pipe" in name else "a folder; help: name a file in it\n"
+    assert capsys.readouterr().err.startswith(f"extremum: {name!r} is {kind}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "reason"),
+    [
+        ((5, 6), "float64", "input 'x' has elements of type float64, not float32; given: x: float64[5, 6]; help: "),
+        (
+            (5, 7),
+            "float32",
+            "input 'x' has 7 elements along axis 1, where the model declares 6; given: x: float32[5, 7]",
+        ),
+        ((5, 6, 2), "float32", "input 'x' has rank 3, not 2; given: x: float32[5, 6, 2]; help: the model declares"),
+    ],
+    ids=str,
+)
+def test_a_model_that_does_not_take_the_file(shape, dtype, reason, capsys):
+    """The zeros on which the model was tried have another shape."""
+    onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
+    np.save("x.npy", np.zeros(shape, dtype))
+    assert apply("m.onnx", "x.npy", "-o", "y.npy", "--output-name", "y") == 2
+    assert capsys.readouterr().err.startswith(f"extremum: {reason}")

@@ -119,6 +119,11 @@ def test_refuses_an_unknown_suffix():
     assert caught.value.one_line() == "'scores.csv' has no known format; help: use .npy, .npz:entry or .pb"
 
 
+def test_says_that_a_folder_is_one(tmp_path):
+    with pytest.raises(FileError, match="is a folder"):
+        read_array(str(tmp_path))
+
+
 def test_leaves_a_missing_file_to_the_operating_system(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_array(f"{tmp_path}/none.npy")

@@ -109,13 +109,13 @@ def test_a_file_without_settings_changes_nothing(folder):
     ("text", "error"),
     [
         ('slect = ["EX0"]', "there is no setting 'slect'"),
-        ('select = "EX0"', "the setting 'select' is a list of strings"),
-        ("select = [1]", "the setting 'select' is a list of strings"),
-        ('strict = "yes"', "the setting 'strict' is true or false"),
-        ("for = 3", "the setting 'for' is a string"),
+        ('select = "EX0"', "the setting 'select' must be a list of strings"),
+        ("select = [1]", "the setting 'select' must be a list of strings"),
+        ('strict = "yes"', "the setting 'strict' must be true or false"),
+        ("for = 3", "the setting 'for' must be a string"),
         ('feature-level = "9"', "'9' is not one of"),
         ('select = ["EX999"]', "there is no rule 'EX999'"),
-        ("select =", "is no TOML"),
+        ("select =", "is not valid TOML"),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused(text, error, capsys):
@@ -132,7 +132,7 @@ def test_a_setting_at_another_place_is_refused(folder, capsys):
 
 def test_a_table_that_is_none_is_refused(folder, capsys):
     (folder / "pyproject.toml").write_text("[tool]\nextremum = 3\n", encoding="utf-8")
-    assert "'extremum' is no table" in refusal(capsys, "clean.onnx")
+    assert "'extremum' must be a table" in refusal(capsys, "clean.onnx")
 
 
 def sarif(*words, status):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.backend import PreparedModel
-from extremum.errors import ArgumentError, ModelError
+from extremum.errors import ArgumentError, InputError, ModelError
 from extremum.graph.inputs import declared_inputs
 
 __all__ = ["Output", "outputs"]
@@ -66,7 +66,12 @@ def _on_zeros(
     prepared: PreparedModel, name: str, shape: Sequence[int], dtype: np.dtype[Any], axis: int, size: int
 ) -> tuple[Any, ...]:
     lengths = [size if each == axis else length for each, length in enumerate(shape)]
-    return prepared.run({name: np.zeros(lengths, dtype)})
+    try:
+        return prepared.run({name: np.zeros(lengths, dtype)})
+    except InputError as error:
+        # It says what the zeros are like, and the reader has given another array.
+        given = f"{name}: {dtype.name}[{', '.join(map(str, shape))}]"
+        raise InputError(error.reason, where=error.where, given=given, remedy=error.remedy) from None
 
 
 def _grown(number: int, name: str, axis: int, sizes: list[int], found: tuple[NDArray[Any], ...]) -> Output:

@@ -87,9 +87,7 @@ def apply(
     what = operation if operation in _OPTIONS else "a model"
     refuse_unused(context, what, (*_OPTIONS.get(operation, _OF_A_MODEL), *_OF_ALL))
     if scheduler is not None and "memory" in named_options(context):
-        raise ArgumentError(
-            "--memory and --scheduler are both given", remedy="leave --memory away: workers have limits"
-        )
+        raise ArgumentError("--memory and --scheduler are both given", remedy="leave one of them away")
     limit = parse_size(memory)
     require_target(out)
     sources = [open_source(name, variable) for name in inputs]

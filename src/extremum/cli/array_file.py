@@ -17,7 +17,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import ExtremumError, InputError, first_line
-from extremum.graph.files import open_file, read_message
+from extremum.graph.files import open_file, read_message, require_no_folder
 from extremum.memory import require_memory
 
 __all__ = ["read_array"]
@@ -37,6 +37,7 @@ def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
     try:
         read = readers[path.suffix]
     except KeyError:
+        require_no_folder(path)
         raise InputError(f"{source!r} has no known format", remedy="use .npy, .npz:entry or .pb") from None
     try:
         array = read(path)

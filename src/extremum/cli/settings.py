@@ -37,7 +37,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ArgumentError(f"'{path}' is no TOML: {error}") from None
+        raise ArgumentError(f"'{path}' is not valid TOML: {error}") from None
     table = document
     for name in ("tool", "extremum", "check"):
         if name == "check" and (others := sorted(table.keys() - {name})):
@@ -48,7 +48,7 @@ def read(path: Path) -> dict[str, Any]:
             )
         table = table.get(name, {})
         if not isinstance(table, dict):
-            raise ArgumentError(f"'{name}' is no table", where=str(path))
+            raise ArgumentError(f"'{name}' must be a table", where=str(path))
     return dict(_setting(path, name, value) for name, value in table.items())
 
 
@@ -59,7 +59,7 @@ def _setting(path: Path, name: str, value: Any) -> tuple[str, Any]:
         raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
     parameter, kind = _SETTINGS[name]
     if not _is_of(kind, value):
-        raise ArgumentError(f"the setting {name!r} is {_KINDS[kind]}", where=where, given=repr(value))
+        raise ArgumentError(f"the setting {name!r} must be {_KINDS[kind]}", where=where, given=repr(value))
     return parameter, value
 
 

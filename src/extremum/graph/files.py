@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from extremum.errors import FileError
 
-__all__ = ["LARGEST_MESSAGE", "open_file", "read_message"]
+__all__ = ["LARGEST_MESSAGE", "open_file", "read_message", "require_no_folder"]
 
 LARGEST_MESSAGE = 2**31 - 1
 """The most bytes that a protobuf message can have."""
@@ -44,6 +44,12 @@ def read_message(path: str | os.PathLike[str]) -> bytes:
         given=f"{size:,} bytes of at most {LARGEST_MESSAGE:,}",
         remedy="keep large tensors in a file beside the model: onnx.save(model, path, save_as_external_data=True)",
     )
+
+
+def require_no_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse a folder in the place of a file; what is not there is no folder."""
+    if Path(path).is_dir():
+        _require_regular(path, Path(path).stat())
 
 
 def _without_waiting(name: str, flags: int) -> int:

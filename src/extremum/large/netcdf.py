@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, InputError, first_line
+from extremum.graph.files import open_file
 from extremum.large.grid import Place
 
 __all__ = ["NetcdfSource"]
@@ -23,8 +24,8 @@ class NetcdfSource:
 
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)
-        if not path.exists():
-            raise FileNotFoundError(2, "No such file or directory", self.path)
+        # The libraries wait for a pipe, and say of a file that may not be read that it is damaged.
+        open_file(path).close()
         self.variable, whole = variable, _opened(self.path)
         names = sorted(map(str, whole.data_vars))
         if variable is None and len(names) == 1:

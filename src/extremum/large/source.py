@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import ExtremumError, InputError, first_line
 from extremum.extras import lacking
+from extremum.graph.files import require_no_folder
 from extremum.large.grid import Place
 
 __all__ = ["Source", "open_source", "read_ahead"]
@@ -84,15 +85,16 @@ def open_source(name: str, variable: str | None = None) -> Source:
 
             source = NetcdfSource(path, variable)
         else:
+            require_no_folder(path)
             raise InputError(f"{name!r} has no known format", remedy="use .npy, .zarr, .nc or .h5")
     except ExtremumError:
         raise
     except ModuleNotFoundError as error:
         raise lacking(f"a {suffix} file", error) from None
     except Exception as error:
-        # What the libraries raise for damaged files has no common class.
-        if isinstance(error, OSError) and error.filename and not path.exists():
-            raise FileNotFoundError(2, "No such file or directory", name) from None
+        # What the libraries raise for damaged files has no common class; their own numbers of errors are below zero.
+        if isinstance(error, OSError) and error.filename and (error.errno or 0) > 0:
+            raise type(error)(error.errno, error.strerror, name) from None
         raise unreadable(name, error) from None
     return source
 

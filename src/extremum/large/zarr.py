@@ -23,8 +23,8 @@ class ZarrSource:
 
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)
-        if not path.exists():
-            raise FileNotFoundError(2, "No such file or directory", self.path)
+        # A folder, or the name of what is not one.
+        next(path.iterdir(), None)
         # By its whole name: workers look from where they are.
         self._place = path.absolute()
         opened = zarr.open(str(self._place), mode="r")
