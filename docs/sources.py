@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import inspect
 import sys
 from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
@@ -55,7 +56,7 @@ def place(package: str, name: str) -> tuple[str, Lines] | None:
     if is_constant(value):
         module, node = _assignment(name, value)
         return module, ("other", node.lineno, node.end_lineno)
-    function = getattr(value, "__func__", value)
+    function = inspect.unwrap(getattr(value, "__func__", value))
     module = function.__module__
     nodes = list(_definitions(module))
     if code := getattr(function, "__code__", None):
@@ -91,7 +92,8 @@ def _definitions(module: str) -> list[Any]:
     """Return functions and classes of a module, and methods after their class."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     found: list[Any] = []
-    for node in _tree(module).body:
+    body = _tree(module).body
+    for node in body + [each for branch in body if isinstance(branch, ast.If) for each in branch.body]:
         if isinstance(node, kinds):
             found.append(node)
             found += [each for each in node.body if isinstance(node, ast.ClassDef) and isinstance(each, kinds)]

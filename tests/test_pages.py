@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import importlib.util
+import json
 import re
 import shlex
 import shutil
@@ -106,6 +107,16 @@ def test_every_link_leads_somewhere(page):
         assert path.exists(), link
         if place:
             assert place in anchors(path.read_text(encoding="utf-8")), link
+
+
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+@pytest.mark.parametrize("page", [*PAGES, "README.md"])
+def test_a_number_of_runtimes_is_that_of_the_report_card(page):
+    runtimes = len(json.loads((DOCS / "conformance.json").read_text("utf-8"))["runtimes"])
+    text = README if page == "README.md" else PAGES[page]
+    assert set(re.findall(rf"\b({'|'.join(NUMBERS)}|\d+) runtimes\b", text)) <= {NUMBERS[runtimes]}
 
 
 QUESTIONS = {
