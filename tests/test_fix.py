@@ -7,6 +7,7 @@ import pytest
 
 from extremum import backend
 from extremum import fix as fixing
+from extremum.check import check
 from extremum.errors import ArgumentError, ModelError
 from extremum.fix import fix, opset
 from extremum.fix import verify as verification
@@ -147,6 +148,50 @@ def test_says_what_was_not_compared():
 def test_refuses_a_target_that_is_none():
     original = model("(int16[3] x) => (y) { y = ArgMax (x) }")
     assert refusal(ArgumentError, fix, original, "directml-9_9") == "there is no target 'directml-9_9'"
+
+
+LATER = [
+    (8, "(int64[n, 5] a, int64[n, 5] b) => (int64[n, 5] y) { y = Min (a, b) }", 12, ["Min"]),
+    (8, "(int16[n, 5] a, int16[n, 5] b) => (int16[n, 5] y) { y = Max (a, b) }", 12, ["Cast", "Cast", "Max", "Cast"]),
+    (11, "(float[n, 5] x) => (y) { y = ArgMax <axis=1, select_last_index=1> (x) }", 12, ["ArgMax"]),
+    (7, "(float[4, 5] a, float[5] b) => (float[4, 5] y) { y = Max (a, b) }", 8, None),
+    (11, "(int8[n, 5] x) => (int8[n, 1] y) { y = ReduceMax <axes=[1]> (x) }", 12, ["ReduceMax"]),
+    (12, "(bfloat16[n, 5] x) => (int64[n, 1] y) { y = ArgMin <axis=1> (x) }", 13, None),
+    (11, "(bfloat16[n, 5] x) => (bfloat16[n, 5] y) { y = Hardmax (x) }", 13, None),
+]
+
+
+@pytest.mark.parametrize(("opset", "body", "later", "operators"), LATER)
+def test_a_node_that_a_later_version_takes(opset, body, later, operators):
+    original = model(body, opset=opset)
+    assert [each.remedy for each in fix(original).refusals] == [
+        f"allow opset {later} with raise_opset, if the whole model may be raised"
+    ]
+    assert fix(original, raise_opset=later - 1).changes == ()
+    fixed = fix(original, raise_opset=later)
+    assert (fixed.refusals, len(fixed.changes), fixed.model.opset_import[0].version) == ((), 1, later)
+    assert check(fixed.model, select=["EX004", "EX005", "EX006", "EX101"]).findings == ()
+    if operators is not None:
+        assert [node.op_type for node in fixed.model.graph.node] == operators
+
+
+def test_an_attribute_that_is_an_input_later():
+    body = "(int8[n, 5] x) => (int8[n, 1] y) { y = ReduceMax <axes=[1]> (x) }"
+    fixed = fix(model(body, opset=11), raise_opset=18)
+    assert [node.op_type for node in fixed.model.graph.node] == ["Constant", "ReduceMax"]
+    assert str(fixed.changes[0]) == "graph.node[0]: ReduceMax-11 of int8 as ReduceMax-18"
+
+
+def test_a_hardmax_whose_meaning_a_later_opset_changes_is_not_raised():
+    body = "(uint64[9] i, float[2, 3, 4] x) => (y, z) { y = ArgMax (i) z = Hardmax (x) }"
+    for whole in (True, False):
+        (refused,) = fix(model(body, opset=7), raise_opset=13, whole=whole).refusals
+        assert refused.one_line() == (
+            "Hardmax-1 and Hardmax-13 mean different things here; at: graph.node[1], opset 7; "
+            "given: x: float32[2, 3, 4]; help: allow opset 12 with raise_opset, if it suffices"
+        )
+    assert len(fix(model(body, opset=7), raise_opset=12).changes) == 1
+    assert len(fix(model(body.replace("[2, 3, 4]", "[2, 3]"), opset=7), raise_opset=12).changes) == 1
 
 
 def test_refuses_to_raise_a_model_with_functions():

@@ -17,7 +17,7 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.fix", error) from None
 
-from extremum import check
+from extremum import check, validate
 from extremum.check.rule import refusals
 from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.change import Change
@@ -29,9 +29,11 @@ from extremum.fix.rewrites import REWRITES, find
 from extremum.fix.splice import names, splice
 from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
+from extremum.graph import nodes
 from extremum.graph.external import external
 from extremum.graph.load import load
 from extremum.graph.sites import Site, sites
+from extremum.spec import OPERATORS, OperatorVersion
 
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 
@@ -91,7 +93,9 @@ def _fixed(
     family = _family(original)
     refused = {site.path for site in family if _is_refused(site, runtime)}
     source = original
-    if raise_opset is not None and any(_needs_later(site, runtime) for site in family if site.path in refused):
+    if raise_opset is not None and any(
+        _needs_later(site, runtime, raise_opset) for site in family if site.path in refused
+    ):
         source = raised(original, raise_opset)
     changes, refusals = _changes(family, _family(source), refused, names(source), runtime)
     notes = tuple(
@@ -124,9 +128,10 @@ def _changes(
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
     changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
-        if before.path not in refused:
-            continue
         try:
+            _require_same_meaning(before, site)
+            if before.path not in refused:
+                continue
             change = _change(before, site, known, target)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
@@ -153,27 +158,70 @@ def _rewrite(site: Site, target: Target) -> Rewrite | None:
     return find(site.schema.family, site.inputs[0].element if site.inputs else None, target.code)
 
 
-def _needs_later(site: Site, target: Target) -> bool:
-    rewrite = _rewrite(site, target)
-    return rewrite is not None and rewrite.since > site.opsets[""]
+def _needs_later(site: Site, target: Target, most: int) -> bool:
+    """Return whether a later opset helps a node that is refused, one that is not above the most."""
+    rewrite, taker = _rewrite(site, target), _taker(site)
+    return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
+
+
+def _taker(site: Site) -> OperatorVersion | None:
+    """Return the first later version that takes a node which breaks the promise of its own, if there is one."""
+    assert site.schema is not None
+    if not any(refusals(site.output)):
+        return None
+    for version in OPERATORS[site.schema.domain, site.schema.name]:
+        taken = not any(refusals(nodes.resolve, version, site.attributes, site.names, site.inputs))
+        if version.since > site.schema.since and taken:
+            return version
+    return None
+
+
+def _require_same_meaning(before: Site, site: Site) -> None:
+    """Refuse a node that means something else at the opset to which the model is raised."""
+    assert before.schema is not None
+    assert site.schema is not None
+    if before.schema.coerced == site.schema.coerced:
+        return
+    rank = before.inputs[0].rank if before.inputs else None
+    axes = [
+        None if rank is None else validate.axes(version, validate.attributes(version, before.attributes), rank)
+        for version in (before.schema, site.schema)
+    ]
+    if rank is None or axes[0] != axes[1]:
+        raise SpecError(
+            f"{before.schema} and {site.schema} mean different things here",
+            remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices",
+        )
 
 
 def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> Change:
     """Return the change of a node: ``before`` is where it stood, ``site`` where it stands now."""
-    before.output()
-    rewrite, opset, element = _rewrite(before, target), site.opsets[""], str(before.inputs[0].element)
+    opset = site.opsets[""]
+    taker = _taker(before)
+    if taker is not None and opset < taker.since:
+        (error,) = refusals(before.output)
+        remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
+        raise type(error)(error.reason, given=error.given, remedy=remedy)
+    # What a node means that its own version does not take, the later version says.
+    meant = before if taker is None else site
+    meant.output()
+    element = str(before.inputs[0].element)
+    if meant is site and not _is_refused(site, target):
+        title = f"as {site.schema}"
+        return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
+    rewrite = _rewrite(meant, target)
     if rewrite is None:
-        raise SpecError(f"nothing that {target.name} takes stands for {before.schema} of {element} exactly")
+        raise SpecError(f"nothing that {target.name} takes stands for {meant.schema} of {element} exactly")
     if opset < rewrite.since:
         raise SpecError(
-            f"{before.schema} of {element} can be rewritten from opset {rewrite.since} on",
+            f"{meant.schema} of {element} can be rewritten from opset {rewrite.since} on",
             remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
     fragment = Fragment(opset, _prefix(site.node.output[0], known))
     rewrite.build(fragment, site)
     after = tuple(fragment.finish(site.node))
     change = Change(before.place, site.path, str(before.schema), element, rewrite.title, before.node, after)
-    verify_node(before, change, opset, target)
+    verify_node(meant, change, opset, target)
     return change
 
 

@@ -33,8 +33,8 @@ _PLAIN = (Kind.RANDOM, Kind.TIES)
 
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
-    """Run a node here and what replaces it in the target, and compare."""
-    node, *body = (_concrete(each) for each in (change.before, *change.after))
+    """Run a node here, as it stands at a site, and what replaces it in the target, and compare."""
+    node, *body = (_concrete(each) for each in (site.node, *change.after))
     element = str(site.output().element)
     for inputs in samples(site):
         try:
