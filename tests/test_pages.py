@@ -112,7 +112,8 @@ def test_every_link_leads_somewhere(page):
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-@pytest.mark.parametrize("page", [*PAGES, "README.md"])
+# The help of a command speaks of two that it compares.
+@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if page != "commands.md")])
 def test_a_number_of_runtimes_is_that_of_the_report_card(page):
     runtimes = len(json.loads((DOCS / "conformance.json").read_text("utf-8"))["runtimes"])
     text = README if page == "README.md" else PAGES[page]
