@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from extremum.graph.weights import LARGE
+from extremum.graph.load import LARGE
 from models import model
 
 __all__ = ["MODELS"]

@@ -14,7 +14,7 @@ from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
 from extremum.errors import ExtremumError
-from extremum.graph.shown import Shown
+from extremum.graph.inference import InferenceInput
 from extremum.onnxruntime import convert
 from watched import say
 
@@ -110,7 +110,7 @@ def model(schema, made, declared):
 
 
 ENTRIES = {
-    "inference": lambda proto: Shown(proto).inferred(),
+    "inference": lambda proto: InferenceInput(proto).inferred(),
     "check": check,
     "convert": convert,
     "lower": dml.lower,

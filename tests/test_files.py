@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from extremum.errors import FileError
-from extremum.graph import files
-from extremum.graph.files import LARGEST_MESSAGE, open_file, read_message
-from extremum.graph.load import load
+from extremum.graph.load import LARGEST_MESSAGE, load, open_file, read_message
 from extremum.onnxruntime import InferenceSession
 from refusal import refusal
 
@@ -69,7 +67,7 @@ def test_a_command_refuses_it_in_one_line(path_of, command, kind, tmp_path):
 def test_a_pipe_that_takes_the_name_of_a_file_in_between_is_not_waited_for(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_bytes(b"x")
-    monkeypatch.setattr(files.Path, "stat", lambda path: os.lstat(tmp_path / "file"))
+    monkeypatch.setattr(Path, "stat", lambda path: os.lstat(tmp_path / "file"))
     assert refusal(FileError, open_file, tmp_path / "pipe") == f"{str(tmp_path / 'pipe')!r} is a pipe"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from extremum.errors import ModelError
-from extremum.graph.limits import DEEPEST, DEEPEST_GRAPH, MOST_NODES, require_bounded, require_shallow
+from extremum.graph.load import DEEPEST, DEEPEST_GRAPH, MOST_NODES, require_bounded, require_shallow
 from hostile_models import chain_of_functions, deep_type, doubling, long_chain, nested
 from refusal import refusal
 

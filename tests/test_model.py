@@ -7,8 +7,8 @@ from onnx import numpy_helper
 
 from extremum import backend, dtypes
 from extremum.errors import ExecutionError, ModelError
-from extremum.graph import external, files, load, shown
-from extremum.graph.model import Model
+from extremum.graph import inference, load
+from extremum.graph.load import Model
 from extremum.runtimes import onnxruntime as runtime
 from models import model
 
@@ -106,11 +106,10 @@ def test_it_is_read_and_walked_once(engine, tmp_path, monkeypatch):
 
         return counted
 
-    opened = counting("opened", files.open_file)
-    monkeypatch.setattr(files, "open_file", opened)
-    monkeypatch.setattr(external, "open_file", opened)
+    opened = counting("opened", load.open_file)
+    monkeypatch.setattr(load, "open_file", opened)
     monkeypatch.setattr(load, "_parse", counting("parsed", load._parse))
-    monkeypatch.setattr(shown.Shown, "inferred", counting("shown", shown.Shown.inferred))
+    monkeypatch.setattr(inference.InferenceInput, "inferred", counting("shown", inference.InferenceInput.inferred))
     backend.prepare(inside(weighed(), tmp_path), engine=engine)
     assert counts == {"opened": 1, "parsed": 1, "shown": 1}
 

@@ -5,7 +5,7 @@ import pytest
 
 from extremum import backend
 from extremum.errors import ModelError
-from extremum.graph.text import require_text
+from extremum.graph.load import require_text
 from hostile_models import NAMES, not_utf_8
 
 

@@ -29,12 +29,9 @@ from extremum.backend.session import open_session, serves
 from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
-from extremum.graph.functions import callees_first
-from extremum.graph.limits import require_shallow
-from extremum.graph.load import with_dense
-from extremum.graph.model import Model
+from extremum.graph.load import Model, require_shallow, require_text, with_dense
+from extremum.graph.nodes import callees_first
 from extremum.graph.sites import sites
-from extremum.graph.text import require_text
 from extremum.graph.types import skeleton
 
 __all__ = [

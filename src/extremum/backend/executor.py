@@ -20,7 +20,7 @@ from onnx.reference.op_run import OpRun
 
 from extremum import dtypes, lower
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
-from extremum.graph import nodes, operands
+from extremum.graph import nodes
 from extremum.memory import require_memory
 from extremum.operations import Operation
 from extremum.spec import OperatorVersion
@@ -77,13 +77,13 @@ class _Operator(OpRun):
 
     def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> _Plan:
         version = self._version
-        names = operands.names(self.onnx_node, version)
+        names = nodes.operand_names(self.onnx_node, version)
         inputs = inputs[: len(names)]
         for name, x in zip(names, inputs, strict=True):
             if not isinstance(x, np.ndarray):
                 raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
         attributes = nodes.stated(self.onnx_node, linked_attributes)
-        values, output = nodes.resolve(version, attributes, names, operands.types(version, inputs))
+        values, output = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         assert output.element is not None
         assert output.sizes is not None
         return _Plan(

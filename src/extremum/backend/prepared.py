@@ -12,7 +12,7 @@ from extremum.backend.executor import Executor
 from extremum.backend.inputs import Binder
 from extremum.backend.session import Session
 from extremum.errors import ArgumentError
-from extremum.graph.model import Model
+from extremum.graph.load import Model
 
 __all__ = ["ENGINES", "PreparedModel", "refuse"]
 

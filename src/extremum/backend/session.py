@@ -16,7 +16,7 @@ import numpy as np
 
 from extremum.backend.executor import Executor
 from extremum.errors import DependencyError, ExecutionError, ExtremumError, first_line
-from extremum.graph.model import Model
+from extremum.graph.load import Model
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site
 from extremum.spec import OPERATORS

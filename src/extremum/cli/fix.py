@@ -12,7 +12,7 @@ from extremum.cli.streams import write
 from extremum.errors import ArgumentError
 from extremum.fix import Fixed, has_external_data
 from extremum.fix import fix as rewrite
-from extremum.graph.files import read_message
+from extremum.graph.load import read_message
 from extremum.printable import json_text, printable
 
 __all__ = ["fix"]

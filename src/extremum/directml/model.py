@@ -19,12 +19,11 @@ from extremum import validate
 from extremum.directml.tensor import LARGEST
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes
-from extremum.graph.believed import is_made_up
+from extremum.graph.inference import is_made_up
 from extremum.graph.inputs import name_dimensions
 from extremum.graph.load import load
 from extremum.graph.sites import Site, inlined
-from extremum.graph.tensors import array
-from extremum.graph.types import skeleton
+from extremum.graph.types import array, skeleton
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes

@@ -30,8 +30,7 @@ from extremum.fix.splice import names, splice
 from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
 from extremum.graph import nodes
-from extremum.graph.external import external
-from extremum.graph.load import load
+from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
 from extremum.spec import OPERATORS, OperatorVersion
 

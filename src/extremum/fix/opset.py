@@ -1,7 +1,7 @@
 """A model raised to a later opset, on request.
 
 Decides what is refused; the conversion is onnx's own. It infers shapes on its way, which operators of other domains end
-the process by (:mod:`extremum.graph.shown`): they are hidden from it, and it runs in a process of its own.
+the process by (:mod:`extremum.graph.inference`): they are hidden from it, and it runs in a process of its own.
 """
 
 from __future__ import annotations

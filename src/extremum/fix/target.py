@@ -23,7 +23,7 @@ from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.operator import create_operator
 from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
-from extremum.graph import nodes, operands
+from extremum.graph import nodes
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.watched import Watched
 from extremum.spec import OperatorVersion
@@ -91,7 +91,7 @@ class DirectML:
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
             schema = nodes.version(node, {"": opset})
-            inputs_of_node = {name: values[name] for name in operands.names(node, schema)}
+            inputs_of_node = {name: values[name] for name in nodes.operand_names(node, schema)}
             if schema is None:
                 results = backend.run_node(node, inputs_of_node, opset_version=opset)
                 values.update(zip(node.output, results, strict=True))
@@ -100,7 +100,7 @@ class DirectML:
         return values[output]
 
     def _dispatch(self, schema: OperatorVersion, node: onnx.NodeProto, inputs: Arrays) -> NDArray[Any]:
-        types = operands.types(schema, list(inputs.values()))
+        types = nodes.operand_types(schema, list(inputs.values()))
         attributes = validate.attributes(schema, nodes.stated(node, {}), types)
         output = infer.output(schema, attributes, types)
         assert output.element is not None

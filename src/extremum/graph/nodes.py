@@ -1,33 +1,42 @@
-"""A node of a model, read: its place, its attributes, its subgraphs, and what it says about its output.
+"""Nodes and functions of a model, read: place, attributes, subgraphs, operands, and what a node says about its output.
 
 Decides how a place is written (``graph.node[2].then_branch.node[0] 'argmax_0'``) and is the boundary at which an error
-learns of the values that were given.
+learns of the values that were given. Decides too when the values in a list of integers are known before the model
+runs: a Constant gives them, or an initializer that is no input.
 """
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import onnx
+from numpy.typing import NDArray
 
 from extremum import infer, spec, validate
-from extremum.errors import ExtremumError
-from extremum.graph.tensors import array
-from extremum.spec import OperatorVersion
+from extremum.errors import ExtremumError, ModelError
+from extremum.graph.types import array, list_of_integers
+from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
 __all__ = [
     "Importer",
+    "Key",
     "bodies",
+    "callees_first",
     "canonical",
+    "constant_integers",
     "everywhere",
     "given",
     "graphs",
     "is_of_family",
+    "key",
     "located",
     "named",
+    "operand_names",
+    "operand_types",
     "opsets",
     "path",
     "resolve",
@@ -40,8 +49,6 @@ __all__ = [
 
 
 _PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
-
-
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
 
@@ -164,3 +171,54 @@ def given(attributes: Mapping[str, object], names: Sequence[str], types: Sequenc
     """Return the inputs and attributes of a node as an error says them."""
     inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
     return ", ".join(inputs + [f"{name}={value}" for name, value in attributes.items()])
+
+
+def operand_names(node: onnx.NodeProto, schema: OperatorVersion | None) -> list[str]:
+    """Return the names of a node's inputs, without those at the end that may be left out and are."""
+    found = list(node.input)
+    while schema is not None and schema.input.maximum < len(found) <= schema.most_inputs and not found[-1]:
+        found.pop()
+    return found
+
+
+def operand_types(schema: OperatorVersion, arrays: Sequence[NDArray[Any]]) -> list[TensorType]:
+    """Return the types of the inputs of a node that runs, with the values of those that stand for an attribute."""
+    data = schema.input.maximum
+    return [*map(TensorType.of, arrays[:data]), *map(TensorType.of_list, arrays[data:])]
+
+
+def constant_integers(node: onnx.NodeProto) -> tuple[int, ...] | None:
+    """Return the list of integers that a Constant gives, or None for any other node or value."""
+    if (canonical(node.domain), node.op_type) == (ONNX, "Constant") and len(node.attribute) == 1:
+        (attribute,) = node.attribute
+        if attribute.name == "value_ints" and not attribute.ref_attr_name:
+            return tuple(attribute.ints)
+        if attribute.name == "value" and attribute.HasField("t"):
+            return list_of_integers(attribute.t)
+    return None
+
+
+Key = tuple[str, str, str]
+"""What a node calls: a domain, a name, an overload."""
+
+
+def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
+    """Return by what name a function is called, or which a node calls."""
+    name = called.op_type if isinstance(called, onnx.NodeProto) else called.name
+    return canonical(called.domain), name, called.overload
+
+
+def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:
+    """Return the functions so that each comes after those it calls."""
+    # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
+    named = {key(each): each for each in functions}
+    calls = {key: _calls(each) & named.keys() for key, each in named.items()}
+    try:
+        return [named[key] for key in graphlib.TopologicalSorter(calls).static_order()]
+    except graphlib.CycleError as error:
+        circle = " -> ".join(name for _, name, _ in error.args[1])
+        raise ModelError("functions of the model call each other in a circle", given=circle) from None
+
+
+def _calls(function: onnx.FunctionProto) -> set[Key]:
+    return {key(node) for node in walk(function.node)}

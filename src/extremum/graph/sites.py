@@ -8,23 +8,22 @@ at the first that is not, and by :mod:`extremum.check`, which goes on.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
 
-from extremum.errors import ExtremumError
-from extremum.graph import nodes, operands
-from extremum.graph.body import Body, held
-from extremum.graph.functions import Key, callees_first, key
-from extremum.graph.shown import Shown
+from extremum.errors import ExtremumError, SpecError
+from extremum.graph import nodes
+from extremum.graph.inference import Body, InferenceInput, held, num_outputs, splits_otherwise
+from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared, known
-from extremum.spec import OperatorVersion
+from extremum.spec import ONNX, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import input_values, output_count
 
-__all__ = ["Site", "inlined", "sites"]
+__all__ = ["Site", "inlined", "require_harmless", "sites"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Site:
     @property
     def names(self) -> list[str]:
         """The names of the inputs, without those at the end that may be left out and are."""
-        return operands.names(self.node, self.schema)
+        return nodes.operand_names(self.node, self.schema)
 
     @property
     def inputs(self) -> list[TensorType]:
@@ -107,7 +106,7 @@ class Site:
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
     # The types in a function are those of its calls; its nodes come once for each different set of them.
-    shown = Shown(model)
+    shown = InferenceInput(model)
     graph = shown.inferred()
     walk = _Walk()
     types = known(graph)
@@ -124,7 +123,7 @@ def inlined(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes in the order in which they run, those of a function at each of its calls."""
     # What a call gives a function stands in its nodes: their attributes have values, and their inputs and outputs
     # have names that no other call has.
-    shown = Shown(model)
+    shown = InferenceInput(model)
     graph = shown.inferred()
     types = known(graph)
     return _Walk(inlines=True).nodes(shown.graph, graph, types, types)
@@ -161,7 +160,7 @@ class _Walk:
             if entry.call is not None:
                 self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
             yield site
-            if (values := operands.integers(node)) is not None and len(node.output) == 1:
+            if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
                 types[node.output[0]] = TensorType("int64", (len(values),), values)
             if site.schema is not None:
                 try:
@@ -181,3 +180,20 @@ def _named(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorTy
     """Return what is known of the values of a body by the names that they have in the model."""
     assert body.names is not None
     return {name: inferred[shown] for name, shown in body.names.items() if shown in inferred}
+
+
+# Nodes that end the process in onnxruntime, which looks at every node of a model. They are refused before onnxruntime
+# gets the model. A trial of every version of every operator, with right and wrong nodes, found them.
+
+
+def require_harmless(sites: Iterable[Site]) -> None:
+    """Refuse a Split that says another number of outputs than it has: inference writes one size for each it says."""
+    for site in sites:
+        node = site.node
+        is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
+        if is_split and splits_otherwise(node):
+            raise SpecError(
+                f"Split has num_outputs={num_outputs(node)}, but {len(node.output)} outputs",
+                where=site.where,
+                remedy=f"use num_outputs={len(node.output)}",
+            )

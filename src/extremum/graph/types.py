@@ -1,19 +1,231 @@
-"""What a model says of its tensors.
+"""Types and tensors that stand in a model: what is declared, and what onnx's own code may see of it.
 
-What follows of other tensors from that is :mod:`extremum.graph.shown`'s and :mod:`extremum.graph.sites`'s.
+Decides which type declarations are sound, and which tensors are small enough for shape inference. The types of other
+values are :mod:`extremum.graph.inference`'s.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+import numpy as np
 import onnx
+from numpy.typing import NDArray
 
-from extremum.graph.tensors import is_small, list_of_integers
-from extremum.graph.weights import copy_fields
+from extremum.errors import ModelError, first_line
+from extremum.memory import require_memory
 from extremum.tensors import TensorType
 
-__all__ = ["declared", "known", "skeleton"]
+__all__ = [
+    "array",
+    "attribute_tensors",
+    "copy_fields",
+    "declaration",
+    "declared",
+    "dense",
+    "innermost",
+    "is_external",
+    "is_small",
+    "kind",
+    "known",
+    "list_of_integers",
+    "skeleton",
+    "sound",
+    "sparse_tensors",
+    "tensor_kind",
+    "tensor_type",
+    "type_proto",
+]
+
+
+_NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
+_NUMBERS = {name: number for number, name in _NAMES.items()}
+# Deeper ones are no types of any operator.
+_DEEPEST = 4
+_LARGEST_RANK = 64
+# onnx goes through some sizes in loops, and multiplies them without looking.
+_LARGEST_SIZE = 2**31 - 1
+# A list of axes, sizes or indices; onnx's data propagation makes one value of each element.
+_LONGEST_LIST = 4096
+_LISTS = (onnx.TensorProto.INT32, onnx.TensorProto.INT64)
+
+
+def tensor_kind(number: int) -> str | None:
+    """Return the kind of a tensor with the element type of a number, or None if there is no such element type."""
+    return f"tensor({_NAMES[number]})" if number in _NAMES else None
+
+
+def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
+    """Return the kind of a declared type, or None if the declaration does not say it."""
+    field = value.WhichOneof("value")
+    if field is None or depth > _DEEPEST:
+        return None
+    if field in ("tensor_type", "sparse_tensor_type"):
+        tensor = tensor_kind(getattr(value, field).elem_type)
+        return f"sparse_{tensor}" if tensor and field == "sparse_tensor_type" else tensor
+    if field == "map_type":
+        key, held = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
+        return f"map({key}, {held})" if key and held else None
+    if field in ("sequence_type", "optional_type"):
+        held = kind(getattr(value, field).elem_type, depth + 1)
+        return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
+    return None
+
+
+def innermost(
+    value: onnx.TypeProto,
+) -> onnx.TypeProto.Tensor | onnx.TypeProto.SparseTensor | None:
+    """Return the tensor type that a declared type is or holds, or None if there is none."""
+    field = value.WhichOneof("value")
+    while field in ("sequence_type", "optional_type", "map_type"):
+        held = getattr(value, field)
+        value = held.value_type if field == "map_type" else held.elem_type
+        field = value.WhichOneof("value")
+    return getattr(value, field) if field in ("tensor_type", "sparse_tensor_type") else None
+
+
+def type_proto(text: str) -> onnx.TypeProto:
+    """Return the declaration of a kind."""
+    result = onnx.TypeProto()
+    outer, _, rest = text.partition("(")
+    held = rest[:-1]
+    match outer:
+        case "tensor":
+            result.tensor_type.elem_type = _NUMBERS[held]
+        case "sparse_tensor":
+            result.sparse_tensor_type.elem_type = _NUMBERS[held]
+        case "map":
+            key, _, held = held.partition(", ")
+            result.map_type.key_type = _NUMBERS[key]
+            result.map_type.value_type.CopyFrom(type_proto(held))
+        case "seq":
+            result.sequence_type.elem_type.CopyFrom(type_proto(held))
+        case _:
+            result.optional_type.elem_type.CopyFrom(type_proto(held))
+    return result
+
+
+def declaration(given: str | None) -> onnx.TypeProto | None:
+    """Return the declaration of a kind, if it is known."""
+    return type_proto(given) if given else None
+
+
+def tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
+    """Return the declaration of a tensor of an element type, by its number, and of sizes."""
+    result = onnx.TypeProto()
+    result.tensor_type.elem_type = number if tensor_kind(number) else 0
+    result.tensor_type.shape.SetInParent()
+    for size in sizes:
+        result.tensor_type.shape.dim.add(dim_value=size)
+    return result
+
+
+def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
+    """Return a declaration without what cannot be meant, or None if not even its kind can be."""
+    text = kind(value)
+    if text is None:
+        return None
+    if not value.HasField("tensor_type"):
+        return type_proto(text)
+    tensor = value.tensor_type
+    if not tensor.HasField("shape"):
+        return value
+    dimensions = tensor.shape.dim
+    largest = _LONGEST_LIST if len(dimensions) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
+    if len(dimensions) > _LARGEST_RANK:
+        return type_proto(text)
+    if all(0 <= each.dim_value <= largest for each in dimensions):
+        return value
+    copy = onnx.TypeProto()
+    copy.CopyFrom(value)
+    for each in copy.tensor_type.shape.dim:
+        if not 0 <= each.dim_value <= largest:
+            each.ClearField("value")
+    return copy
+
+
+# In elements. Inference reads small constants (a shape, an axis) and needs no others.
+_MOST_ELEMENTS = 256
+
+
+def is_external(tensor: onnx.TensorProto) -> bool:
+    """Return whether a tensor says that its content is in another file."""
+    return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
+
+
+def is_small(tensor: onnx.TensorProto) -> bool:
+    """Return whether a tensor is small and holds as many elements as its shape says."""
+    if is_external(tensor) or any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > _MOST_ELEMENTS:
+        return False
+    try:
+        array(tensor)
+    except ModelError:
+        return False
+    return True
+
+
+def array(tensor: onnx.TensorProto) -> NDArray[Any]:
+    """Return a tensor as an array."""
+    if is_external(tensor):
+        raise _wrong(tensor.name, "content in another file, which was not read")
+    if any(size < 0 for size in tensor.dims):
+        raise _wrong(tensor.name, f"sizes {list(tensor.dims)}")
+    try:
+        return onnx.numpy_helper.to_array(tensor)
+    except Exception as error:
+        # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
+        raise _wrong(tensor.name, first_line(error)) from None
+
+
+def list_of_integers(tensor: onnx.TensorProto) -> tuple[int, ...] | None:
+    """Return what is in a small list of int64, or None for any other tensor."""
+    if tensor.data_type != onnx.TensorProto.INT64 or len(tensor.dims) != 1 or not is_small(tensor):
+        return None
+    return tuple(array(tensor).tolist())
+
+
+def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorProto]:
+    """Yield the tensors that an attribute holds, those of sparse ones included."""
+    if attribute.HasField("t"):
+        yield attribute.t
+    yield from attribute.tensors
+    if attribute.HasField("sparse_tensor"):
+        yield from sparse_tensors([attribute.sparse_tensor])
+    yield from sparse_tensors(attribute.sparse_tensors)
+
+
+def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
+    """Yield the tensors of which sparse ones are made."""
+    for sparse in tensors:
+        yield sparse.values
+        yield sparse.indices
+
+
+def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
+    """Return a sparse tensor with all its elements."""
+    name = sparse.values.name
+    values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
+    if any(size < 0 for size in sizes):
+        raise _wrong(name, f"sizes {list(sizes)}")
+    require_memory(sizes, values.dtype, repr(name))
+    if values.ndim != 1 or indices.shape not in ((len(values),), (len(values), len(sizes))):
+        raise _wrong(name, f"indices {list(indices.shape)} for values {list(values.shape)}")
+    if not np.can_cast(indices.dtype, np.int64):
+        raise _wrong(name, f"indices of {indices.dtype.name}")
+    limits = np.array(sizes if indices.ndim == 2 else [math.prod(sizes)])
+    if ((indices < 0) | (indices >= limits)).any():
+        raise _wrong(name, "indices out of range")
+    result = np.zeros(sizes, values.dtype)
+    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, sizes)
+    result[places] = values
+    return onnx.numpy_helper.from_array(result, name)
+
+
+def _wrong(name: str, given: str) -> ModelError:
+    return ModelError(f"tensor {name!r} does not hold what its type and shape say", given=given)
+
 
 _ELEMENTS = frozenset(onnx.TensorProto.DataType.values())
 
@@ -71,3 +283,16 @@ def _element(number: int) -> str | None:
 
 def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterator[tuple[str, TensorType]]:
     return ((value.name, declared(value.type)) for value in values)
+
+
+def copy_fields(source: Any, target: Any, *, but: str) -> None:
+    """Copy all fields of a protobuf message but one, and but remarks that are no UTF-8, which nobody can set."""
+    for field, content in source.ListFields():
+        if field.name == but or (field.type == field.TYPE_STRING and isinstance(content, bytes)):
+            continue
+        if field.is_repeated:
+            getattr(target, field.name).extend(content)
+        elif field.message_type:
+            getattr(target, field.name).CopyFrom(content)
+        else:
+            setattr(target, field.name, content)

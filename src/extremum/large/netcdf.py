@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, InputError, first_line
-from extremum.graph.files import open_file
+from extremum.graph.load import open_file
 from extremum.large.grid import Place
 
 __all__ = ["NetcdfSource"]

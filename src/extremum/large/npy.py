@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.graph.files import open_file
+from extremum.graph.load import open_file
 from extremum.large.grid import Place
 
 __all__ = ["NpySource"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import ExtremumError, InputError, first_line
 from extremum.extras import lacking
-from extremum.graph.files import require_no_folder
+from extremum.graph.load import require_no_folder
 from extremum.large.grid import Place
 
 __all__ = ["Source", "open_source", "read_ahead"]

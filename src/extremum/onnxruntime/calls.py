@@ -14,7 +14,7 @@ import onnx.inliner
 
 from extremum import dtypes
 from extremum.graph import nodes
-from extremum.graph.functions import Key, callees_first, key
+from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.sites import Site
 from extremum.onnxruntime.operators import DOMAIN
 

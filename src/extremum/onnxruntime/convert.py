@@ -19,10 +19,9 @@ import onnx
 from extremum import runtimes
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.graph import nodes as nodes_of
-from extremum.graph.fatal import require_harmless
 from extremum.graph.load import load
-from extremum.graph.operands import names
-from extremum.graph.sites import Site, sites
+from extremum.graph.nodes import operand_names
+from extremum.graph.sites import Site, require_harmless, sites
 from extremum.onnxruntime.calls import told
 from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.runtimes.question import refusal
@@ -236,7 +235,7 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     del node.attribute[:]
     node.attribute.extend(attributes)
     # An input that is left out by an empty name has no type, which custom operators are chosen by.
-    present = names(node, schema)
+    present = operand_names(node, schema)
     del node.input[:]
     node.input.extend(present)
 

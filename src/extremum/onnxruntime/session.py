@@ -15,9 +15,7 @@ import numpy as np
 import onnx
 
 from extremum.errors import ModelError
-from extremum.graph.external import require_inside
-from extremum.graph.files import open_file
-from extremum.graph.model import Model
+from extremum.graph.load import Model, open_file, require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
 from extremum.onnxruntime.installed import onnxruntime
 from extremum.onnxruntime.library import register

@@ -5,7 +5,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from extremum.graph.shown import Shown
+from extremum.graph.inference import InferenceInput
 from extremum.graph.sites import sites
 from models import model
 from schema_nodes import ENTRIES
@@ -15,7 +15,7 @@ SAMPLE = {"inference": 17, "check": 151, "convert": 53, "lower": 53, "prepare": 
 
 
 def shown_nodes(proto):
-    return [node.op_type for node in Shown(proto).model.graph.node]
+    return [node.op_type for node in InferenceInput(proto).model.graph.node]
 
 
 def input_types(proto):
@@ -74,7 +74,7 @@ def test_what_is_left_out(case):
     assert not {"RegexFullMatch", "EyeLike", "GatherND", "Einsum", "RNN", "GRU", "LSTM", "Split"} & set(
         shown_nodes(proto)
     ) or case.startswith("behind one")
-    Shown(proto).inferred()
+    InferenceInput(proto).inferred()
 
 
 def test_nothing_is_shown_of_a_model_without_our_operators():
@@ -134,7 +134,7 @@ def test_a_tensor_that_is_not_what_it_says_is_not_shown(tensor):
     proto = model("(float[2] x) => (z) { s = Size(w) c = Reshape(x, w) z = Max(x, c) }")
     proto.graph.initializer.append(tensor)
     proto.graph.node.append(helper.make_node("Constant", [], ["v"], value=tensor))
-    shown = Shown(proto)
+    shown = InferenceInput(proto)
     assert not shown.model.graph.initializer
     assert "Constant" not in shown_nodes(proto)
     shown.inferred()
