@@ -14,9 +14,7 @@ from click.testing import CliRunner
 from extremum import directml as dml
 from extremum import reference
 from extremum.cli.program import program
-from extremum.directml.formats import FORMATS
-from extremum.directml.formats.cpp import cpp
-from extremum.directml.formats.text import text
+from extremum.directml.formats import FORMATS, cpp, text
 from extremum.errors import MemoryLimitError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model

@@ -13,7 +13,7 @@ from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Severity
 from extremum.check.rule import Rule, Targets, accepted_values, refusals, rule
 from extremum.check.sample import Kind
-from extremum.directml.steps import steps
+from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown

@@ -16,8 +16,7 @@ from extremum.directml.descriptions import (
     ReduceOperatorDesc,
 )
 from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorFlags
-from extremum.directml.lowered import LoweredModel, LoweredNode, Step
-from extremum.directml.lowering import lower
+from extremum.directml.lowering import LoweredModel, LoweredNode, Step, lower
 from extremum.directml.operator import Operator, create_operator
 from extremum.directml.tensor import TensorDesc
 

@@ -1,7 +1,7 @@
 """An ONNX model, read for the nodes that pick the largest or smallest.
 
 Decides which nodes are looked at (in the graph, its subgraphs and the functions it calls) and what is known of their
-tensors. What a node becomes is :mod:`extremum.directml.steps`'s. The one module here that needs the onnx package.
+tensors. What a node becomes is :mod:`extremum.directml.lowering`'s. The one module here that needs the onnx package.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Decides which descriptions exist at all, whatever the operator. Which operator takes them is
 :mod:`extremum.directml.acceptance`'s; what a description looks like over real memory is
-:mod:`extremum.directml.binding`'s.
+:mod:`extremum.directml.operator`'s.
 """
 
 from __future__ import annotations

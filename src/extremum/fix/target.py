@@ -20,8 +20,8 @@ from extremum import backend, dtypes, infer, runtimes, validate
 from extremum.check.asked import AskedRuntime
 from extremum.check.rule import Targets
 from extremum.directml.enumerations import FeatureLevel
+from extremum.directml.lowering import steps
 from extremum.directml.operator import create_operator
-from extremum.directml.steps import steps
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
 from extremum.runtimes import Runtime, shown

@@ -1,0 +1,233 @@
+"""Whether a node keeps the promise of its operator's version.
+
+Decides what is refused, and with which words, from the schema alone: attributes, number of inputs, element types,
+ranks, axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
+:mod:`extremum.check` asks each on its own and collects. What shape comes out is :mod:`extremum.infer`'s; the place and
+the values that were given are added by the caller, who knows them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from extremum import spec
+from extremum.errors import AxisError, ElementTypeError, SpecError
+from extremum.spec import Attribute, AttributeRange, AttributeType, OperatorVersion
+from extremum.tensors import TensorType
+
+__all__ = [
+    "UNKNOWN",
+    "Attributes",
+    "Unknown",
+    "attribute_value",
+    "attributes",
+    "axes",
+    "element_type",
+    "input_attribute",
+    "input_count",
+    "input_values",
+    "inputs",
+    "known_attribute",
+    "one_element_type",
+    "output",
+    "output_count",
+    "shape",
+]
+
+
+class Unknown(enum.Enum):
+    """What stands for the value of an attribute that comes as an input, before the model runs."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+Attributes = Mapping[str, int | tuple[int, ...] | Unknown | None]
+"""The value of every attribute a version has; None for one that has no default and was not given."""
+
+
+def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
+    """Check the attributes that are given, as such or as inputs of these types, and fill in the others' defaults."""
+    for name in given:
+        known_attribute(schema, name)
+    given = {**given, **input_values(schema, types)}
+    return {each.name: attribute_value(schema, each, given) for each in schema.attributes}
+
+
+def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, tuple[int, ...] | Unknown]:
+    """Return the values of the attributes that come as inputs of these types."""
+    return {
+        attribute.name: () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False)
+    }
+
+
+def known_attribute(schema: OperatorVersion, name: str) -> None:
+    """Refuse an attribute that the version does not have."""
+    if not _states(schema, name):
+        raise _unknown_attribute(schema, name)
+
+
+def _states(schema: OperatorVersion, name: str) -> bool:
+    attribute = schema.attribute(name)
+    return attribute is not None and attribute.input is None
+
+
+def _unknown_attribute(schema: OperatorVersion, name: str) -> SpecError:
+    having = [version for version in spec.OPERATORS[schema.domain, schema.name] if _states(version, name)]
+    reason = f"{schema} has no attribute {name!r}"
+    if schema.attribute(name) is not None:
+        return SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
+    if not having:
+        known = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
+        return SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {known}")
+    if having[0].since > schema.since:
+        return SpecError(
+            f"{reason} (it came with {having[0]})",
+            remedy=f"use {having[0].requirement} or later, or drop the attribute if its value is 0",
+        )
+    return SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
+
+
+def attribute_value(
+    schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
+) -> int | tuple[int, ...] | Unknown | None:
+    """Return the value of one attribute, which is its default where none is given."""
+    if attribute.name not in given:
+        if attribute.required:
+            raise SpecError(f"{schema} needs the attribute {attribute.name!r}")
+        return attribute.default
+    value = given[attribute.name]
+    if isinstance(value, Unknown):
+        return value
+    if attribute.type is AttributeType.INTS:
+        if isinstance(value, Sequence) and all(isinstance(item, int) for item in value):
+            return tuple(int(item) for item in value)
+    elif isinstance(value, int):
+        if attribute.range is AttributeRange.FLAG and value not in (0, 1):
+            raise SpecError(
+                f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}",
+                remedy="runtimes disagree on what any other value means",
+            )
+        return int(value)
+    raise SpecError(f"{schema} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")
+
+
+def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
+    """Return the axes that the attributes mean in a tensor of some rank: non-negative, distinct and ascending."""
+    chosen: tuple[int, ...] = ()
+    for attribute in schema.attributes:
+        if attribute.range.is_axis:
+            value = values[attribute.name]
+            if value is UNKNOWN:
+                raise SpecError(
+                    f"the {attribute.name} of {schema} are not known before the model runs",
+                    remedy="give them as an initializer or a Constant",
+                )
+            listed = (value,) if isinstance(value, int) else value or ()
+            if not listed and not schema.every_axis:
+                raise SpecError(f"{schema} needs at least one axis")
+            if not listed and not values.get("noop_with_empty_axes"):
+                listed = tuple(range(rank))
+            chosen = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in listed))
+    if len(set(chosen)) < len(chosen):
+        raise AxisError(f"{schema} takes each axis once")
+    return tuple(range(chosen[0], rank)) if schema.coerced else chosen
+
+
+def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> int:
+    least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
+    if least <= axis < rank:
+        return axis % rank
+    raise AxisError(
+        f"{schema} has {_axis_text(attribute, axis)}, but its input has rank {rank}",
+        remedy=f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}",
+    )
+
+
+def _axis_text(attribute: Attribute, axis: int) -> str:
+    return f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
+
+
+def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
+    """Check number, element types and ranks of the inputs, as far as they are known."""
+    input_count(schema, len(types))
+    for each in types[: schema.input.maximum]:
+        element_type(schema, each.element)
+        shape(schema, each)
+    # The last of them may be left out.
+    for attribute, each in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
+        input_attribute(schema, attribute, each)
+    one_element_type(schema, types)
+
+
+def input_count(schema: OperatorVersion, count: int) -> None:
+    """Refuse too few or too many inputs."""
+    if not 1 <= count <= schema.most_inputs:
+        accepted = "1 input" if schema.most_inputs == 1 else f"1 to {schema.most_inputs} inputs"
+        raise SpecError(f"{schema} takes {accepted}, not {count}")
+
+
+def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
+    """Refuse inputs that differ in their element types."""
+    elements = sorted({tensor.element for tensor in types[: schema.input.maximum] if tensor.element is not None})
+    if len(elements) > 1:
+        raise ElementTypeError(
+            f"{schema} takes inputs of one element type, not of {' and '.join(elements)}", remedy="put a Cast before it"
+        )
+
+
+def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
+    """Refuse an input that is no list of what an attribute of the version takes."""
+    assert attribute.input is not None
+    name, accepted = attribute.input.name, attribute.input.types
+    if tensor.element not in (None, *accepted):
+        raise ElementTypeError(f"{schema} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
+    if tensor.rank not in (None, 1):
+        raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
+
+
+def element_type(schema: OperatorVersion, element: str | None) -> None:
+    """Refuse an element type that the version does not take."""
+    if element is None or element in schema.types:
+        return
+    later = [
+        version
+        for version in spec.OPERATORS[schema.domain, schema.name]
+        if version.since > schema.since and element in version.types
+    ]
+    note = f" (it came with {later[0]})" if later else ""
+    raise ElementTypeError(
+        f"{schema} does not take {element}{note}",
+        remedy=f"the element types of {schema} are: {', '.join(schema.types)}",
+    )
+
+
+def shape(schema: OperatorVersion, tensor: TensorType) -> None:
+    """Refuse an input of a rank or size that the version does not take."""
+    if tensor.shape is None:
+        return
+    least, most = schema.ranks
+    rank = len(tensor.shape)
+    if rank < least:
+        raise SpecError(f"{schema} has no axis to look along in a tensor of rank {rank}", remedy="give it at least one")
+    if most is not None and rank > most:
+        raise SpecError(f"{schema} takes tensors of rank {least} to {most}, not {rank}")
+    if not schema.empty and 0 in tensor.shape:
+        raise SpecError(f"{schema} takes no tensor without elements")
+
+
+def output_count(schema: OperatorVersion, count: int) -> None:
+    """Refuse another number of outputs than the one that every version here has."""
+    if count != 1:
+        raise SpecError(f"{schema} has 1 output, not {count}")
+
+
+def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:
+    """Refuse an output whose declared element type is not what the version gives."""
+    if None not in (declared.element, inferred.element) and declared.element != inferred.element:
+        raise ElementTypeError(
+            f"{schema} gives {inferred.element}, but its output {name!r} is declared {declared.element}"
+        )
