@@ -72,12 +72,29 @@ def absent():
     raise ImportError("nothing of that name is installed")
 
 
-def make_known(folder, monkeypatch):
-    """Make these runtimes known, here and in the processes that are started."""
+def fails():
+    return {}["runtimes"]
+
+
+class Loads:
+    """A runtime whose load forgets to return what runs the model."""
+
+    name, version = "forgetful", "1.0"
+
+    def load(self, model):
+        pass
+
+
+def forgetful():
+    return [Loads()]
+
+
+def make_known(folder, monkeypatch, **more):
+    """Make these runtimes known, here and in the processes that are started, and others by their functions."""
     info = folder / "hostile-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[extremum.runtimes]\nhostile = hostile_runtimes:runtimes\nabsent = hostile_runtimes:absent\n"
-    )
+    functions = {"hostile": "hostile_runtimes:runtimes", "absent": "hostile_runtimes:absent", **more}
+    lines = [f"{name} = {function}\n" for name, function in functions.items()]
+    (info / "entry_points.txt").write_text("".join(["[extremum.runtimes]\n", *lines]))
     monkeypatch.syspath_prepend(folder)

@@ -29,6 +29,7 @@ __all__ = [
     "SpecError",
     "UnknownOperatorError",
     "first_line",
+    "said",
 ]
 
 
@@ -204,7 +205,7 @@ class UnknownOperatorError(ExtremumError, NotImplementedError):
 
 
 class ExecutionError(ExtremumError, RuntimeError):
-    """A node of a model failed while it ran, in code that is not this package's.
+    """Code that is not this package's failed: a node of a model while it ran, or the adapter of a runtime.
 
     The cause is what onnxruntime or onnx's reference implementation raised; try the other one with ``engine=``.
     """
@@ -227,3 +228,9 @@ class DependencyError(ExtremumError, ImportError):
 def first_line(error: BaseException) -> str:
     r"""Return the first line of what an exception says: what follows is for its own library's readers."""
     return str(error).strip().partition("\n")[0].rstrip()
+
+
+def said(error: BaseException) -> str:
+    r"""Return the first line of what an exception says, with its class where the line alone says too little."""
+    line, kind = first_line(error), type(error).__name__
+    return line if " " in line else f"{kind}: {line}" if line else kind

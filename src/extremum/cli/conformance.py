@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from extremum import runtimes
+from extremum.cli import adapters
 from extremum.cli.parsing import Group
 from extremum.cli.streams import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
@@ -22,7 +24,7 @@ from extremum.conformance.picture import draw
 from extremum.conformance.record import record, recorded, summarised
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, InputError
-from extremum.printable import json_text
+from extremum.printable import json_text, printable
 
 __all__ = ["conformance"]
 
@@ -41,6 +43,9 @@ def _selecting(command: _Command) -> _Command:
         ),
         click.option(
             "--topic", "topics", multiple=True, help=f"Only this topic; may be repeated: {', '.join(TOPICS)}."
+        ),
+        click.option(
+            "--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."
         ),
         click.option("--specified-only", is_flag=True, help="Only cases whose answer a document decides."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the elements."),
@@ -82,7 +87,8 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 
 
 @conformance.command("run")
-@click.argument("names", metavar="[RUNTIME]...", nargs=-1)
+@click.argument("asked", metavar="[RUNTIME]...", nargs=-1, shell_complete=adapters.complete)
+@adapters.option
 @_selecting
 @click.option("--limit", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for a case.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runtimes asked at once.")
@@ -90,7 +96,8 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, to be recorded.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
-    names: tuple[str, ...],
+    asked: tuple[str, ...],
+    adapted: list[str],
     seed: int,
     limit: float,
     jobs: int,
@@ -105,10 +112,12 @@ def run_command(
     if compare and form:
         raise ArgumentError(f"--compare and --{form} are both given", remedy="leave one of them away")
     selection = Selection(**selected)
-    asked = list(dict.fromkeys((*names, *(compare or ())))) or [each.name for each in runtimes.installed()]
-    for name in asked:
+    runtimes_asked = list(dict.fromkeys((*asked, *(compare or ()), *adapted))) or _installed()
+    for name in runtimes_asked:
         runtimes.find(name)
-    answers = _ask(asked, selection, seed, limit, jobs)
+    answers = _ask(runtimes_asked, selection, seed, limit, jobs)
+    for each in answers:
+        _warn(each)
     report = record(answers, seed)
     if form == "json":
         write(json_text(report))
@@ -117,7 +126,7 @@ def run_command(
     elif compare:
         _print_comparison(answers, compare)
     else:
-        _print_summary(report, answers)
+        _print_summary(report, answers, each=bool(selection.names))
     return 0 if all(result.conforms for each in answers for result in each.results) else 1
 
 
@@ -145,6 +154,25 @@ def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")
         draw(recorded(report), picture, card.caption(report))
+
+
+def _installed() -> list[str]:
+    """Return the names of all runtimes that can be asked; of an adapter that fails there is a line on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = [each.name for each in runtimes.installed()]
+    for each in caught:
+        if isinstance(each.message, RuntimeWarning):
+            write(f"extremum: {each.message}", err=True)
+    return found
+
+
+def _warn(answers: Answers) -> None:
+    """Say that a runtime refuses everything, which is hardly what it does: its adapter may be wrong."""
+    wanted = [result for result in answers.results if not result.case.question.refused]
+    if wanted and all(result.outcome is Outcome.REFUSED for result in wanted):
+        reason = printable(wanted[0].detail)
+        write(f"extremum: {answers.runtime} refuses every case; is its adapter right? first reason: {reason}", err=True)
 
 
 def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
@@ -199,7 +227,7 @@ def _print_comparison(answers: list[Answers], names: tuple[str, str]) -> None:
     write(f"{len(differences)} cases differ")
 
 
-def _print_summary(report: dict[str, Any], answers: list[Answers]) -> None:
+def _print_summary(report: dict[str, Any], answers: list[Answers], *, each: bool) -> None:
     headings, rows = card.summary(recorded(report))
     width = max(len(row[0]) for row in rows)
     for at, heading in enumerate(headings[1:], start=1):
@@ -207,14 +235,18 @@ def _print_summary(report: dict[str, Any], answers: list[Answers]) -> None:
         for row in rows:
             if row[at] != "0":
                 write(f"  {row[0]:<{width}}  {row[at]:>5}")
-        for result in _first_of_each_kind(answers[at - 1]):
-            write(f"  {result}")
+        for line in _worth_showing(answers[at - 1], each=each):
+            write(f"  {line}")
 
 
-def _first_of_each_kind(answers: Answers) -> Iterator[str]:
-    seen = set()
+def _worth_showing(answers: Answers, *, each: bool) -> Iterator[str]:
+    """Yield a line for each case, or for the first of each kind that is refused or speaks against a document."""
+    seen: set[tuple[Outcome, str]] = set()
     for result in answers.results:
         kind = result.outcome, result.case.version.name
-        if result.outcome is not Outcome.EXACT and not result.conforms and kind not in seen:
-            seen.add(kind)
-            yield f"{result.outcome.value}: {result.case.name}: {result.detail}"
+        # What runtimes refuse is often refused for one reason, whatever the operator.
+        reason = result.outcome, result.detail
+        shown = result.outcome is Outcome.REFUSED or not result.conforms
+        if each or (shown and not {kind, reason} & seen):
+            seen |= {kind, reason}
+            yield ": ".join(part for part in (result.outcome.value, result.case.name, result.detail) if part)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class Selection:
         Element types such as ``float32``.
     topics : collection of str
         Names of :data:`extremum.conformance.topics.TOPICS`.
+    names : collection of str
+        Names of cases such as ``argmax_13_float32_nan_first_row``, with ``test_`` before it or without.
     specified_only : bool
         Leave out the cases whose answer no document decides.
 
@@ -47,6 +50,7 @@ class Selection:
     versions: Collection[int] = ()
     elements: Collection[str] = ()
     topics: Collection[str] = ()
+    names: Collection[str] = ()
     specified_only: bool = False
 
     def __post_init__(self) -> None:
@@ -61,6 +65,12 @@ class Selection:
                 if name not in known:
                     choices = ", ".join(map(str, sorted(known)))
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
+        if self.names:
+            object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
+            if missing := set(self.names) - {case.name for case in _every(self._may_have, 0)}:
+                near = get_close_matches(min(missing), [case.name for case in cases()], 3)
+                remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
+                raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
 
     def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
         """Return whether the questions of a topic are wanted."""
@@ -69,7 +79,14 @@ class Selection:
             and (not self.versions or schema.since in self.versions)
             and (not self.elements or element in self.elements)
             and (not self.topics or topic in self.topics)
+            and (not self.names or self._may_have(schema, element, topic))
         )
+
+    def _may_have(self, schema: OperatorVersion, element: str, topic: str) -> bool:
+        """Return whether one of the names may be of a topic."""
+        parts = (schema.name.lower(), str(schema.since), element, topic)
+        start = "_".join(part for part in parts if part)
+        return any(name.startswith(start) for name in self.names)
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -100,18 +117,23 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     (10, True)
     """
     selection = selection or Selection()
+    for case in _every(selection.takes, seed):
+        if (case.specified or not selection.specified_only) and (not selection.names or case.name in selection.names):
+            yield case
+
+
+def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Iterator[Case]:
+    """Yield every case of the topics that are wanted."""
     for schema in _schemas():
         for element in dtypes.ELEMENT_TYPES:
             for topic, ask in TOPICS.items():
-                if not selection.takes(schema, element.name, topic):
+                if not takes(schema, element.name, topic):
                     continue
                 if element.name not in schema.types and topic != "refusals":
                     continue
                 identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
                 for question in ask(schema, element.dtype, np.random.default_rng([seed, identity])):
-                    case = Case(schema, element.name, topic, spelt(schema, question))
-                    if case.specified or not selection.specified_only:
-                        yield case
+                    yield Case(schema, element.name, topic, spelt(schema, question))
 
 
 def _schemas() -> Iterator[OperatorVersion]:

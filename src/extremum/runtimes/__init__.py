@@ -1,18 +1,27 @@
 """Runtimes of ONNX models that can be asked what they answer: an adapter of a few lines for each.
 
 Another package registers its own with an entry point of the group ``extremum.runtimes``: a function without parameters
-that returns its :class:`Runtime` objects, and raises ImportError where what it needs is not installed.
+that returns its :class:`Runtime` objects, and raises ImportError where what it needs is not installed. A file that has
+such a function, named ``runtimes``, is an adapter too: see :func:`add_file`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+import importlib
+import importlib.util
+import os
+import stat
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
 
-from extremum.errors import ArgumentError, DependencyError, first_line
+from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line
 from extremum.extras import lacking
 
 try:
@@ -20,7 +29,7 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.runtimes", error) from None
 
-__all__ = ["Feeds", "Run", "Runtime", "find", "installed", "known", "shown"]
+__all__ = ["Feeds", "Run", "Runtime", "add_file", "files", "find", "installed", "known", "shown"]
 
 GROUP = "extremum.runtimes"
 
@@ -37,9 +46,55 @@ _OWN = {
 }
 
 
+# The adapters that are files: the runtimes of each, by the name before the colon.
+_FILES: dict[str, Path] = {}
+
+
 def known() -> list[str]:
     """Return the names under which runtimes are looked for, installed or not."""
-    return [*_OWN, *sorted(each.name for each in entry_points(group=GROUP) if each.name not in _OWN)]
+    registered = sorted(each.name for each in entry_points(group=GROUP) if each.name not in _OWN)
+    return list(dict.fromkeys((*_OWN, *registered, *_FILES)))
+
+
+def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
+    """Make the runtimes of an adapter known that is a Python file, until the process ends.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its function ``runtimes`` takes nothing and returns the runtimes.
+
+    Returns
+    -------
+    list of Runtime
+        The runtimes.
+
+    Raises
+    ------
+    ArgumentError
+        If another runtime has such a name.
+    ExecutionError
+        If the file cannot be run, or does not give runtimes.
+    DependencyError
+        If what it needs is not installed.
+    OSError
+        If the file cannot be read.
+    """
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise ArgumentError(f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter")
+    file = Path(path).absolute()
+    found = _of_file(file)
+    for each in found:
+        group = each.name.partition(":")[0]
+        if group in known() and _FILES.get(group) != file:
+            raise ArgumentError(f"there is a runtime {group!r} already", where=str(path), remedy="give it another name")
+    _FILES.update((each.name.partition(":")[0], file) for each in found)
+    return found
+
+
+def files() -> list[Path]:
+    """Return the adapters that are files."""
+    return list(dict.fromkeys(_FILES.values()))
 
 
 def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
@@ -54,10 +109,18 @@ def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
     ------
     Runtime
         One for each; several for a runtime that has several ways to execute a model.
+
+    Warns
+    -----
+    RuntimeWarning
+        If an adapter fails. The others are yielded all the same.
     """
     for name in known() if names is None else names:
-        with contextlib.suppress(ImportError, DependencyError):
-            yield from _open(name)
+        with contextlib.suppress(DependencyError):
+            try:
+                yield from _open(name)
+            except ExecutionError as error:
+                warnings.warn(error.one_line(), RuntimeWarning, stacklevel=2)
 
 
 def find(name: str) -> Runtime:
@@ -67,6 +130,8 @@ def find(name: str) -> Runtime:
     ------
     ArgumentError
         If there is no such runtime, or it is not installed.
+    ExecutionError
+        If its adapter fails, or what is installed cannot be imported.
 
     Examples
     --------
@@ -79,10 +144,8 @@ def find(name: str) -> Runtime:
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
         found = {each.name: each for each in _open(group)}
-    except (ImportError, DependencyError) as error:
-        remedy = f"pip install {_OWN[group][1]}" if group in _OWN else None
-        given = None if getattr(error, "name", None) == group else first_line(error)
-        raise ArgumentError(f"{group} is not installed", given=given, remedy=remedy) from None
+    except DependencyError as error:
+        raise ArgumentError(error.reason, given=error.given, remedy=error.remedy) from None
     if name not in found:
         raise ArgumentError(f"there is no runtime {name!r} here", remedy=f"there are {', '.join(found)}")
     return found[name]
@@ -95,9 +158,83 @@ def shown(runtime: Runtime) -> str:
 
 @functools.cache
 def _open(name: str) -> list[Runtime]:
-    if name in _OWN:
-        adapter: Callable[[], list[Runtime]] = import_module(_OWN[name][0]).runtimes
-    else:
-        (entry,) = entry_points(group=GROUP, name=name)
-        adapter = entry.load()
-    return list(adapter())
+    """Return the runtimes of an adapter.
+
+    A DependencyError says that they are not installed, an ExecutionError that the adapter fails.
+    """
+    if name in _FILES:
+        return _of_file(_FILES[name])
+    try:
+        if name in _OWN:
+            adapter: Callable[[], object] = importlib.import_module(_OWN[name][0]).runtimes
+        else:
+            (entry,) = entry_points(group=GROUP, name=name)
+            adapter = entry.load()
+        return _checked(adapter())
+    except Exception as error:
+        if _is_absent(error):
+            remedy = f"pip install {_OWN[name][1]}" if name in _OWN else None
+            given = None if getattr(error, "name", None) == name else first_line(error)
+            raise DependencyError(f"{name} is not installed", given=given, remedy=remedy) from None
+        raise _failure(name, error) from error
+
+
+def _of_file(path: Path) -> list[Runtime]:
+    # So that it imports what is beside it, as a script does, here and in the processes that are started.
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(f"extremum_adapter_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise ValueError("a Python file ends in .py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return _checked(module.runtimes())
+    except Exception as error:
+        if _is_absent(error):
+            raise DependencyError(f"'{path.name}' needs what is not installed", given=first_line(error)) from None
+        raise _failure(path.name, error) from error
+
+
+def _checked(found: Any) -> list[Runtime]:
+    """Return what an adapter gives, if it is a list of runtimes."""
+    if not isinstance(found, Iterable):
+        raise TypeError(f"runtimes() gives {type(found).__name__}, and not a list of runtimes")
+    result = list(found)
+    for each in result:
+        for name in ("name", "version"):
+            if not isinstance(getattr(each, name, None), str):
+                raise TypeError(f"{type(each).__name__}.{name} must be text")
+        if not callable(getattr(each, "load", None)):
+            raise TypeError(f"{type(each).__name__}.load must be a method that takes a model")
+    return result
+
+
+def _is_absent(error: Exception) -> bool:
+    """Return whether a runtime is not installed; one that is may fail at another import."""
+    if isinstance(error, DependencyError):
+        return True
+    if isinstance(error, ModuleNotFoundError):
+        # The import that failed is the adapter's own.
+        return len({each.filename for each in _frames(error)}) == 1
+    return isinstance(error, ImportError) and error.name is None
+
+
+def _failure(name: str, error: Exception) -> ExecutionError:
+    """Return the error about an adapter that fails."""
+    places = [(each.filename, each.lineno) for each in _frames(error)]
+    if isinstance(error, SyntaxError):
+        places.append((error.filename or "", error.lineno))
+    return ExecutionError(
+        f"the adapter of the runtime {name!r} fails",
+        where="{}, line {}".format(*places[-1]) if places else None,
+        given=": ".join(part for part in (type(error).__name__, first_line(error)) if part),
+        remedy="mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback",
+    )
+
+
+def _frames(error: Exception) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback that are the adapter's and those of what it calls."""
+    library = str(Path(importlib.__file__).parent)
+    frames = traceback.extract_tb(error.__traceback__)
+    return [each for each in frames if each.filename != __file__ and not each.filename.startswith((library, "<frozen"))]

@@ -10,7 +10,7 @@ import functools
 import onnx
 
 from extremum import dtypes
-from extremum.errors import first_line
+from extremum.errors import said
 from extremum.runtimes.runtime import Runtime
 from extremum.spec import Family, OperatorVersion
 
@@ -38,5 +38,5 @@ def refusal(runtime: Runtime, schema: OperatorVersion, opset: int, element: str)
         runtime.load(model)
     except Exception as error:
         # The exceptions of runtimes share no class of their own.
-        return first_line(error)
+        return said(error)
     return None

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum.errors import ExecutionError, ExtremumError, first_line
+from extremum.errors import ExecutionError, ExtremumError, said
 from extremum.printable import printable
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.runtime import Feeds, Run, Runtime
@@ -48,7 +49,7 @@ class Here:
     def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
         """Return the outputs of a model; what is raised says why there are none."""
         try:
-            return [np.asarray(x) for x in self.load(model)(feeds)]
+            return [np.asarray(x) for x in _loaded(self, model)(feeds)]
         except Exception as error:
             raise NoAnswerError(Outcome.REFUSED, _line(error)) from None
 
@@ -109,9 +110,11 @@ class Watched:
         return outputs
 
     def _start(self) -> None:
+        from extremum.runtimes import files
+
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self.name, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(self.name, theirs, files()), daemon=True)
         with _without_interrupts():
             self._process.start()
         theirs.close()
@@ -161,14 +164,23 @@ def ended(code: int) -> str:
     return f"exit status {code}"
 
 
-def _serve(name: str, pipe: Connection) -> None:
+def _loaded(runtime: Runtime | Here, model: onnx.ModelProto) -> Run:
+    run = runtime.load(model)
+    if not callable(run):
+        raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")
+    return run
+
+
+def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
     # What the runtime prints would run through what the command prints.
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
     try:
-        from extremum.runtimes import find
+        from extremum.runtimes import add_file, find
 
+        for adapter in adapters:
+            add_file(adapter)
         runtime = find(name)
     except ExtremumError as error:
         # There is no such runtime here, and the error says what helps.
@@ -184,7 +196,7 @@ def _serve(name: str, pipe: Connection) -> None:
         except EOFError:
             return
         try:
-            run = runtime.load(onnx.ModelProto.FromString(content))
+            run = _loaded(runtime, onnx.ModelProto.FromString(content))
             # Copies: the runtime may own the memory.
             pipe.send(("answer", [] if feeds is None else [np.array(x) for x in run(feeds)]))
         except Exception as error:
@@ -192,4 +204,4 @@ def _serve(name: str, pipe: Connection) -> None:
 
 
 def _line(error: BaseException) -> str:
-    return printable(first_line(error) or type(error).__name__, _MESSAGE)
+    return printable(said(error), _MESSAGE)
