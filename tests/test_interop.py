@@ -6,6 +6,7 @@ together: `make test-torch` does.
 
 import subprocess
 import sys
+from datetime import date, datetime, time, timedelta, timezone
 
 import ml_dtypes
 import numpy as np
@@ -148,25 +149,42 @@ def test_pandas_keeps_its_labels():
     assert text == "the operands differ in their labels, and elements are compared by place"
 
 
+def _in_xarray(array):
+    return pytest.importorskip("xarray").DataArray(array, dims="x", coords={"x": [1, 2, 3]})
+
+
 NULLABLE = [
     ("pandas", lambda p: p.array([1, None, 3], dtype="Int64")),
+    ("pandas", lambda p: p.array([1.0, None, 3.0], dtype="Float64")),
+    ("pandas", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
+    ("pandas", lambda p: p.arrays.SparseArray([1.0, np.nan, 3.0])),
     ("pandas", lambda p: p.Series([1, None, 3], dtype="Int64")),
+    ("pandas", lambda p: p.Series(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
+    ("pandas", lambda p: p.Index([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.DataFrame({"a": p.Series([1, None, 3], dtype="Int64")})),
+    ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="Int64"))),
+    ("pandas", lambda p: _in_xarray(p.array([1.0, None, 3.0], dtype="Float64"))),
+    ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
+    ("pandas", lambda p: _in_xarray(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("polars", lambda p: p.Series([1, None, 3])),
+    ("polars", lambda p: p.DataFrame({"a": [1, None, 3]})),
     ("pyarrow", lambda p: p.array([1, None, 3])),
     ("pyarrow", lambda p: p.chunked_array([[1, None], [3]])),
+    ("pyarrow", lambda p: p.array([9, 1, None, 3])[1:]),
+    ("pyarrow", lambda p: p.array([1, None, 3]).dictionary_encode()),
+    ("pyarrow", lambda p: p.table({"a": [1, None, 3]})),
+    ("pyarrow", lambda p: p.RecordBatch.from_pydict({"a": [1, None, 3]})),
 ]
 
 
-@pytest.mark.parametrize(("module", "make"), NULLABLE, ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(("module", "make"), NULLABLE)
 def test_missing_elements_follow_the_policy(module, make):
     x = make(pytest.importorskip(module))
     for policy in ("propagate", "raise"):
         with pytest.raises(ArgumentError, match="would be compared as if it were there"):
             ex.argmin(x, nan_policy=policy)
-    if type(x).__name__ != "IntegerArray":
-        assert ex.argmax(x, nan_policy="omit") == 2
-        assert ex.min(x, nan_policy="omit") == 1
+    assert ex.argmax(x, nan_policy="omit") == 2
+    assert ex.min(x, nan_policy="omit") == 1
     with pytest.raises(ArgumentError, match="would be compared as if it were there"):
         ex.maximum(x, 2)
 
@@ -174,14 +192,12 @@ def test_missing_elements_follow_the_policy(module, make):
 COLUMNS = {
     "categories": (lambda p: p.Series(["a", "b"], dtype="category"), "category"),
     "text": (lambda p: p.Series(["a", None], dtype="string"), "string"),
-    "a time zone": (lambda p: p.Series(p.date_range("2020", periods=2, tz="UTC")), "UTC]"),
     "periods": (lambda p: p.Series(p.period_range("2020", periods=2)), "period["),
-    "sparse": (lambda p: p.Series(p.arrays.SparseArray([0, 1, 2])), "Sparse["),
-    "a table of both": (lambda p: p.DataFrame({"a": [1, 2], "b": p.Series(["a", "b"], dtype="category")}), "int64 and"),
-    "no common type": (
-        lambda p: p.DataFrame({"a": p.Series([1, None], dtype="Int64"), "b": p.date_range("2020", periods=2)}),
-        "Int64 and datetime64",
-    ),
+    "an array of categories": (lambda p: p.Categorical([2, 1], categories=[2, 1], ordered=True), "category"),
+    "an array of periods": (lambda p: p.period_range("2020", periods=2).array, "period["),
+    "intervals": (lambda p: p.interval_range(0, 2).array, "interval["),
+    "times of day": (lambda p: p.Series([None], dtype="time64[us][pyarrow]"), "time64"),
+    "a table with categories": (lambda p: p.DataFrame({"a": [1, 2], "b": p.Categorical(["a", "b"])}), "category"),
 }
 
 
@@ -192,6 +208,147 @@ def test_columns_of_types_that_numpy_has_not_are_refused(name, policy):
     text = refusal(ElementTypeError, ex.max, make(pytest.importorskip("pandas")), nan_policy=policy)
     assert text.startswith("no type of NumPy's stands for elements of type ")
     assert named in text
+
+
+SPANS = ("2020-01-01", "2020-07-01")
+BERLIN = "Europe/Berlin"
+
+
+def _zoned_polars(polars, unit="us"):
+    naive = polars.Series("t", np.array(SPANS, f"M8[{unit}]"))
+    return naive.dt.replace_time_zone("UTC").dt.convert_time_zone(BERLIN)
+
+
+ZONED = {
+    "Series": ("pandas", lambda p: p.Series(p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN))),
+    "Index": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN)),
+    "array": ("pandas", lambda p: p.to_datetime(SPANS).tz_localize("UTC").tz_convert(BERLIN).array),
+    "Arrow in pandas": (
+        "pandas",
+        lambda p: p.Series(p.to_datetime(SPANS, utc=True)).astype(f"timestamp[us, {BERLIN}][pyarrow]"),
+    ),
+    "Polars": ("polars", _zoned_polars),
+    "Arrow": ("pyarrow", lambda p: p.array(np.array(SPANS, "M8[us]"), p.timestamp("us", BERLIN))),
+    "Arrow in chunks": (
+        "pyarrow",
+        lambda p: p.chunked_array([p.array(np.array(SPANS, "M8[us]"), p.timestamp("us", BERLIN))]),
+    ),
+}
+
+
+def _zone_of(x):
+    """Return what an array or an instant says of its time zone."""
+    for name in ("tzinfo", "dtype", "type"):
+        if (said := getattr(x, name, None)) is not None:
+            return str(said)
+    return ""
+
+
+@pytest.mark.parametrize("name", ZONED)
+def test_instants_stay_in_their_zone(name):
+    module, make = ZONED[name]
+    x = make(pytest.importorskip(module))
+    assert ex.argmax(x) == 1
+    assert ex.argmin(x) == 0
+    low, high = ex.minmax(x)
+    # An instant of PyArrow's is no datetime, and is not above or below another.
+    instants = [each.as_py() if hasattr(each, "as_py") else each for each in (low, high)]
+    assert instants[0] < instants[1]
+    found = [ex.max(x), low, high, ex.max(x, keepdims=True), ex.maximum(x, x), ex.maximum(x)]
+    for each in found:
+        assert BERLIN in _zone_of(each), each
+    assert len(found[-1]) == 2
+    assert str(list(found[-1])[1]) == str(list(x)[1])
+
+
+@pytest.mark.parametrize("name", ZONED)
+def test_instants_beside_times_without_a_zone_are_refused(name):
+    module, make = ZONED[name]
+    x = make(pytest.importorskip(module))
+    text = f"times in the zone {BERLIN} beside times without a zone"
+    for function in (ex.maximum, ex.minimum):
+        assert refusal(ArgumentError, function, x, np.array(SPANS, "M8[us]")) == text
+    for call in (ex.max, ex.maximum):
+        out = np.zeros((2,) if call is ex.maximum else (), "M8[us]")
+        assert "out is NumPy's and has no time zone" in refusal(ArgumentError, call, x, out=out)
+    naive = np.datetime64("2020-01-01", "us")
+    assert "without a time zone" in refusal(ArgumentError, ex.max, x, where=np.array([False]), default=naive)
+    zoned = ex.max(x, where=np.array([False]), default=datetime(2021, 1, 1, tzinfo=timezone.utc))
+    assert BERLIN in _zone_of(zoned)
+    assert str(zoned.as_py() if hasattr(zoned, "as_py") else zoned).startswith("2021-01-01 01:00:00+01:00")
+
+
+def test_nanoseconds_of_an_instant_are_not_lost():
+    polars = pytest.importorskip("polars")
+    x = polars.Series(np.array([5], "M8[ns]")).dt.replace_time_zone("UTC")
+    assert "has nanoseconds, and Python's datetime has none" in refusal(ArgumentError, ex.max, x)
+    assert ex.max(x, keepdims=True).to_physical().to_list() == [5]
+
+
+def test_instants_of_two_zones_are_refused():
+    polars = pytest.importorskip("polars")
+    x = _zoned_polars(polars)
+    text = f"times in the zone {BERLIN} and in the zone UTC"
+    assert refusal(ArgumentError, ex.maximum, x, x.dt.convert_time_zone("UTC")) == text
+
+
+def test_a_default_may_be_a_time_of_python_or_pandas():
+    pandas = pytest.importorskip("pandas")
+    nothing = pandas.Series(np.array(["NaT"], "M8[ns]"))
+    for default in (datetime(2021, 1, 1), pandas.Timestamp("2021-01-01"), np.datetime64("2021-01-01")):
+        assert ex.max(nothing, nan_policy="omit", default=default) == np.datetime64("2021-01-01", "ns")
+    assert ex.max(np.array(["NaT"], "m8[ns]"), nan_policy="omit", default=timedelta(1)) == np.timedelta64(1, "D")
+    with pytest.raises(ElementTypeError, match="which is no element of"):
+        ex.max(nothing, nan_policy="omit", default=datetime(2021, 1, 1, tzinfo=timezone.utc))
+
+
+BARE = {
+    "LazyFrame": ("polars", lambda p: p.LazyFrame({"a": [1]}), "a LazyFrame of Polars has no elements yet"),
+    "expression": ("polars", lambda p: p.col("a"), "an expression of Polars has no elements yet"),
+    "Int128": ("polars", lambda p: p.Series([1], dtype=p.Int128), "elements of type Int128 have no order here"),
+    "Int128 within": (
+        "polars",
+        lambda p: p.Series([[1]], dtype=p.Array(p.Int128, 1)),
+        "elements of type Array(Int128, shape=(1,)) have no order here",
+    ),
+    "time of day": ("polars", lambda p: p.Series([time(1)]), "elements of type Time have no order here"),
+    "decimals": ("polars", lambda p: p.Series([1]).cast(p.Decimal(9, 2)), "elements of type Decimal"),
+    "scalar of Arrow": ("pyarrow", lambda p: p.scalar(1), "a scalar of PyArrow is no array"),
+    "decimals of Arrow": ("pyarrow", lambda p: p.array([1], p.decimal128(9, 2)), "elements of type decimal128(9, 2)"),
+    "lists of Arrow": ("pyarrow", lambda p: p.array([[1, 2]]), "elements of type list<"),
+    "datetimes": (
+        "datetime",
+        lambda _: [datetime(2020, 1, 1)],
+        "elements of type object, here datetime.datetime, have",
+    ),
+    "dates": ("datetime", lambda _: [date(2020, 1, 1)], "elements of type object, here datetime.date, have"),
+    "durations": ("datetime", lambda _: [timedelta(1)], "elements of type object, here datetime.timedelta, have"),
+    "long integers": ("datetime", lambda _: [2**70], "elements of type object, here int, have no order here"),
+    "None": ("datetime", lambda _: [1, None], "elements of type object, here NoneType, have no order here"),
+}
+
+
+@pytest.mark.parametrize("name", BARE)
+@pytest.mark.parametrize("function", [ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum])
+def test_what_has_no_order_is_said_in_our_own_words(name, function):
+    module, make, text = BARE[name]
+    error = ArgumentTypeError if text.endswith("no elements yet") else ElementTypeError
+    with pytest.raises(error) as caught:
+        function(make(pytest.importorskip(module)))
+    assert caught.value.reason.startswith(text)
+    assert caught.value.remedy
+    assert "rows of equal length" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("x", [np.ma.masked, np.ma.array(5.0, mask=True)], ids=["masked", "rank 0"])
+def test_a_mask_hides_all_of_an_array_without_dimensions(x):
+    for function in (ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax):
+        text = f"{function.__name__}: the array has no element to choose from: all are masked"
+        assert refusal(ArgumentError, function, x) == text
+    assert ex.argmax(x, default=-1) == -1
+    assert ex.max(x, default=7) == 7
+    assert ex.hardmax(x, axis=()) == 0
+    assert ex.argmax(np.ma.array(5.0)) == 0
 
 
 MASKS = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import extremum as ex
 from agreement import assert_identical
 from extremum import reference
-from extremum.errors import ElementTypeError
+from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Order, Tie
 from law_cases import arrays_and_axes
 from refusal import refusal
@@ -61,6 +61,75 @@ def test_units_meet_in_the_finer_one():
 
 def test_hardmax_of_times_is_of_integers():
     assert_identical(ex.hardmax(np.array([3, 9, 9], "m8[s]")), np.array([0, 1, 0]))
+
+
+FAR = {
+    "years": (
+        np.array(["2500"], "M8[Y]"),
+        np.array(["2000-01-01"], "M8[ns]"),
+        "the time 2500 does not fit datetime64[ns]",
+    ),
+    "long ago": (np.array(["-9999"], "M8[Y]"), np.array([0], "M8[us]").astype("M8[ns]"), "the time -9999 does not fit"),
+    "seconds": (np.array([2**40], "m8[s]"), np.array([1], "m8[ns]"), "the time 1099511627776 seconds does not fit"),
+    "foreign bytes": (np.array(["2500"], ">M8[D]"), np.array(["2000"], ">M8[ns]"), "the time 2500-01-01 does not fit"),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_units_that_overflow_are_refused(name):
+    far, near, text = FAR[name]
+    for function in (ex.maximum, ex.minimum):
+        for operands in ((far, near), (near, far), (near, near, far[0])):
+            with pytest.raises(ArgumentError) as caught:
+                function(*operands)
+            assert caught.value.reason.startswith(text)
+            assert caught.value.where == function.__name__
+    assert refusal(ArgumentError, ex.max, [near[0], far[0]]).startswith(text)
+    assert refusal(ArgumentError, ex.argmax, [[near], [far]]).startswith(text)
+    nothing = np.array(["NaT"], near.dtype)
+    reason = refusal(ArgumentError, ex.max, nothing, nan_policy="omit", default=far[0])
+    assert reason == f"max: default={far[0]} does not fit {near.dtype.newbyteorder('=')}"
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_units_that_overflow_are_refused_by_the_frontends(name):
+    far, near, text = FAR[name]
+    xarray = pytest.importorskip("xarray")
+    dask_array = pytest.importorskip("dask.array")
+    for make in (
+        lambda x: xarray.DataArray(x.astype(x.dtype.newbyteorder("=")), dims="x"),
+        lambda x: dask_array.from_array(x, chunks=1),
+        lambda x: xarray.DataArray(dask_array.from_array(x, chunks=1), dims="x"),
+    ):
+        for operands in ((make(far), make(near)), (make(near), make(far))):
+            with pytest.raises(ArgumentError, match=r"the time .* does not fit") as caught:
+                np.asarray(ex.maximum(*operands))
+            # xarray has no units coarser than seconds.
+            assert caught.value.reason.startswith(text[:13])
+
+
+def test_units_without_a_common_one_are_refused():
+    text = "maximum: operands of datetime64[Y] and datetime64[as] have no common type"
+    assert refusal(ElementTypeError, ex.maximum, np.zeros(1, "M8[Y]"), np.zeros(1, "M8[as]")) == text
+
+
+@given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1, max_size=4), st.sampled_from(["D", "s", "ms", "Y"]))
+def test_a_coarse_unit_is_exact_or_refused(counts, unit):
+    """Of Python's integers, which do not overflow, one knows what fits."""
+    far, near = np.array(counts, f"M8[{unit}]"), np.zeros(len(counts), "M8[ns]")
+    if unit == "Y":
+        fits = all(-292 <= count <= 291 for count in counts)
+        edge = any(count in (-293, -292, 292) for count in counts)
+    else:
+        factor = {"D": 86_400_000_000_000, "s": 10**9, "ms": 10**6}[unit]
+        fits, edge = all(-(2**63) < count * factor < 2**63 for count in counts), False
+    if edge:
+        return
+    if fits:
+        expected = np.maximum(far.astype("M8[ns]"), near)
+        assert_identical(ex.maximum(far, near), expected)
+    else:
+        assert "does not fit datetime64[ns]" in refusal(ArgumentError, ex.maximum, far, near)
 
 
 @pytest.mark.parametrize("other", [np.zeros(1), np.zeros(1, "m8[s]"), 3])

@@ -7,14 +7,19 @@ here only for values it does not know; what the array functions then accept is t
 
 from __future__ import annotations
 
+import datetime
 import math
 import sys
+from collections.abc import Sequence
+from numbers import Number
+from types import NoneType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.exact import first_lost
 from extremum.missing import refuse_missing
 
 __all__ = [
@@ -27,6 +32,20 @@ __all__ = [
     "refuse_device",
     "refuse_own_rules",
 ]
+
+_NUMBERS = "pass numbers of one element type, in rows of equal length"
+
+# Of Python objects in place of numbers, what to do about them; the first that fits.
+_OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((NoneType,), "pass numpy.ma.array with a mask, or NaN with nan_policy='omit', for elements that are missing"),
+    ((datetime.timedelta,), "convert them first, as numpy.array(x, dtype='timedelta64[us]') does"),
+    (
+        (datetime.date,),
+        "convert them first, as numpy.array(x, dtype='datetime64[us]') does for times without a zone",
+    ),
+    ((int,), "pass integers that fit 64 bits, or convert them to float64"),
+    ((Number,), "convert them to float64 or to integers first"),
+)
 
 # What every floating-point type can hold: the largest number of float16, the narrowest.
 _LEAST_LIMIT = 65504.0
@@ -41,11 +60,14 @@ def as_array(x: object) -> NDArray[Any]:
     # sequences.
     array = _plain(cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x))
     if array.dtype.kind in "OSU":
+        kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", "")
         raise ElementTypeError(
-            f"elements of type {array.dtype} have no order here",
+            f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here",
             given=f"{type(x).__module__}.{type(x).__qualname__}",
-            remedy="pass numbers of one element type, in rows of equal length",
+            remedy=remedy or _NUMBERS,
         )
+    if array.dtype.kind in "mM" and isinstance(x, Sequence):
+        _require_exact(x, array.dtype)
     return array
 
 
@@ -97,6 +119,28 @@ def refuse_device(x: object, device: object) -> None:
         given=f"{type(x).__module__}.{type(x).__qualname__}",
         remedy="copy the array to the CPU first",
     )
+
+
+def _objects(array: NDArray[Any]) -> tuple[str, str]:
+    """Return the type of objects that are no numbers, and what to do about them; nothing where that is not known."""
+    types = dict.fromkeys(map(type, array.reshape(-1)[:1000]))
+    for known, remedy in _OBJECTS:
+        for each in types:
+            if issubclass(each, known) and not types.keys() & {list, tuple, str}:
+                return f"{each.__module__}.{each.__qualname__}".removeprefix("builtins."), remedy
+    return "", ""
+
+
+def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
+    """Refuse a sequence of times in several units where the common one does not hold all: NumPy would wrap them."""
+    for each in x:
+        if isinstance(each, Sequence):
+            _require_exact(each, dtype)
+        elif isinstance(each, np.generic | np.ndarray) and (lost := first_lost(np.asarray(each), dtype)) is not None:
+            raise ArgumentError(
+                f"the time {lost} does not fit {dtype}, the common type of the elements",
+                remedy="convert the elements to a coarser unit first",
+            )
 
 
 def _is_in_range(number: bool | int | float, dtype: np.dtype[Any], kind: str) -> bool:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from extremum import _native, policy
 from extremum.arrays import as_element, as_result, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.exact import first_lost
 from extremum.interop import Adopted, adopt, frontend, one_library
 from extremum.out import into
 
-__all__ = ["broadcast_shape", "extremum"]
+__all__ = ["at_once", "broadcast_shape", "extremum"]
 
 # Elements of one piece: what is converted stays in the second-level cache until it is compared.
 _PIECE = 1 << 14
@@ -34,6 +35,11 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     policy.require_policy(function, nan_policy)
     if (own := frontend(function, *operands)) is not None:
         return own(*operands, out=out, nan_policy=nan_policy)
+    return at_once(function, operands, out, nan_policy)
+
+
+def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str) -> Any:
+    """Compute with operands of which none has functions of its own."""
     try:
         return _extremum(function, operands, out, nan_policy)
     except ExtremumError as error:
@@ -44,6 +50,7 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     adopted = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
     numbers = [x for x in operands if type(x) in _DEFAULT]
     dtype = _result_type(function, [each.array.dtype for each in adopted.values()], numbers)
+    _require_same_times(list(adopted.values()), dtype, out)
     arrays = [adopted[at].array if at in adopted else as_element(x, dtype) for at, x in enumerate(operands)]
     if out is not None and not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
@@ -93,7 +100,7 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
             if common is None or not _takes(common, number):
                 own = _DEFAULT[type(number)]
                 common = own if common is None else np.result_type(common, own)
-    except TypeError:
+    except (OverflowError, TypeError):
         names = " and ".join(str(dtype) for dtype in dict.fromkeys(dtypes))
         raise ElementTypeError(
             f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
@@ -103,6 +110,27 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
             f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
         )
     return common.newbyteorder("=")
+
+
+def _require_same_times(operands: list[Adopted], dtype: np.dtype[Any], out: Any) -> None:
+    """Refuse times that the common unit does not hold, which NumPy would wrap, and times of several zones."""
+    if dtype.kind not in "mM":
+        return
+    zones = dict.fromkeys(each.zone for each in operands)
+    if len(zones) > 1:
+        raise ArgumentError(
+            f"times in the zone {' and in the zone '.join(str(zone) for zone in zones if zone)}"
+            f"{' beside times without a zone' if None in zones else ''}",
+            remedy="convert them to one time zone first",
+        )
+    for each in operands:
+        each.require_no_zone(out)
+        if (lost := first_lost(each.array, dtype)) is not None:
+            raise ArgumentError(
+                f"the time {lost} does not fit {dtype}, the common type of the operands",
+                given=" and ".join(dict.fromkeys(str(each.array.dtype) for each in operands)),
+                remedy="convert the operands to a coarser unit first",
+            )
 
 
 def _takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:

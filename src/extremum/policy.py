@@ -6,6 +6,7 @@ Decides which values of ``nan_policy``, ``where`` and ``default`` are refused. W
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, get_args
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from extremum.arrays import as_array, as_element
 from extremum.errors import ArgumentError, ElementTypeError
+from extremum.exact import first_lost
 from extremum.signatures import NanPolicy
 
-__all__ = ["default_index", "default_value", "mask", "nan", "require_policy"]
+__all__ = ["default_index", "default_value", "in_utc", "mask", "nan", "require_policy"]
 
 
 def require_policy(function: str, nan_policy: object) -> None:
@@ -66,11 +68,40 @@ def default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:
     return int(default)
 
 
+def in_utc(function: str, default: Any, zone: str | None) -> Any:
+    """Return a default beside elements in a time zone as they are compared: in UTC; other defaults as they are."""
+    if zone is None or default is None:
+        return default
+    if isinstance(default, datetime.datetime) and default.tzinfo is not None:
+        return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
+    if isinstance(default, datetime.datetime | np.datetime64) and default != default:
+        return np.datetime64("NaT")
+    raise ArgumentError(
+        f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}",
+        remedy="pass a datetime with a time zone",
+    )
+
+
+def _time(default: Any) -> Any:
+    """Return a time without a zone of Python or pandas as one of NumPy; others as they are."""
+    if not isinstance(default, datetime.date | datetime.timedelta) or getattr(default, "tzinfo", None) is not None:
+        return default
+    # pandas' own have nanoseconds.
+    if (exact := getattr(default, "to_numpy", None)) is not None:
+        return exact()
+    return np.timedelta64(default) if isinstance(default, datetime.timedelta) else np.datetime64(default)
+
+
 def default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a default as an array without dimensions, in the element type of the array it stands beside."""
     if dtype.kind in "mM":
-        value = np.asarray(default)
+        value = np.asarray(_time(default))
         if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
+            if (lost := first_lost(value, dtype)) is not None:
+                raise ArgumentError(
+                    f"{function}: default={lost} does not fit {dtype}",
+                    remedy="pass a time that the unit can hold",
+                )
             return value.astype(dtype)
     elif isinstance(default, bool | int | float | np.generic | np.ndarray) and np.ndim(default) == 0:
         number = default.item() if isinstance(default, np.generic | np.ndarray) else default

@@ -10,6 +10,7 @@ from typing import Any
 from extremum.errors import ArgumentError
 from extremum.interop import frontend
 from extremum.out import into
+from extremum.policy import in_utc
 from extremum.reductions import Reduction, adopted_for, index_type
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices
 
@@ -40,6 +41,7 @@ def beyond(
         options |= {} if function == "minmax" else {"out": out}
         return own(x, axis, nan_policy="propagate" if nan_policy is None else nan_policy, **options)
     adopted = adopted_for(function, x)
+    adopted.require_no_zone(out)
     policy = "propagate" if nan_policy is None else nan_policy
     call = Reduction(function, largest, axis, keepdims, select_last_index, policy, where)
     if adopted.array is not x and adopted.present is None and default is None and out is None:
@@ -52,6 +54,7 @@ def beyond(
         raise ArgumentError(
             f"{function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
         )
+    defaults = tuple(in_utc(function, each, adopted.zone) for each in defaults)
     ends = call.find(adopted, True, index, None if default is None else defaults)
     if out is not None:
         return into(function, out, ends[0].values)

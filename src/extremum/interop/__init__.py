@@ -15,10 +15,11 @@ import numpy as np
 from extremum.arrays import as_array
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop.adopted import Adopted, Wrap, as_it_is
+from extremum.interop.columns import Table
 from extremum.loading import load_module
 from extremum.missing import is_numpy_masked
 
-__all__ = ["Adopted", "Wrap", "adopt", "as_it_is", "frontend", "one_library"]
+__all__ = ["Adopted", "Table", "Wrap", "adopt", "as_it_is", "frontend", "is_table", "one_library", "take_apart"]
 
 _ADAPTERS = {
     "torch": "torch",
@@ -31,11 +32,17 @@ _ADAPTERS = {
 """The file of this folder for each library, by the first part of its types' module."""
 
 
+_TABLES = "extremum.tables"
+
 _FRONTENDS = {
     ("xarray", "DataArray"): "extremum.xarray.numbered",
     ("xarray", "Dataset"): "extremum.xarray.numbered",
     ("dask", "Array"): "extremum.dask",
     ("cubed", "Array"): "extremum.cubed",
+    ("pandas", "DataFrame"): _TABLES,
+    ("polars", "DataFrame"): _TABLES,
+    ("pyarrow", "Table"): _TABLES,
+    ("pyarrow", "RecordBatch"): _TABLES,
 }
 """The module that has the array functions of a class, by the first part of its module and its name; labels first."""
 
@@ -83,6 +90,8 @@ def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
     """Return who knows the arrays of a class."""
     if cls is np.ndarray:
         return Adopted
+    if cls is Adopted:
+        return _as_adopted
     if is_numpy_masked(cls):
         return _masked
     for base in cls.__mro__:
@@ -116,6 +125,23 @@ def one_library(operands: Sequence[Adopted]) -> Adopted:
     return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
 
 
+def is_table(x: object) -> bool:
+    """Whether a value is a table of a library that is known here."""
+    cls: Any = type(x)
+    return _frontend_of(cls) == _TABLES
+
+
+def take_apart(table: Any) -> Table:
+    """Return the columns of a table."""
+    libraries = (_ADAPTERS.get(base.__module__.partition(".")[0]) for base in type(table).__mro__)
+    apart: Table = load_module(f"extremum.interop.{next(filter(None, libraries))}").table(table)
+    return apart
+
+
+def _as_adopted(x: Adopted) -> Adopted:
+    return x
+
+
 def _equal(labels: Any, others: Any) -> bool:
     return bool(labels.equals(others))
 
@@ -144,4 +170,6 @@ _OWN: dict[str, Callable[[Any], Adopted | None]] = {
 def _masked(x: Any) -> Adopted:
     """NumPy's masked arrays: what the mask hides is not there."""
     mask = np.ma.getmaskarray(x)
-    return Adopted(as_array(np.ma.getdata(x, subok=False)), present=~mask if mask.any() else None, hidden=True)
+    # (The complement of an array without dimensions is a scalar.)
+    present = np.asarray(~mask) if mask.any() else None
+    return Adopted(as_array(np.ma.getdata(x, subok=False)), present=present, hidden=True)

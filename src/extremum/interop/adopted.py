@@ -44,6 +44,16 @@ class Adopted:
     library: str = "numpy"
     # What names the places along each axis, where the library has that; equal for all operands of one call.
     labels: tuple[Any, ...] = ()
+    # The time zone of elements that are instants: they are in UTC here, and `wrap` gives them their zone back.
+    zone: str | None = None
+
+    def require_no_zone(self, out: Any) -> None:
+        """Refuse to write instants into an array that cannot say in which zone they are."""
+        if out is not None and self.zone:
+            raise ArgumentError(
+                f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}",
+                remedy="leave out away, or convert the elements to UTC without a zone first",
+            )
 
     def require_all(self, remedy: str, *, given: str) -> None:
         """Refuse an array of which elements are missing."""

@@ -1,4 +1,4 @@
-"""Polars' Series: elements by value, nulls as missing."""
+"""Polars' Series and DataFrame: elements by value, nulls as missing, times in their zone."""
 
 from __future__ import annotations
 
@@ -9,47 +9,121 @@ import polars
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array
-from extremum.errors import ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.interop.adopted import Adopted, Kept, as_it_is
+from extremum.interop.columns import Table, whole
 from extremum.missing import not_there
 
-__all__ = ["adopt"]
+__all__ = ["adopt", "table"]
 
 
 def adopt(x: Any) -> Adopted | None:
     """Return the elements, and which of them are there; None for Polars' other objects."""
+    if isinstance(x, polars.LazyFrame | polars.Expr):
+        lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
+        raise ArgumentTypeError(
+            f"{lazy} of Polars has no elements yet, and this call computes at once",
+            remedy="collect first: frame.collect(), or frame.select(expression).collect()",
+        )
+    if isinstance(x, polars.DataFrame):
+        return _adopt_table(x)
     if not isinstance(x, polars.Series):
         return None
+    zone = _require_order(x)
     present = None
     if x.dtype.is_nested():
-        _refuse_nested(x)
-    elif x.null_count() and _has_numbers(x.dtype):
+        _refuse_nulls_within(x)
+    elif x.null_count():
         present = x.is_not_null().to_numpy()
         # Any element will do in the place of a null: its own is not read.
-        x = x.fill_null(x.drop_nulls()[0]) if present.any() else x.cast(polars.Float64).fill_null(0.0)
+        x = x.fill_null(x.drop_nulls()[0]) if present.any() else _zeros(x)
     name = x.name
 
     def back(result: NDArray[Any], kept: Kept) -> Any:
-        return polars.Series(name, result) if kept() == (0,) else as_it_is(result, kept)
+        if len(kept()) == 1:
+            return _zoned(polars.Series(name, result), zone)
+        return as_it_is(result, kept) if zone is None or result.dtype.kind != "M" else _instant(result, zone)
 
-    return Adopted(as_array(np.asarray(x.to_numpy())), back, present, library="polars")
-
-
-def _has_numbers(dtype: Any) -> bool:
-    """Whether a null can be filled with another element; text and objects are refused, and their nulls with them."""
-    return bool(dtype.is_numeric() or dtype.is_temporal() or dtype in (polars.Boolean, polars.Null))
+    return Adopted(as_array(np.asarray(x.to_numpy())), back, present, library="polars", zone=zone)
 
 
-def _refuse_nested(x: Any) -> None:
-    """Refuse what is no array within an element, and nulls inside of one, which come out as NaN."""
+def table(x: Any) -> Table:
+    """Return the columns of a DataFrame; over axis 0 they are one by one, and a table of one row comes back."""
+    names = x.columns
+
+    def frame(columns: list[Any]) -> Any:
+        return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
+
+    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, (polars.Series(names),))
+
+
+def _adopt_table(x: Any) -> Adopted:
+    def back(result: NDArray[Any], kept: Kept) -> Any:
+        axes = kept()
+        # The columns are all in one zone, or else they are refused.
+        zone = getattr(x.dtypes[0], "time_zone", None) if result.dtype.kind == "M" else None
+        if axes == (0,):
+            return _zoned(polars.Series(result), zone)
+        if not axes:
+            return as_it_is(result, kept) if zone is None else _instant(result, zone)
+        rows = result.reshape(-1, result.shape[-1])
+        names = x.columns if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
+        columns = [_zoned(polars.Series(name, rows[:, at]), zone) for at, name in enumerate(names)]
+        return polars.DataFrame(columns)
+
+    return whole(table(x), adopt, back)
+
+
+def _require_order(x: Any) -> str | None:
+    """Refuse elements for which NumPy has no type or no order; return the time zone of the others."""
+    inner = x.dtype
+    while isinstance(inner, polars.Array):
+        inner = inner.inner
+    zone: str | None = getattr(inner, "time_zone", None)
+    remedy = "cast them to a type of numbers or times first, as x.cast(type) does"
+    if inner in (polars.Int128, polars.UInt128):
+        remedy = "NumPy has no integers of 128 bits: cast them to Int64 or UInt64 first"
+    elif inner.is_nested():
+        remedy = "pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them"
+    elif inner.is_decimal() or not (inner.is_numeric() or inner in _OTHERS):
+        pass
+    elif zone is None or not x.dtype.is_nested():
+        return zone
+    else:
+        remedy = "convert them to UTC without a zone first"
+    raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=remedy)
+
+
+_OTHERS = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
+"""The types with an order that NumPy has, beside those of numbers."""
+
+
+def _zoned(x: Any, zone: str | None) -> Any:
+    """Return instants with their time zone; other elements as they are."""
+    if zone is None or not isinstance(x.dtype, polars.Datetime):
+        return x
+    return x.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+
+
+def _instant(result: NDArray[Any], zone: str) -> Any:
+    """Return one instant as Polars hands it out: as Python's datetime, which has no nanoseconds."""
+    if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
+        raise ArgumentError(
+            f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
+            remedy="pass keepdims=True, for a result that keeps them",
+        )
+    return _zoned(polars.Series(result.reshape(1)), zone).item()
+
+
+def _zeros(x: Any) -> Any:
+    """Return as many zeros as there are nulls, in the type of the nulls where it has a zero."""
+    return polars.Series(np.zeros(len(x), np.int64)).cast(polars.Float64 if x.dtype == polars.Null else x.dtype)
+
+
+def _refuse_nulls_within(x: Any) -> None:
+    """Refuse nulls within an element that is an array, which come out as NaN."""
     flat = x
     while isinstance(flat.dtype, polars.Array):
         flat = flat.explode()
-    if flat.dtype.is_nested():
-        raise ElementTypeError(
-            f"elements of type {x.dtype} have no order here",
-            given="polars.Series",
-            remedy="pass a field or the elements of the lists, as x.struct.field(name) and x.explode() give them",
-        )
     if count := flat.null_count():
         raise not_there(count, "null", given="polars.Series", remedy="fill or drop them first")

@@ -1,0 +1,155 @@
+"""The array functions on tables: pandas', Polars' and PyArrow's, whose columns have types of their own.
+
+Decides what is compared: over axis 0, and in ``maximum`` and ``minimum``, each column by itself and in its own type;
+over axis 1 and over both axes the columns with each other, as one array, which :mod:`extremum.interop.columns` refuses
+where it would change an element. A result over axis 0 is a row: a Series of pandas with the names of the columns, of
+dtype object where they have several types; a table of one row of Polars and PyArrow.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import extremum as ex
+from extremum import elementwise, policy
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.interop import Adopted, adopt, is_table, one_library, take_apart
+from extremum.interop.columns import Table, column
+from extremum.out import into
+from extremum.signatures import NanPolicy
+
+__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
+
+
+def _over_axes(name: str) -> Callable[..., Any]:
+    """Make one of the functions that have an axis."""
+
+    def function(
+        x: Any, axis: Any = None, *, keepdims: bool = False, out: Any = None, where: Any = None, **options: Any
+    ) -> Any:
+        table = take_apart(x)
+        if name != "hardmax":
+            options["keepdims"] = keepdims
+        if not table.apart or not _is_first(axis):
+            options |= {} if out is None else {"out": out}
+            # A wrong axis is refused before columns are.
+            getattr(ex, name)(np.zeros((1, 1)), axis)
+            return getattr(ex, name)(_adopted(name, x), axis, where=where, **options)
+        if name != "hardmax":
+            # A column of one element, so that it keeps its type.
+            options["keepdims"] = True
+        found = []
+        for label, each, mask in zip(table.names, table.columns, _masks(name, where, table), strict=True):
+            with column(label, name):
+                found.append(getattr(ex, name)(each, 0, where=mask, **options))
+        together = table.frame if keepdims or name == "hardmax" else table.row
+        if out is not None:
+            return _written(name, out, found, keepdims or name == "hardmax")
+        if isinstance(found[0], tuple):
+            return type(found[0])(*(together(list(each)) for each in zip(*found, strict=True)))
+        return together(found)
+
+    return function
+
+
+argmax, argmin, hardmax, max, min, minmax = map(_over_axes, ("argmax", "argmin", "hardmax", "max", "min", "minmax"))
+
+
+def _elementwise(name: str) -> Callable[..., Any]:
+    """Make ``maximum`` or ``minimum``."""
+
+    def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate") -> Any:
+        tables = {at: take_apart(x) for at, x in enumerate(operands) if is_table(x)}
+        first = next((table for table in tables.values() if table.apart), None)
+        if first is None:
+            return elementwise.at_once(name, operands, out, nan_policy)
+        if out is not None:
+            raise ArgumentError(
+                f"{name}: the columns of the result have types of their own, and out has one", remedy="leave out away"
+            )
+        arrays = {
+            at: _adopted(name, x)
+            for at, x in enumerate(operands)
+            if at not in tables and type(x) not in (bool, int, float)
+        }
+        _require_alike(name, first, list(tables.values()), list(arrays.values()))
+        found = []
+        for place, label in enumerate(first.names):
+            parts = [
+                tables[at].columns[place] if at in tables else _part(arrays[at], first, place) if at in arrays else x
+                for at, x in enumerate(operands)
+            ]
+            with column(label, name):
+                found.append(getattr(ex, name)(*parts, nan_policy=nan_policy))
+        return first.frame(found)
+
+    return function
+
+
+maximum, minimum = map(_elementwise, ("maximum", "minimum"))
+
+
+def _is_first(axis: Any) -> bool:
+    """Whether axis 0 alone is meant; what is no axis is refused elsewhere."""
+    try:
+        return [operator.index(each) for each in (axis if isinstance(axis, tuple) else (axis,))] in ([0], [-2])
+    except TypeError:
+        return False
+
+
+def _adopted(function: str, x: Any) -> Adopted:
+    """Return an argument as one array."""
+    try:
+        return adopt(x)
+    except ExtremumError as error:
+        where = f"{function}, {error.where}" if error.where else function
+        raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
+
+
+def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
+    """Return the mask of each column."""
+    if where is None:
+        return [None] * table.shape[1]
+    return list(policy.mask(function, _adopted(function, where).mask(function), table.shape).T)
+
+
+def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:
+    """Write the results of all columns into the array of the caller."""
+    parts = [adopt(each).array for each in found]
+    types = {part.dtype for part in parts}
+    if len(types) > 1:
+        raise ElementTypeError(
+            f"{function}: the results have the types of the columns, and out has one",
+            given=", ".join(sorted(map(str, types))),
+            remedy="leave out away, or convert the columns to one type first",
+        )
+    whole = np.stack(parts, axis=1)
+    return into(function, out, whole if keepdims else whole[0])
+
+
+def _part(x: Adopted, table: Table, place: int) -> Adopted:
+    """Return what stands beside one column: an array is broadcast to the shape of the table."""
+    part = np.broadcast_to(x.array, table.shape)[:, place]
+    present = None if x.present is None else np.broadcast_to(x.present, table.shape)[:, place]
+    return Adopted(part, present=present, hidden=x.hidden, zone=x.zone)
+
+
+def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Adopted]) -> None:
+    """Refuse operands of other libraries, labels or shapes than those of a table."""
+    nothing = np.empty(0)
+    try:
+        one_library([*(Adopted(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
+    shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]
+    if elementwise.broadcast_shape(function, shapes) != first.shape or {each.shape for each in tables} != {first.shape}:
+        raise ArgumentError(
+            f"{function}: a table of shape {first.shape}, whose columns have types of their own, beside other shapes",
+            given=f"shapes {' '.join(map(str, shapes))}",
+            remedy="pass operands that broadcast to the shape of the table",
+        )

@@ -1,0 +1,342 @@
+"""Tables of several types: over axis 0 each column in its own type, else no column converted with a loss."""
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import extremum as ex
+from agreement import assert_identical
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from refusal import refusal
+
+
+def _pandas(columns):
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def _nullable(columns):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({name: pandas.array(values) for name, values in columns.items()})
+
+
+def _arrow_backed(columns):
+    pytest.importorskip("pyarrow")
+    return _pandas(columns).convert_dtypes(dtype_backend="pyarrow")
+
+
+def _polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def _arrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+def _batch(columns):
+    return pytest.importorskip("pyarrow").RecordBatch.from_pydict(columns)
+
+
+MAKERS = [_pandas, _nullable, _arrow_backed, _polars, _arrow, _batch]
+PLACES = {"a": [2**53, 2**53 + 1], "b": [0.5, 0.1]}
+BIG = 2**53 + 1
+
+
+@pytest.fixture(params=MAKERS, ids=lambda make: make.__name__.strip("_"))
+def make(request):
+    return request.param
+
+
+def cells(table):
+    """Return the columns of a table, or of a row of pandas, as lists of Python's values by name."""
+    if type(table).__name__ == "Series":
+        return {name: [value] for name, value in table.items()}
+    if hasattr(table, "to_pydict"):
+        return table.to_pydict()
+    return {name: table[name].to_list() for name in table.columns}
+
+
+def column(table, name):
+    """Return the elements of a column as an array of NumPy's."""
+    each = table.column(name) if hasattr(table, "column_names") else table[name]
+    return np.asarray(each.to_numpy() if hasattr(each, "to_numpy") else each)
+
+
+@pytest.mark.parametrize("axis", [0, -2, (0,), np.int64(0)])
+def test_each_column_is_reduced_in_its_own_type(make, axis):
+    x = make(PLACES)
+    assert cells(ex.argmax(x, axis=axis)) == {"a": [1], "b": [0]}
+    assert cells(ex.argmin(x, axis=axis)) == {"a": [0], "b": [1]}
+    assert cells(ex.max(x, axis=axis)) == {"a": [BIG], "b": [0.5]}
+    assert cells(ex.min(x, axis=axis)) == {"a": [2**53], "b": [0.1]}
+    assert [type(values[0]).__name__[:3] for values in cells(ex.max(x, axis=axis)).values()] == ["int", "flo"]
+    low, high, argmin, argmax = map(cells, ex.minmax(x, axis=axis, return_index=True))
+    assert (low["a"], high["a"], argmin["b"], argmax["b"]) == ([2**53], [BIG], [1], [0])
+    best = ex.max(x, axis=axis, return_index=True)
+    assert (cells(best.values)["a"], cells(best.indices)["a"]) == ([BIG], [1])
+
+
+def test_a_kept_axis_has_the_types_of_the_columns(make):
+    kept = ex.max(make(PLACES), axis=0, keepdims=True)
+    assert kept.shape == (1, 2)
+    assert_identical(column(kept, "a"), np.array([BIG]))
+    assert_identical(column(kept, "b"), np.array([0.5]))
+
+
+def test_hardmax_is_in_the_types_of_the_columns(make):
+    ones = ex.hardmax(make(PLACES), axis=0)
+    assert_identical(column(ones, "a"), np.array([0, 1]))
+    assert_identical(column(ones, "b"), np.array([1.0, 0.0]))
+
+
+@pytest.mark.parametrize("axis", [1, None, (0, 1)])
+@pytest.mark.parametrize("function", [ex.argmax, ex.argmin, ex.max, ex.min, ex.minmax])
+def test_columns_that_lose_in_the_common_type_are_refused(make, axis, function):
+    text = f"column 'a' holds {BIG}, and float64, the common type of the columns, does not"
+    assert refusal(ElementTypeError, function, make(PLACES), axis=axis) == text
+
+
+def test_what_the_common_type_holds_is_compared(make):
+    x = make({"a": [1, 9, 2**53], "b": [0.5, 10.0, 1.0], "c": [True, False, True]})
+    assert np.asarray(ex.argmax(x, axis=1)).tolist() == [0, 1, 0]
+    assert np.asarray(ex.max(x, axis=1)).tolist() == [1.0, 10.0, 2.0**53]
+    assert ex.argmax(x) == 6
+    assert ex.max(x) == 2**53
+
+
+def test_hardmax_over_columns_that_lose_is_refused(make):
+    assert "the common type of the columns" in refusal(ElementTypeError, ex.hardmax, make(PLACES))
+
+
+OTHERS = {
+    "uint64 beside int64": (
+        {"a": np.array([2**63 + 1], "u8"), "b": np.array([-1])},
+        "column 'a' holds 9223372036854775809",
+    ),
+    "the largest int64": ({"a": np.array([2**63 - 1]), "b": np.array([0.5])}, "column 'a' holds 9223372036854775807"),
+    "the largest uint64": (
+        {"a": np.array([2**64 - 1], "u8"), "b": np.array([0.5])},
+        "column 'a' holds 1844674407370955161",
+    ),
+    "stamps beside floats": (
+        {"t": np.array(["2020-01-01"], "M8[ns]"), "b": np.array([0.5])},
+        "columns 't' and 'b' do not compare: datetime64[ns] beside float64",
+    ),
+    "durations beside integers": (
+        {"t": np.array([5], "m8[ms]"), "n": np.array([5])},
+        "columns 't' and 'n' do not compare: timedelta64[ms] beside int64",
+    ),
+    "stamps beside durations": (
+        {"t": np.array(["2020-01-01"], "M8[ms]"), "d": np.array([5], "m8[ms]")},
+        "columns 't' and 'd' do not compare: datetime64[ms] beside timedelta64[ms]",
+    ),
+    "units that overflow": (
+        {"s": np.array(["2500-01-01"], "M8[ms]"), "n": np.array(["2000-01-01"], "M8[ns]")},
+        "column 's' holds 2500-01-01T00:00:00.000, and datetime64[ns], the common type of the columns, does not",
+    ),
+    "durations that overflow": (
+        {"s": np.array([10**15], "m8[ms]"), "n": np.array([1], "m8[ns]")},
+        "column 's' holds 1000000000000000 milliseconds, and timedelta64[ns], the common type of the columns, does not",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("maker", [_pandas, _polars, _arrow])
+def test_columns_that_do_not_compare_are_named(kind, maker):
+    columns, text = OTHERS[kind]
+    x = maker(columns)
+    for axis in (1, None):
+        assert refusal(ElementTypeError, ex.argmax, x, axis=axis).startswith(text)
+    assert {name: values[0] for name, values in cells(ex.argmax(x, axis=0)).items()} == dict.fromkeys(columns, 0)
+    kept = ex.max(x, axis=0, keepdims=True)
+    for name, values in columns.items():
+        assert column(kept, name)[0] == values[0]
+
+
+@pytest.mark.parametrize("maker", [_polars, _arrow])
+def test_dates_come_back_as_dates(maker):
+    x = maker({"d": [date(2020, 1, 1), date(2021, 1, 1)], "n": [7, 1], "t": [timedelta(1), timedelta(2)]})
+    row = cells(ex.max(x, axis=0))
+    assert row == {"d": [date(2021, 1, 1)], "n": [7], "t": [timedelta(2)]}
+    assert "columns 'd' and 'n' do not compare" in refusal(ElementTypeError, ex.max, x, axis=1)
+
+
+def test_a_row_of_pandas_has_the_labels_of_the_columns():
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame([[1, 0.5], [3, 0.1]], columns=["same", "same"], index=["r", "r"]).astype({"same": "float64"})
+    x.isetitem(0, np.array([1, 3]))
+    row = ex.max(x, axis=0)
+    assert row.index.tolist() == ["same", "same"]
+    assert row.tolist() == [3, 0.5]
+    assert ex.hardmax(x, 0).index.tolist() == ["r", "r"]
+    stamps = pandas.DataFrame({"t": pandas.to_datetime(["2020", "2021"]), "n": [1, 2]})
+    assert ex.max(stamps, axis=0).tolist() == [pandas.Timestamp("2021"), 2]
+
+
+def test_masks_and_defaults_are_for_each_column(make):
+    x = make(PLACES)
+    mask = np.array([[True, False], [False, False]])
+    assert cells(ex.argmax(x, axis=0, where=mask, default=-1)) == {"a": [0], "b": [-1]}
+    assert cells(ex.max(x, axis=0, where=mask, default=7)) == {"a": [2**53], "b": [7.0]}
+    assert cells(ex.argmax(x, axis=0, where=np.array([[True], [False]]))) == {"a": [0], "b": [0]}
+    # A mask may be a table too.
+    assert cells(ex.argmax(x, axis=0, where=make({"a": [True, False], "b": [False, True]}))) == {"a": [0], "b": [1]}
+    with pytest.raises(ArgumentError, match="has no element to choose from: all are masked") as caught:
+        ex.argmax(x, axis=0, where=mask)
+    assert caught.value.where == "column 'b'"
+
+
+def test_out_has_one_type(make):
+    x = make(PLACES)
+    out = np.zeros(2, np.int64)
+    assert ex.argmax(x, axis=0, out=out) is out
+    assert out.tolist() == [1, 0]
+    assert ex.argmax(x, axis=0, out=np.zeros((1, 2), np.int64), keepdims=True).tolist() == [[1, 0]]
+    text = "max: the results have the types of the columns, and out has one"
+    assert refusal(ElementTypeError, ex.max, x, axis=0, out=np.zeros(2)) == text
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        lambda: _nullable({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
+        lambda: _arrow_backed({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
+        lambda: _polars({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
+        lambda: _arrow({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
+        lambda: _batch({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
+    ],
+    ids=["pandas", "arrow in pandas", "polars", "pyarrow", "record batch"],
+)
+def test_missing_elements_of_a_table_follow_the_policy(maker):
+    x = maker()
+    assert cells(ex.argmax(x, axis=0, nan_policy="omit")) == {"a": [2], "b": [0]}
+    assert cells(ex.max(x, axis=0, nan_policy="omit")) == {"a": [3], "b": [2.5]}
+    assert np.asarray(ex.argmax(x, axis=1, nan_policy="omit")).tolist() == [1, 1, 0]
+    assert ex.max(x, nan_policy="omit") == 3
+    assert ex.argmin(x, nan_policy="omit") == 3
+    for policy in ("propagate", "raise"):
+        for axis in (0, 1, None):
+            with pytest.raises(ArgumentError, match="would be compared as if"):
+                ex.argmax(x, axis=axis, nan_policy=policy)
+    with pytest.raises(ArgumentError, match="would be compared as if it were there") as caught:
+        ex.maximum(x, 2)
+    assert caught.value.where == "maximum, column 'a'"
+
+
+@pytest.mark.parametrize("maker", [_nullable, _polars, _arrow])
+def test_columns_without_any_element_keep_their_type(maker):
+    if maker is _nullable:
+        pandas = pytest.importorskip("pandas")
+        x = pandas.DataFrame({"a": pandas.array([None, None], dtype="Int64"), "b": pandas.array([1, 2])})
+    elif maker is _polars:
+        polars = pytest.importorskip("polars")
+        x = polars.DataFrame({"a": [None, None], "b": [1, 2]}, schema={"a": polars.Int64, "b": polars.Int64})
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        x = arrow.table({"a": arrow.array([None, None], arrow.int64()), "b": [1, 2]})
+    assert cells(ex.max(x, axis=0, nan_policy="omit", default=-7)) == {"a": [-7], "b": [2]}
+    assert ex.max(x, nan_policy="omit").dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", ["Date", "Datetime", "Duration", "Boolean", "Float32", "Int8"])
+def test_nothing_but_nulls_in_every_type_of_polars(kind):
+    polars = pytest.importorskip("polars")
+    x = polars.Series([None, None]).cast(getattr(polars, kind))
+    assert ex.argmax(x, nan_policy="omit", default=-1) == -1
+    assert ex.max(x, nan_policy="omit", default=x.to_physical().dtype == polars.Boolean or _zero(kind)) is not None
+
+
+def _zero(kind):
+    return {"Date": np.datetime64(0, "D"), "Datetime": np.datetime64(0, "us"), "Duration": np.timedelta64(0)}.get(
+        kind, 0
+    )
+
+
+def test_elementwise_functions_take_each_column_by_itself(make):
+    x = make(PLACES)
+    for result in (ex.maximum(x, 1), ex.maximum(x, x, 1), ex.minimum(x, 2**60)):
+        assert_identical(column(result, "a"), np.array(PLACES["a"]))
+    assert_identical(column(ex.maximum(x, 0.25), "b"), np.array([0.5, 0.25]))
+    assert_identical(column(ex.maximum(x, np.array([[2**53, 0], [0, 1]], "i8")), "a"), np.array(PLACES["a"]))
+    assert_identical(column(ex.maximum(np.array([2**54, 1]), x), "a"), np.array([2**54, 2**54]))
+
+
+def test_operands_beside_a_table_fit_it(make):
+    x = make(PLACES)
+    assert "broadcast together" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 3)))
+    assert "whose columns have types of their own" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 2, 2)))
+    assert "out has one" in refusal(ArgumentError, ex.maximum, x, 1, out=np.zeros((2, 2)))
+    assert refusal(ElementTypeError, ex.maximum, x, np.array(["2020"], "M8[D]")).startswith(
+        "maximum: times compare with times of their kind"
+    )
+    renamed = make({"a": PLACES["a"], "z": PLACES["b"]})
+    text = "the operands differ in their labels, and elements are compared by place"
+    assert refusal(ArgumentError, ex.maximum, x, renamed) == text
+
+
+def test_tables_of_two_libraries_are_refused():
+    pytest.importorskip("pyarrow")
+    text = "arrays of polars and of pyarrow in one call"
+    assert refusal(ArgumentTypeError, ex.maximum, _polars(PLACES), _arrow(PLACES)) == text
+
+
+def test_wrong_axes_are_refused_before_columns(make):
+    x = make(PLACES)
+    assert "axis 2 is out of range" in refusal(AxisError, ex.argmax, x, axis=2)
+    with pytest.raises(TypeError):
+        ex.max(x, axis="a")
+
+
+def test_columns_without_an_order_are_named(make):
+    x = make({"n": [1, 2], "s": ["x", "y"]})
+    with pytest.raises(ElementTypeError) as caught:
+        ex.max(x, axis=0)
+    assert caught.value.where == "max, column 's'"
+    assert ex.max(make({"n": [1, 2]}), axis=0) is not None
+
+
+def test_columns_of_objects_say_what_they_hold():
+    pytest.importorskip("pandas")
+    x = _pandas({"d": np.array([date(2020, 1, 1)], dtype=object), "n": [1]})
+    text = refusal(ElementTypeError, ex.max, x, axis=0)
+    assert text == "elements of type object, here datetime.date, have no order here"
+
+
+def test_tables_without_columns_or_rows(make):
+    empty = make({"a": [1], "b": [0.5]})[:0]
+    text = "max: the reduced axes (0,) of shape (0,) hold no element"
+    assert refusal(ArgumentError, ex.max, empty, axis=0) == text
+    assert cells(ex.max(empty, axis=0, default=3)) == {"a": [3], "b": [3.0]}
+    for maker in (_pandas, _polars, _arrow):
+        assert "hold no element" in refusal(ArgumentError, ex.max, maker({}), axis=0)
+
+
+ZONE = "Europe/Berlin"
+
+
+def zoned(maker):
+    """Return two instants in a zone beside a number, as a table."""
+    if maker is _pandas:
+        pandas = pytest.importorskip("pandas")
+        stamps = pandas.date_range("2020-01-01", periods=2, tz=ZONE)
+        return pandas.DataFrame({"t": stamps, "n": [1, 2]})
+    if maker is _arrow:
+        arrow = pytest.importorskip("pyarrow")
+        return arrow.table({"t": arrow.array([0, 5], arrow.timestamp("ms", ZONE)), "n": [1, 2]})
+    polars = pytest.importorskip("polars")
+    naive = polars.DataFrame({"t": [datetime(2020, 1, 1), datetime(2020, 7, 1)], "n": [1, 2]})
+    return naive.with_columns(polars.col("t").dt.replace_time_zone(ZONE))
+
+
+@pytest.mark.parametrize("maker", [_pandas, _polars, _arrow])
+def test_zones_stay_in_tables(maker):
+    x = zoned(maker)
+    assert ZONE in str(
+        ex.max(x, axis=0, keepdims=True)["t"].type if maker is _arrow else ex.max(x, axis=0, keepdims=True)["t"].dtype
+    )
+    stamps = x.select(["t"]) if hasattr(x, "select") else x[["t"]]
+    across = ex.max(stamps, axis=1)
+    assert ZONE in str(across.type if maker is _arrow else across.dtype)
+    assert ZONE in str(ex.max(stamps).type if maker is _arrow else ex.max(stamps).tzinfo)
+    assert "do not compare" in refusal(ElementTypeError, ex.max, x, axis=1)
