@@ -4,14 +4,13 @@
     python -m benchmarks.large matrix             both argmax on the same chunks and scheduler
     python -m benchmarks.large chunks [FILE.png]  what a chunk costs, for 100 to 100,000 of them, and a chart
     python -m benchmarks.large virtual            60 GB that are never anywhere at once, on two processes
-    python -m benchmarks.large files FOLDER       4 GB as .npy and as Zarr under --memory 512MB
+    python -m benchmarks.large files FOLDER       600 MB as .npy, Zarr and NetCDF, beside a loop of one's own
 
 Answers are compared before anything is timed; times are the least of several, taken in turns.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -29,11 +28,11 @@ from dask.highlevelgraph import HighLevelGraph
 import extremum.dask
 from extremum import markdown
 from extremum.large.jobs import planned
-from extremum.large.source import Source, open_source
+from extremum.large.source import open_source
 
-__all__ = ["CASES", "ChunkCost", "chunk_costs", "matrix", "read_only", "virtual"]
+__all__ = ["CASES", "ChunkCost", "chunk_costs", "looped", "matrix", "streamed", "virtual", "write_stack"]
 
-NAMES = ("x.npy", "x.zarr")
+NAMES = ("x.npy", "x.zarr", "x.nc")
 _SCHEDULERS = ("synchronous", "threads")
 
 # Shape, chunks, element type, axis.
@@ -181,53 +180,81 @@ def virtual(gigabytes: float = 60.0, chunk: float = 0.1, address: str | None = N
     return seconds, peaks
 
 
-def read_only(source: Source, memory: int) -> None:
-    """Read a file as argmax over its last axis does, and no more than that."""
-    job = planned("argmax", source, len(source.shape) - 1)
-    for _ in job._parts(memory, 0):
-        pass
-
-
-def _streamed(source: Source, axis: int) -> None:
-    for _ in planned("argmax", source, axis).steps(512_000_000):
-        pass
-
-
-def files(folder: Path, turns: int = 3) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each format: the peak of the command, and how fast it is beside reading the same file."""
-    import zarr
-
-    shape, rows = (1_000_000, 1000), 20_000
-    packed = zarr.create_array(store=str(folder / "x.zarr"), shape=shape, chunks=(rows, 1000), dtype="float32")
+def write_stack(path: Path, shape: tuple[int, ...]) -> None:
+    """Write random float32 of three axes to a file: one step along the first axis at a time."""
     random = np.random.default_rng(0)
-    with (folder / "x.npy").open("xb") as file:
-        # Not mapped: the peak of a process counts for those that it starts.
-        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
-        for start in range(0, shape[0], rows):
-            block = random.random((rows, 1000), np.float32)
-            packed[start : start + rows] = block
-            file.write(block.data)
-    for name in NAMES:
-        for axis in (0, 1):
-            out = folder / "y.npy"
-            out.unlink(missing_ok=True)
-            words = [sys.executable, "-m", "extremum", "apply", "argmax", str(folder / name), "--axis", str(axis)]
-            process = subprocess.Popen([*words, "-o", str(out), "--memory", "512MB"], stdout=subprocess.DEVNULL)
-            _, status, usage = os.wait4(process.pid, 0)
-            assert status == 0
-            source = open_source(str(folder / name))
+    steps = (random.random(shape[1:], np.float32) for _ in range(shape[0]))
+    if path.suffix == ".npy":
+        with path.open("xb") as file:
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for step in steps:
+                file.write(step.data)
+    elif path.suffix == ".zarr":
+        chunks = (min(6, shape[0]), min(500, shape[1]), min(500, shape[2]))
+        packed = import_module("zarr").create_array(store=str(path), shape=shape, chunks=chunks, dtype="float32")
+        for at, step in enumerate(steps):
+            packed[at] = step
+    else:
+        stack = import_module("xarray").DataArray(np.stack(list(steps)), dims=("time", "y", "x"), name="t")
+        stack.to_netcdf(path, engine="netcdf4")
 
-            compute = partial(_streamed, source, axis)
-            mine, reading = in_turns([compute, partial(read_only, source, 512_000_000)], turns)
-            yield (
-                name,
-                str(axis),
-                f"{usage.ru_maxrss / 1024:.0f} MB",
-                f"{mine:.2f} s",
-                f"{reading:.2f} s",
-                f"{reading / mine:.2f}",
-            )
+
+def streamed(path: Path, axis: int) -> Any:
+    """Return argmax of a file as the command finds it."""
+    job = planned("argmax", open_source(str(path)), axis)
+    found = np.empty(job.shape, job.dtype)
+    for step in job.steps(512_000_000):
+        if step.place is not None:
+            found[step.place] = step.block
+    return found
+
+
+def looped(path: Path, axis: int) -> Any:
+    """Return argmax of a file as a user's own loop finds it: about 64 MB at a time along the first axis that stays."""
+    source: Any = open_source(str(path))
+    stays = 0 if axis else 1
+    found = np.empty([length for each, length in enumerate(source.shape) if each != axis], np.int64)
+    each = max(1, int(np.prod(source.shape)) * source.dtype.itemsize // source.shape[stays])
+    step = max(1, (64 << 20) // each // source.granule[stays]) * source.granule[stays]
+    array = np.load(path, mmap_mode="r") if path.suffix == ".npy" else source._array
+    for start in range(0, source.shape[stays], step):
+        place = (slice(None),) * stays + (slice(start, start + step),)
+        found[start : start + step] = extremum.argmax(np.asarray(array[place]), axis)
+    return found
+
+
+# The peak of a process that only starts another counts for that one too, so the command says its own.
+_COMMAND = """
+import sys
+from pathlib import Path
+from extremum.cli import main
+try:
+    main()
+finally:
+    print(next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")))
+"""
+
+
+def command_peak(source: Path, axis: int, out: Path) -> int:
+    """Run the command on a file, and return the bytes of memory that it takes at most."""
+    words = ["apply", "argmax", str(source), "--axis", str(axis), "-o", str(out), "--memory", "512MB"]
+    done = subprocess.run([sys.executable, "-c", _COMMAND, *words], check=True, capture_output=True, text=True)
+    return int(done.stdout.split()[-2]) * 1024
+
+
+def files(folder: Path, shape: tuple[int, ...] = (24, 2500, 2500), turns: int = 5) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each format and axis: the peak of the command, and its time beside that of a loop."""
+    for name in NAMES:
+        write_stack(folder / name, shape)
+        for axis in range(len(shape)):
+            out = folder / "y.npy"
+            peak = command_peak(folder / name, axis, out)
+            np.testing.assert_array_equal(np.load(out), looped(folder / name, axis))
+            out.unlink()
+            # From opening the file to closing it.
+            mine, loop = in_turns([partial(each, folder / name, axis) for each in (streamed, looped)], turns)
+            yield name, str(axis), f"{peak / 1e6:.0f} MB", f"{mine:.3f} s", f"{loop:.3f} s", f"{mine / loop:.2f}"
 
 
 def _print_matrix() -> None:
@@ -267,7 +294,7 @@ def main(words: list[str]) -> None:
             seconds, peaks = virtual()
             print(f"60 GB in {seconds:.0f} s, peaks " + ", ".join(f"{each / 1e6:.0f} MB" for each in peaks.values()))  # noqa: T201
         case ["files", folder]:
-            headings = ("file", "axis", "peak", "argmax", "reading alone", "share of the speed of reading")
+            headings = ("file", "axis", "peak", "extremum apply", "a loop", "ratio")
             print(markdown.table(headings, list(files(Path(folder)))))  # noqa: T201
         case _:
             raise SystemExit(__doc__)

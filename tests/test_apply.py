@@ -11,6 +11,8 @@ import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, MemoryLimitError
 from extremum.large.grid import lengths, parse_size, places
+from extremum.large.jobs import planned
+from extremum.large.source import open_source
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 from refusal import refusal
 
@@ -130,7 +132,8 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
         order = rng.permutation(rank).tolist()
         limit = int(rng.integers(1, 3000))
         try:
-            sizes = lengths(shape, granule, order, lambda s: int(np.prod(s)), limit, limit)
+            options = {"reduced": order[: rng.integers(0, rank + 1)], "run": int(rng.integers(1, 100))}
+            sizes = lengths(shape, granule, order, lambda s: int(np.prod(s)), limit, **options)
         except MemoryLimitError:
             assert np.prod(np.minimum(granule, shape)) > limit
             continue
@@ -140,6 +143,32 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
         for place in places(shape, sizes):
             covered[place] += 1
         assert (covered == 1).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monkeypatch):
+    monkeypatch.setattr("extremum.large.grid.ENOUGH", 17000)
+    monkeypatch.setattr("extremum.large.jobs.RUN", 1)
+    x = sample()
+    name, *words = save(x, form)
+    job = planned("argmax", open_source(name, *words[1:]), axis)
+    monkeypatch.setattr(type(job.pieces), "part", None)
+    found, reads = np.empty(job.shape, job.dtype), []
+    for step in job.steps(1_000_000):
+        found[step.place] = step.block
+        reads.append(step.read)
+    assert_identical(found, ex.argmax(x, axis))
+    assert len(reads) > 1
+    assert sum(reads) == x.nbytes
+
+
+def test_short_runs_of_a_file_are_read_whole_and_merged():
+    assert lengths((1000, 100), (1, 1), (0, 1), lambda s: 1000 * s[0] * s[1], 10**9, reduced=(0,), run=1000) == (
+        671,
+        100,
+    )
+    assert lengths((1000, 100), (1, 1), (0, 1), lambda s: 1000 * s[0] * s[1], 10**9, reduced=(0,), run=10) == (1000, 67)
 
 
 def test_the_bar_is_shown_where_somebody_looks(capsys, monkeypatch):

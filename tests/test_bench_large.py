@@ -9,7 +9,6 @@ import dask.array as da
 
 import extremum.dask as ed
 from benchmarks import large
-from extremum.large.source import open_source
 
 
 def test_a_case_is_timed_with_both(tmp_path):
@@ -41,6 +40,11 @@ def test_a_graph_that_does_nothing_has_the_same_tasks():
     assert idle.compute(scheduler="synchronous") == 0
 
 
-def test_reading_alone_reads_it_all(tmp_path):
-    np.save(tmp_path / "x.npy", np.zeros((1000, 300)))
-    large.read_only(open_source(str(tmp_path / "x.npy")), 1_000_000)
+@pytest.mark.parametrize("name", large.NAMES)
+def test_files_are_timed_beside_a_loop(tmp_path, name):
+    large.write_stack(tmp_path / name, (4, 30, 20))
+    assert 10_000_000 < large.command_peak(tmp_path / name, 0, tmp_path / "y.npy") < 1_000_000_000
+    for axis in range(3):
+        mine, theirs = large.streamed(tmp_path / name, axis), large.looped(tmp_path / name, axis)
+        np.testing.assert_array_equal(mine, theirs)
+        assert mine.shape == tuple(np.delete((4, 30, 20), axis))

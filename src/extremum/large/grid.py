@@ -1,23 +1,29 @@
 """Pieces of an array: how large they are, and in which sequence they come.
 
-Decides that a piece is as large as the limit allows, and cut along the axes that lie farthest apart in the file first,
-so that what is read together lies together.
+Decides how large a piece is, and along which axes it is cut: those that are not reduced, in the order of the file.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from extremum.errors import ArgumentError, MemoryLimitError
 
-__all__ = ["LEAST", "Place", "lengths", "parse_size", "places"]
+__all__ = ["ENOUGH", "LEAST", "RUN", "Place", "lengths", "parse_size", "places"]
 
 Place = tuple[slice, ...]
 
 LEAST = 1_000_000
 """The least memory that anything is done in."""
+
+ENOUGH = 64 << 20
+"""Bytes of a piece that is large enough for anything."""
+
+RUN = 64 << 10
+"""Bytes that are read together about as fast as more of them."""
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -39,11 +45,15 @@ def lengths(
     order: Sequence[int],
     cost: Callable[[Sequence[int]], int],
     limit: int,
-    enough: int,
+    *,
+    reduced: Collection[int] = (),
+    run: int = 1,
 ) -> tuple[int, ...]:
-    """Return the lengths of a piece that costs no more than `limit`, nor much more than is `enough`.
+    """Return the lengths of a piece that costs no more than `limit`, nor much more than `ENOUGH`.
 
-    They are whole granules, the pieces in which the file itself is cut, along each of the axes, slowest first.
+    They are whole granules, the pieces in which the file itself is cut. The axes are cut in `order`, which has those
+    first that lie farthest apart in the file: at first those that stay, because parts along a `reduced` axis have to be
+    merged, and as long as `run` elements still lie together; then the reduced ones, and the others as far as needed.
     """
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
@@ -52,12 +62,21 @@ def lengths(
             given=f"{limit:,} bytes of {least:,} for {' x '.join(map(str, smallest))} elements and their results",
             remedy="give more with --memory, or write the file in smaller chunks",
         )
-    wanted = min(limit, max(enough, least))
+    wanted = min(limit, max(ENOUGH, least))
     sizes = list(shape)
-    for axis in order:
+    kept = [axis for axis in order if axis not in reduced]
+    cuts = [(axis, run) for axis in kept] + [
+        (axis, 1) for axis in (*(each for each in order if each in reduced), *kept)
+    ]
+    for axis, together in cuts:
         if cost(sizes) <= wanted:
             break
-        fitting, too_many = 1, -(-shape[axis] // smallest[axis]) if shape[axis] else 1
+        at = order.index(axis)
+        # What is cut to one step along all the axes before lies together anyhow.
+        apart = any(sizes[each] > 1 for each in order[:at])
+        rest = math.prod(shape[each] for each in order[at + 1 :])
+        least_here = -(-together // max(rest, 1)) if apart else 1
+        fitting, too_many = -(-least_here // max(smallest[axis], 1)), -(-sizes[axis] // max(smallest[axis], 1))
         while fitting + 1 < too_many:
             middle = (fitting + too_many) // 2
             sizes[axis] = middle * smallest[axis]

@@ -17,17 +17,14 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum.elementwise import broadcast_shape
 from extremum.interop import Adopted
-from extremum.large.grid import Place, lengths, places
+from extremum.large.grid import RUN, Place, lengths, places
 from extremum.large.labels import Labels
 from extremum.large.source import Source, read_ahead
 from extremum.one_hot import ones
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction
 
-__all__ = ["ENOUGH", "Elementwise", "Hardmax", "Indices", "Job", "Step", "planned"]
-
-ENOUGH = 64 << 20
-"""Bytes of a piece that is large enough for anything."""
+__all__ = ["Elementwise", "Hardmax", "Indices", "Job", "Step", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,8 @@ class Indices:
             # One piece is read while another is looked at.
             return math.prod(sizes) * (2 * source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
 
-        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, min(ENOUGH, source.enough))
+        run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
+        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, reduced=axes, run=run)
         within = [source.shape[axis] if axis in axes else 1 for axis in rank]
         steps = list(places(within, [min(size, length) for size, length in zip(sizes, within, strict=True)]))
         kept_places = list(places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes))
@@ -146,9 +144,7 @@ class Hardmax(Indices):
                 continue
             indices = part[0][1]
             whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
-            sizes = lengths(
-                whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2, ENOUGH
-            )
+            sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2)
             for place in places(whole, sizes):
                 block = ones(
                     indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))],
@@ -196,9 +192,8 @@ class Elementwise:
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         granule = (1,) * rank if coarsest is None else coarsest.granule
         order = tuple(range(rank)) if coarsest is None else coarsest.order
-        enough = min(ENOUGH, *(each.enough for each in self.sources))
         each_takes = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtype.itemsize
-        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2, enough)
+        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2)
         wanted = list(places(self.shape, sizes))
         every = ([_of(each.shape, place) for each in self.sources] for place in wanted)
         for place, blocks in zip(wanted, read_ahead(self.sources, every), strict=True):

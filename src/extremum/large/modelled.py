@@ -14,7 +14,7 @@ from extremum.batches import outputs
 from extremum.errors import ArgumentError, ModelError
 from extremum.graph.inputs import declared_inputs
 from extremum.large.grid import lengths, places
-from extremum.large.jobs import ENOUGH, Step
+from extremum.large.jobs import Step
 from extremum.large.labels import Labels
 from extremum.large.source import Source, read_ahead
 
@@ -70,7 +70,7 @@ class Modelled:
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
         one = source.dtype.itemsize * _WITHIN
-        sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * one, memory // 2, ENOUGH)
+        sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * one, memory // 2)
         wanted = list(places(source.shape, sizes))
         for place, (block,) in zip(wanted, read_ahead([source], ([each] for each in wanted)), strict=True):
             start, stop = place[axis].start, place[axis].stop

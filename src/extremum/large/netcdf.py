@@ -20,7 +20,7 @@ __all__ = ["NetcdfSource"]
 class NetcdfSource:
     """A variable of a file."""
 
-    enough = 64 << 20
+    is_mapped = False
 
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)

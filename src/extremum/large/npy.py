@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import _native
 from extremum.graph.load import open_file
-from extremum.large.grid import Place
+from extremum.large.grid import ENOUGH, Place
 
 __all__ = ["NpySource"]
 
@@ -24,10 +23,9 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 class NpySource:
     """An array whose elements are read where they lie in the file."""
 
+    is_mapped = True
     dims: tuple[Hashable, ...] | None = None
     variable: str | None = None
-    # So much is still in the cache of the processor when it is looked at.
-    enough = 8 << 20
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -44,7 +42,7 @@ class NpySource:
                 words = f"{self.dtype}{list(self.shape)}, {promised:,} bytes, but {size - start:,} follow"
                 raise ValueError(f"its header promises {words}")
             self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._fortran, self._start = fortran, start
+        self._fortran, self._start, self._held = fortran, start, 0
         self._array: NDArray[Any] = np.ndarray(
             self.shape, self.dtype, self._memory, start, order="F" if fortran else "C"
         )
@@ -52,22 +50,43 @@ class NpySource:
         self.order = tuple(range(len(self.shape)))[:: -1 if fortran else 1]
 
     def read(self, place: Place) -> NDArray[Any]:
-        """Return a view of the file that has its memory already, where it lies in one piece."""
-        view = self._array[place]
-        if view.flags.c_contiguous and view.size:
-            _native.read_bandwidth(view.reshape(-1).view(np.uint8))
-        return view
+        """Return a view of the file, which the system begins to read from the disk."""
+        if hasattr(mmap, "MADV_WILLNEED"):
+            for start, stop in self._runs(place):
+                first = start // mmap.PAGESIZE * mmap.PAGESIZE
+                self._memory.madvise(mmap.MADV_WILLNEED, first, stop - first)
+        return self._array[place]
 
     def release(self, place: Place) -> None:
-        """Let the system take back the memory of a place; what was read stays in its cache of files."""
-        if hasattr(mmap, "MADV_DONTNEED") and (view := self._array[place]).size:
-            # Whole pages, and none that has other elements too.
-            first = self._start + view.__array_interface__["data"][0] - self._array.__array_interface__["data"][0]
-            last = view[tuple(slice(-1, None) for _ in place)]
-            length = last.__array_interface__["data"][0] - view.__array_interface__["data"][0] + self.dtype.itemsize
-            low, high = -(-first // mmap.PAGESIZE), (first + length) // mmap.PAGESIZE
-            if low < high:
-                self._memory.madvise(mmap.MADV_DONTNEED, low * mmap.PAGESIZE, (high - low) * mmap.PAGESIZE)
+        """Let the system take back what was read, now and then; it stays in its cache of files."""
+        self._held += self._array[place].nbytes
+        if self._held >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
+            # The whole at once: a call for each run of a place takes longer than to reduce it.
+            self._memory.madvise(mmap.MADV_DONTNEED)
+            self._held = 0
+
+    def _runs(self, place: Place) -> list[tuple[int, int]]:
+        """Return where each run of bytes of a place starts and stops."""
+        view = self._array[place]
+        if not view.size:
+            return []
+        start = self._start + view.__array_interface__["data"][0] - self._array.__array_interface__["data"][0]
+        length = self.dtype.itemsize
+        apart: list[tuple[int, int]] = []
+        # From the axis whose elements lie next to each other to the one whose lie farthest apart.
+        for axis in reversed(self.order):
+            count, stride = view.shape[axis], view.strides[axis]
+            if not apart and stride == length:
+                length *= count
+            elif count > 1:
+                apart.append((count, stride))
+        if length < mmap.PAGESIZE:
+            # About every page has some of it.
+            return [(start, start + sum((count - 1) * stride for count, stride in apart) + length)]
+        starts = np.array([start])
+        for count, stride in apart:
+            starts = np.add.outer(np.arange(count) * stride, starts).ravel()
+        return [(at, at + length) for at in starts.tolist()]
 
     def chunked(self) -> Any:
         """Return the array in chunks that are mapped where they are computed."""

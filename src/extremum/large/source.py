@@ -5,7 +5,7 @@ Decides which format a name stands for. Each format is a file of this folder.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +27,8 @@ class Source(Protocol):
     path: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    # Whether reading gives a view of a file that is mapped into memory.
+    is_mapped: bool
     # The names of the dimensions, where the format has them.
     dims: tuple[Hashable, ...] | None
     # The variable or array of the file that it is, where the format has several.
@@ -34,8 +36,6 @@ class Source(Protocol):
     # In which pieces it lies in the file, and its axes, those that lie farthest apart first.
     granule: tuple[int, ...]
     order: tuple[int, ...]
-    # Bytes of pieces above which larger ones are read no faster.
-    enough: int
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return the elements at a place."""
@@ -48,21 +48,28 @@ class Source(Protocol):
 
 
 def read_ahead(sources: Sequence[Source], wanted: Iterable[Sequence[Place]]) -> Iterator[list[NDArray[Any]]]:
-    """Yield what sources have at one place each after the other; the next is read while this one is made use of."""
+    """Yield the blocks of each list of places, one for each source; the next ones are read in the meantime."""
 
     def read(places: Sequence[Place]) -> list[NDArray[Any]]:
         return [source.read(place) for source, place in zip(sources, places, strict=True)]
 
-    rest = iter(wanted)
+    def begin(places: Sequence[Place]) -> Callable[[], list[NDArray[Any]]]:
+        if is_mapped:
+            # The system itself reads ahead, without a thread of ours.
+            blocks = read(places)
+            return lambda: blocks
+        return reader.submit(read, places).result
+
+    is_mapped = all(source.is_mapped for source in sources)
     with ThreadPoolExecutor(1) as reader:
-        coming = ((places, reader.submit(read, places)) for places in rest)
+        coming = ((places, begin(places)) for places in wanted)
         now = next(coming, None)
         while now is not None:
-            places, future = now
-            blocks = future.result()
+            places, result = now
+            blocks = result()
             now = next(coming, None)
             yield blocks
-            del blocks, future
+            del blocks, result
             for source, place in zip(sources, places, strict=True):
                 source.release(place)
 

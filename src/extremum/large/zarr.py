@@ -18,8 +18,7 @@ __all__ = ["ZarrSource"]
 class ZarrSource:
     """An array whose chunks are files."""
 
-    # Several chunks are unpacked at a time.
-    enough = 64 << 20
+    is_mapped = False
 
     def __init__(self, path: Path, variable: str | None) -> None:
         self.path = str(path)
