@@ -49,6 +49,14 @@ def narrow(model, *inputs):
     return list(backend.run_model(model, inputs))
 
 
+def last(model, *inputs):
+    """Run a model with the last of equal elements wherever ArgMax takes the first."""
+    for node in model.graph.node:
+        if node.op_type == "ArgMax":
+            node.attribute.add(name="select_last_index", type=2, i=1)
+    return list(backend.run_model(model, inputs))
+
+
 def nothing(model, x):
     return []
 
@@ -65,6 +73,7 @@ def runtimes():
         Runtime("hostile:refuse", print_and_refuse),
         Runtime("hostile:nothing", nothing),
         Runtime("hostile:narrow", narrow),
+        Runtime("hostile:last", last),
     ]
 
 

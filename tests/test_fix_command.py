@@ -127,6 +127,7 @@ def test_json():
             }
         ],
         "refusals": [],
+        "differences": [],
         "notes": [],
         "written": "fixed.onnx",
     }

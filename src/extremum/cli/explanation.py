@@ -39,8 +39,9 @@ _REWRITES = """\
 Every rewrite is exact on every input: ties, NaN and the sign of a zero come out as they do here, and before a model is
 written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
 `--raise-opset` allows another. `-o OUT` is written whenever the target takes the result, as a copy where there was
-nothing to do; nothing is written if a node cannot be rewritten. The nodes take more time and memory than the one they
-stand for; and a Hardmax, ReduceMax or ReduceMin written by means of an index fails where an axis turns out to be empty.
+nothing to do; nothing is written if the target refuses a node that cannot be rewritten. A node that the target takes
+but answers otherwise (EX107, EX108) is rewritten too; where no rewrite is exact there, it stays, and `fix` says so and
+exits with 1. The nodes take more time and memory than the one they stand for; and a Hardmax, ReduceMax or ReduceMin written by means of an index fails where an axis turns out to be empty.
 """
 
 

@@ -44,10 +44,11 @@ def fix(
     diff: bool,
     as_json: bool,
 ) -> int:
-    """Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.
+    """Rewrite the nodes that a target refuses or answers otherwise into standard ONNX that it runs, exactly.
 
     Before the model is written, both forms run on samples and are compared bit by bit. Where there is nothing to
-    rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten; nothing is written then.
+    rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten. If the target refuses
+    that node, nothing is written; if it answers the node otherwise, the node stays and the rest is written.
     """
     if out is not None:
         settle(out.absolute().parent)
@@ -60,7 +61,7 @@ def fix(
         write(json_text(_record(model, fixed, written)))
     else:
         write("\n".join(_lines(fixed, written, diff=diff)))
-    return 1 if fixed.refusals else 0
+    return 1 if fixed.refusals or fixed.differences else 0
 
 
 def _write(fixed: Fixed, source: Path, out: Path) -> None:
@@ -74,7 +75,7 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
 
 
 def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
-    lines = [str(refusal) for refusal in fixed.refusals]
+    lines = [str(error) for error in (*fixed.refusals, *fixed.differences)]
     if diff or written is None:
         lines += [change.diff() if diff else str(change) for change in fixed.changes]
     lines += [f"note: {printable(note)}" for note in fixed.notes]
@@ -92,6 +93,7 @@ def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, object
         "target": fixed.target,
         "changes": [change.record() for change in fixed.changes],
         "refusals": [refusal.record() for refusal in fixed.refusals],
+        "differences": [difference.record() for difference in fixed.differences],
         "notes": list(fixed.notes),
         "written": None if written is None else str(written),
     }

@@ -1,6 +1,6 @@
-"""Models that a target refuses, rewritten into standard ONNX that it runs, with the same answers bit by bit.
+"""Models that a target refuses or answers otherwise, rewritten into standard ONNX that it runs, exact to the bit.
 
-Decides which nodes are rewritten: those for which the target's rule of :mod:`extremum.check` finds something. The
+Decides which nodes are rewritten: those for which the target's rules of :mod:`extremum.check` find something. The
 rewrites are in :mod:`extremum.fix.rewrites`. Nothing else in the model changes, its opset least of all,
 unless that is asked for.
 """
@@ -8,7 +8,8 @@ unless that is asked for.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from extremum.extras import lacking
 
@@ -44,7 +45,7 @@ def fix(
     raise_opset: int | None = None,
     whole: bool = True,
 ) -> Fixed:
-    """Rewrite the nodes that a target refuses, and compare the answers before returning.
+    """Rewrite the nodes that a target refuses or answers otherwise, and compare the answers before returning.
 
     Parameters
     ----------
@@ -90,34 +91,60 @@ def _fixed(
 ) -> Fixed:
     original = load(model, weights=False)
     family = _family(original)
-    refused = {site.path for site in family if _is_refused(site, runtime)}
+    found: dict[str, _Finding] = {}
+    for site in family:
+        finding = _finding(site, runtime)
+        # A node of a function may be found for several types; a refusal counts first.
+        if finding is not None and (site.path not in found or finding.code == runtime.refuses):
+            found[site.path] = finding
     source = original
     if raise_opset is not None and any(
-        _needs_later(site, runtime, raise_opset) for site in family if site.path in refused
+        _needs_later(site, found[site.path].code, raise_opset) for site in family if site.path in found
     ):
         source = raised(original, raise_opset)
-    changes, refusals = _changes(family, _family(source), refused, names(source), runtime)
+    changes, refusals, differences = _changes(family, _family(source), found, names(source), runtime)
     notes = tuple(
         f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
         for site in family
         if any(tensor.element is None for tensor in site.operands)
     )
     if refusals or not changes:
-        return Fixed(original, runtime.name, (), refusals, notes)
+        return Fixed(original, runtime.name, (), refusals, differences, notes)
     fixed = splice(source, {change.path: change.after for change in changes})
     if not whole:
         notes += ("compared node by node, not as a whole, as was asked",)
     elif has_external_data(original):
         notes += ("compared node by node, not as a whole: its weights are kept beside the model",)
     else:
-        notes += verify_model(original, fixed, runtime)
-    return Fixed(fixed, runtime.name, changes, (), notes)
+        notes += verify_model(original, fixed, runtime, differs=bool(differences))
+    return Fixed(fixed, runtime.name, changes, (), differences, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What makes a node one to be rewritten."""
+
+    # Of the rule that finds it.
+    code: str
+    error: ExtremumError
+
+
+def _finding(site: Site, target: Target) -> _Finding | None:
+    """Return why a node is to be rewritten, or None if the target takes it and answers as it should."""
+    assert site.schema is not None
+    # A node that breaks its promise is refused everywhere.
+    for error in refusals(site.output):
+        return _Finding(target.refuses, error)
+    for code in (target.refuses, target.differs):
+        for error in () if code is None else check.find(code).look(site, site.schema, target.asked):
+            return _Finding(code or "", error)
+    return None
 
 
 def _changes(
-    family: Sequence[Site], now: Sequence[Site], refused: Collection[str], known: frozenset[str], target: Target
-) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...]]:
-    """Return the changes of the refused nodes, and why others cannot be changed."""
+    family: Sequence[Site], now: Sequence[Site], found: Mapping[str, _Finding], known: frozenset[str], target: Target
+) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
+    """Return the changes of the nodes, why some that are refused and some that are answered otherwise have none."""
     # ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their
     # order.
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
@@ -125,41 +152,46 @@ def _changes(
     elements: dict[str, set[str | None]] = {}
     for site in family:
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
-    changes, refusals = dict[str, Change](), dict[str, ExtremumError]()
+    changes, refused, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
+        finding = found.get(before.path)
         try:
             _require_same_meaning(before, site)
-            if before.path not in refused:
+            if finding is None:
                 continue
-            change = _change(before, site, known, target)
+            change = _change(before, site, known, target, finding.code)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
                     f"{before.schema} is in a function that is called with several types of tensors",
                     remedy="inline the function first",
                 )
         except ExtremumError as error:
-            refusals.setdefault(before.path, error.with_context(where=before.where, given=before.given))
-    return tuple(changes.values()), tuple(refusals.values())
+            if finding is not None and finding.code == target.differs:
+                different.setdefault(before.path, _left(finding.error, error, before))
+            else:
+                refused.setdefault(before.path, error.with_context(where=before.where, given=before.given))
+    kept = (change for path, change in changes.items() if path not in different)
+    return tuple(kept), tuple(refused.values()), tuple(different.values())
+
+
+def _left(finding: ExtremumError, error: ExtremumError, site: Site) -> ExtremumError:
+    """Return what is said of a node that is answered otherwise and stays as it is."""
+    why = f"{error.reason}; {error.remedy}" if error.remedy else error.reason
+    return type(finding)(finding.reason, where=site.where, given=finding.given, remedy=f"it stays as it is: {why}")
 
 
 def _family(model: onnx.ModelProto) -> list[Site]:
     return [site for site in sites(model) if site.schema is not None]
 
 
-def _is_refused(site: Site, target: Target) -> bool:
+def _rewrite(site: Site, code: str) -> Rewrite | None:
     assert site.schema is not None
-    # A node that breaks its promise is refused everywhere, and there is nothing exact to put in its place.
-    return any(refusals(site.output)) or any(check.find(target.code).look(site, site.schema, target.asked))
+    return find(site.schema.family, site.inputs[0].element if site.inputs else None, code)
 
 
-def _rewrite(site: Site, target: Target) -> Rewrite | None:
-    assert site.schema is not None
-    return find(site.schema.family, site.inputs[0].element if site.inputs else None, target.code)
-
-
-def _needs_later(site: Site, target: Target, most: int) -> bool:
-    """Return whether a later opset helps a node that is refused, one that is not above the most."""
-    rewrite, taker = _rewrite(site, target), _taker(site)
+def _needs_later(site: Site, code: str, most: int) -> bool:
+    """Return whether a later opset helps a node, one that is not above the most."""
+    rewrite, taker = _rewrite(site, code), _taker(site)
     return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
 
 
@@ -193,8 +225,8 @@ def _require_same_meaning(before: Site, site: Site) -> None:
         )
 
 
-def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> Change:
-    """Return the change of a node: ``before`` is where it stood, ``site`` where it stands now."""
+def _change(before: Site, site: Site, known: frozenset[str], target: Target, code: str) -> Change:
+    """Return the change of a node that a rule finds: ``before`` is where it stood, ``site`` where it stands now."""
     opset = site.opsets[""]
     taker = _taker(before)
     if taker is not None and opset < taker.since:
@@ -205,10 +237,11 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target) -> 
     meant = before if taker is None else site
     meant.output()
     element = str(before.inputs[0].element)
-    if meant is site and not _is_refused(site, target):
+    finding = _finding(site, target) if meant is site else None
+    if meant is site and finding is None:
         title = f"as {site.schema}"
         return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
-    rewrite = _rewrite(meant, target)
+    rewrite = _rewrite(meant, code if finding is None else finding.code)
     if rewrite is None:
         raise SpecError(f"nothing that {target.name} takes stands for {meant.schema} of {element} exactly")
     if opset < rewrite.since:

@@ -23,9 +23,11 @@ class Fixed:
     target : str
         The runtime it is for.
     changes : tuple of Change
-        One per rewritten node; none if the target refuses nothing.
+        One per rewritten node.
     refusals : tuple of ExtremumError
         One per node that the target refuses and that cannot be rewritten. The model does not run there then.
+    differences : tuple of ExtremumError
+        One per node that the target takes but answers otherwise, and that cannot be rewritten exactly: it stays.
     notes : tuple of str
         What was not compared, and why.
 
@@ -43,15 +45,19 @@ class Fixed:
     target: str
     changes: tuple[Change, ...]
     refusals: tuple[ExtremumError, ...]
+    differences: tuple[ExtremumError, ...] = ()
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """Return one line that says whether the model was modified."""
         if self.refusals:
             return f"not modified: {_nodes(len(self.refusals))} cannot be rewritten for {self.target}"
+        otherwise = f"answers {_nodes(len(self.differences))} otherwise"
         if self.changes:
-            return f"{_nodes(len(self.changes))} rewritten for {self.target}"
-        return f"not modified: {self.target} takes every node"
+            rewritten = f"{_nodes(len(self.changes))} rewritten for {self.target}"
+            return f"{rewritten}, which {otherwise}" if self.differences else rewritten
+        taken = f"not modified: {self.target} takes every node"
+        return f"{taken}, but {otherwise}" if self.differences else taken
 
 
 def _nodes(count: int) -> str:

@@ -34,7 +34,7 @@ def _build_wider_integers(fragment: Fragment, site: Site) -> None:
 
 WIDER_INTEGERS = Rewrite(
     title="on wider integers",
-    answers=("EX101", "EX102", "EX106"),
+    answers=("EX101", "EX102", "EX106", "EX107"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN, Family.MAXIMUM, Family.MINIMUM}),
     elements=frozenset(_WIDER),
     since=6,
@@ -63,7 +63,7 @@ def _build_flipped_integers(fragment: Fragment, site: Site) -> None:
 
 FLIPPED_INTEGERS = Rewrite(
     title="on int64 in the same order",
-    answers=("EX101", "EX106"),
+    answers=("EX101", "EX106", "EX107"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN}),
     elements=frozenset({"uint64"}),
     since=9,
@@ -90,7 +90,7 @@ def _build_ranked_index(fragment: Fragment, site: Site) -> None:
 
 RANKED_INDEX = Rewrite(
     title="on ranks of its elements",
-    answers=("EX101", "EX102", "EX106"),
+    answers=("EX101", "EX102", "EX106", "EX107"),
     families=frozenset({Family.ARGMAX, Family.ARGMIN}),
     elements=frozenset(CARRIERS),
     since=9,
@@ -141,7 +141,7 @@ def _index(fragment: Fragment, x: str, element: str, axis: int, *, largest: bool
 
 INDEXED_ELEMENT = Rewrite(
     title="as the elements at an index",
-    answers=("EX101", "EX102", "EX106"),
+    answers=("EX101", "EX102", "EX106", "EX107", "EX108"),
     families=frozenset({Family.LARGEST, Family.SMALLEST}),
     elements=frozenset({*CARRIERS, *_INTEGERS}),
     since=11,
@@ -176,7 +176,8 @@ RANKED_HARDMAX = Rewrite(
 )
 
 
-# Hardmax as the places that equal an index, for feature levels of DirectML that have ArgMax and no Hardmax.
+# Hardmax as the places that equal an index, for feature levels of DirectML that have ArgMax and no Hardmax, and for
+# runtimes whose Hardmax answers otherwise.
 
 
 def _build_indexed_hardmax(fragment: Fragment, site: Site) -> None:
@@ -201,7 +202,7 @@ def _build_indexed_hardmax(fragment: Fragment, site: Site) -> None:
 
 INDEXED_HARDMAX = Rewrite(
     title="as the places of an index",
-    answers=("EX102",),
+    answers=("EX102", "EX107"),
     families=frozenset({Family.HARDMAX}),
     elements=frozenset(CARRIERS),
     since=11,
@@ -246,6 +247,44 @@ SIGNED_ZEROS = Rewrite(
 )
 
 
+# Max and Min as choices between two operands at a time, for runtimes that compare wrongly in Max and Min alone.
+
+
+def _build_chosen(fragment: Fragment, site: Site) -> None:
+    assert site.schema is not None
+    element = str(site.inputs[0].element)
+    is_float = element in CARRIERS
+    result, *others = (carried(fragment, name, element) if is_float else name for name in site.node.input)
+    largest = site.schema.family is Family.MAXIMUM
+    for other in others:
+        better = fragment.add("Greater" if largest else "Less", other, result)
+        if is_float:
+            # A NaN in the result stays, as no number is greater. Of zeros, which are equal, the sum has the right sign.
+            zero = fragment.constant(np.array(0, dtypes.from_name(CARRIERS[element]).dtype))
+            zeros = fragment.add("And", *(fragment.add("Equal", each, zero) for each in (result, other)))
+            terms = [each if largest else fragment.add("Neg", each) for each in (result, other)]
+            total = fragment.add("Add", *terms)
+            joint = fragment.add("Where", zeros, total if largest else fragment.add("Neg", total), result)
+            better = fragment.add("Or", better, fragment.add("IsNaN", other))
+            result = fragment.add("Where", better, other, joint)
+        else:
+            result = fragment.add("Where", better, other, result)
+    if CARRIERS.get(element, element) != element:
+        fragment.cast(result, element)
+    elif not others:
+        fragment.add("Identity", result)
+
+
+CHOSEN = Rewrite(
+    title="as choices between two",
+    answers=("EX107", "EX108"),
+    families=frozenset({Family.MAXIMUM, Family.MINIMUM}),
+    elements=frozenset({*CARRIERS, "int8", "uint8", "int32", "int64", "uint64"}),
+    since=11,
+    build=_build_chosen,
+)
+
+
 REWRITES: tuple[Rewrite, ...] = (
     WIDER_INTEGERS,
     FLIPPED_INTEGERS,
@@ -254,6 +293,7 @@ REWRITES: tuple[Rewrite, ...] = (
     RANKED_HARDMAX,
     INDEXED_HARDMAX,
     SIGNED_ZEROS,
+    CHOSEN,
 )
 """All rewrites; of those that fit a node the first is taken."""
 

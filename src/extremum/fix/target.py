@@ -38,9 +38,10 @@ class Target(Protocol):
 
     # As a message says it.
     name: str
-    # The rule that finds what it refuses.
-    code: str
-    # What that rule asks.
+    # The rule that finds what it refuses, and the one that finds what it answers otherwise, if there is one.
+    refuses: str
+    differs: str | None
+    # What these rules ask.
     asked: Targets
 
     @property
@@ -55,10 +56,11 @@ class Target(Protocol):
 class Installed:
     """A runtime that is installed, as it is: without any operator of this package."""
 
-    def __init__(self, runtime: Runtime, code: str, asked: Targets) -> None:
+    def __init__(self, runtime: Runtime, refuses: str, differs: str, asked: Targets) -> None:
         self.runtime = runtime
         self.name = shown(runtime)
-        self.code = code
+        self.refuses = refuses
+        self.differs: str | None = differs
         self.asked = asked
 
     def run(self, body: list[onnx.NodeProto], opset: int, inputs: Arrays, output: str, element: str) -> NDArray[Any]:
@@ -78,7 +80,8 @@ class Installed:
 class DirectML:
     """DirectML at a feature level."""
 
-    code = "EX102"
+    refuses = "EX102"
+    differs: str | None = None
     runtime = None
 
     def __init__(self, feature_level: FeatureLevel) -> None:
@@ -120,12 +123,12 @@ def opened(text: str) -> Iterator[Target]:
     levels = {f"directml-{level}": level for level in FeatureLevel}
     if text == "onnxruntime":
         runtime = runtimes.find(text)
-        yield Installed(runtime, "EX101", Targets(runtime=runtime))
+        yield Installed(runtime, "EX101", "EX108", Targets(runtime=runtime))
     elif re.fullmatch(r"directml-\w+", text) and text in levels:
         yield DirectML(levels[text])
     elif text.partition(":")[0] in runtimes.known():
         with Watched(text) as watched:
-            yield Installed(watched, "EX106", Targets(asked=AskedRuntime(watched)))
+            yield Installed(watched, "EX106", "EX107", Targets(asked=AskedRuntime(watched)))
     else:
         known = ", ".join((*runtimes.known(), *levels))
         raise ArgumentError(f"there is no target {text!r}", remedy=f"the targets are {known}")
