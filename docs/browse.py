@@ -1,4 +1,4 @@
-"""Every page of the built site in a browser, on a desktop and on a phone: `make docs-check`.
+"""Every page of the built site in a browser, on a desktop and on a phone: `.ci/leg browser`.
 
     python docs/browse.py build/site build/pictures [BROWSER]
 

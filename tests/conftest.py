@@ -12,7 +12,7 @@ from extremum import _native
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-# `make test-deep`: other arrays at every run; a failure prints what repeats it.
+# `.ci/leg deep`: other arrays at every run; a failure prints what repeats it.
 settings.register_profile(
     "deep", deadline=None, max_examples=5000, print_blob=True, suppress_health_check=list(HealthCheck)
 )

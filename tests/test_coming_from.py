@@ -92,7 +92,7 @@ def test_numpy_of_nothing_but_nan():
 
 
 def test_torch():
-    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     x = torch.tensor([[1.0, 5.0, 5.0], [9.0, 2.0, 3.0]])
     assert ex.max(x, 1, return_index=True).indices.tolist() == [1, 0]
     assert torch.amax(x, ()) == 9

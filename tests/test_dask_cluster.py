@@ -169,7 +169,7 @@ def test_a_scheduler_without_workers_is_refused():
 
 
 def test_an_array_that_is_nowhere_at_once(client):
-    """A short sample of what `make bench-large LARGE=virtual` measures."""
+    """A short sample of what `make bench SUITE=large BENCH=virtual` measures."""
     client.wait_for_workers(2, timeout=60)
     _, peaks = large.virtual(0.2, 0.01, client.scheduler.address)
     assert len(peaks) == 2

@@ -30,7 +30,7 @@ def run_doctest(test: doctest.DocTest) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_the_docstrings_run(name):
     if name == "extremum.interop.torch":
-        pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+        pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     needed = {
         "extremum.cubed": "cubed",
         "extremum.dask": "dask",

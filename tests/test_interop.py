@@ -1,7 +1,7 @@
 """Arrays of other libraries: in without a copy, out as arrays of the same library, and nothing else is imported.
 
-Each library is asked where it is installed; `make tools` installs all but PyTorch, which is larger than all of them
-together: `make test-torch` does.
+Each library is asked where it is installed; `make lint` installs all but PyTorch, which is larger than all of them
+together: `.ci/leg torch` does.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ class Library:
 
 
 def _torch():
-    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     return Library("torch", torch.from_numpy, lambda x: x.numpy(), torch.Tensor)
 
 
@@ -100,7 +100,7 @@ def test_arrays_of_two_libraries_are_refused(library):
 
 @pytest.mark.parametrize("name", ["bfloat16", "uint16", "uint32", "uint64", "float16", "int8", "bool"])
 def test_torchs_element_types(name):
-    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     x = torch.tensor([1, 0, 1], dtype=getattr(torch, name))
     adopted = adopt(x).array
     assert adopted.ctypes.data == x.data_ptr()
@@ -111,7 +111,7 @@ def test_torchs_element_types(name):
 
 
 def test_torchs_views_and_gradients():
-    torch = pytest.importorskip("torch", reason="PyTorch is large: make test-torch installs it")
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     negative = torch.view_as_complex(torch.tensor([[1.0, 2.0], [3.0, -5.0]])).conj().imag
     assert ex.argmax(negative).item() == 1
     assert ex.max(negative).item() == 5

@@ -147,7 +147,7 @@ def test_a_workflow_builds_and_tests_with_the_oldest_rust():
     checks = (ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
     (job,) = re.findall(r"^  oldest-rust:\n((?:    .*\n|\n)+)", checks, re.MULTILINE)
     assert re.findall(r"rustup (?:toolchain install|default) ([\d.]+)", job) == [oldest, oldest]
-    assert 'make test-python\n        env:\n          CARGO_NET_OFFLINE: "true"' in job
+    assert '.ci/leg python\n        env:\n          CARGO_NET_OFFLINE: "true"' in job
 
 
 SYSTEMS = {
@@ -192,35 +192,46 @@ def test_every_system_has_a_library_for_hosts_without_python_and_the_index_gets_
     assert "pattern: library-*" in libraries
 
 
-def test_a_wheel_is_compressed_in_the_rehearsal_as_in_a_release_before_it_is_tested():
-    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
-    (asked,) = re.findall(r'pip install "(zopfli\S*)"\n +python \.ci/compress-wheel dist/\*\.whl\n', wheels)
-    assert f"'{asked}'\n" in rehearsal
-    assert 'tool python .ci/compress-wheel "$built"/*.whl\n' in rehearsal
-    assert wheels.index("compress-wheel") < wheels.index("Install the wheel and test it")
+LEGS = set(re.findall(r"^leg_(\w+)\(\)", (ROOT / ".ci" / "leg").read_text(encoding="utf-8"), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def test_the_rehearsal_asks_the_linker_for_what_the_release_asks_it():
-    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
-    (asked,) = re.findall(r"name: manylinux-x86_64, .* rustc: \"-- (-\S+)\" }", wheels)
-    assert f"\nsorted={asked}\n" in rehearsal
-    assert "|| 'python' }} ${{ matrix.system.rustc }}\n" in wheels
+def texts():
+    """What names commands: pages, workflows, scripts, the package and its tests."""
+    for pattern in (
+        "*.md",
+        "*.toml",
+        "Makefile",
+        "docs/**/*.md",
+        ".github/**/*.yml",
+        ".ci/*",
+        "src/**/*.py",
+        "tests/**/*",
+    ):
+        for path in sorted(ROOT.glob(pattern)):
+            if (
+                path.suffix in (".py", ".md", ".toml", ".yml", ".sh", "")
+                and path.is_file()
+                and path.name != "CHANGELOG.md"
+            ):
+                yield path.read_text(encoding="utf-8")
 
 
-def test_a_wheel_of_more_than_three_megabytes_is_refused():
-    rehearsal = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
-    assert "\nlargest=3000000\n" in rehearsal
-    assert "if sorts && [ " in rehearsal
-    assert '-gt "$largest" ]; then\n    fail "the wheel is larger than' in rehearsal
+def test_every_target_and_leg_that_is_named_is_there():
+    text = "\n".join(texts())
+    legs = set(re.findall(r"\.ci/leg (?!lists)([a-z][a-z-]*)", text))
+    assert len(legs) > 10
+    assert {each.replace("-", "_") for each in legs} <= LEGS
+    assert set(re.findall(r"`make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)", text)) <= TARGETS
+    assert set(re.findall(r"run: make ([a-z][a-z-]*)", text)) <= TARGETS
 
 
-def test_kernels_that_are_alike_lie_side_by_side_in_every_build():
-    # By symbols that say what they are compiled for. What one builds is what one measures, and what is released.
-    settings = (ROOT / ".cargo" / "config.toml").read_text(encoding="utf-8")
-    assert '"-Csymbol-mangling-version=v0"' in settings
-    assert '{ path = ".cargo/config.toml", format = "sdist" }' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+@pytest.mark.skipif(sys.platform == "win32", reason="legs run where there is bash")
+def test_legs_are_listed_and_another_name_is_refused():
+    listed = subprocess.run(["bash", ROOT / ".ci" / "leg"], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[0].replace("-", "_") for line in listed.splitlines()} == LEGS
+    done = subprocess.run(["bash", ROOT / ".ci" / "leg", "nothing"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "there is no leg nothing; .ci/leg lists them\n")
 
 
 WITHOUT_ONNX = """

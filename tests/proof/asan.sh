@@ -9,11 +9,11 @@ runtime=$(cc -print-file-name=libasan.so 2>/dev/null || true)
 # ONNX Runtime throws C++ exceptions, which the sanitizer finds only where their library was there before it.
 throwing=$(cc -print-file-name=libstdc++.so.6 2>/dev/null || true)
 if [[ $(uname -sm) != "Linux x86_64" ]]; then
-	echo "make test-asan needs Linux on x86-64" >&2; exit 2
+	echo ".ci/leg asan needs Linux on x86-64" >&2; exit 2
 elif [[ $runtime != /* ]]; then
-	echo "make test-asan needs the sanitizer's runtime: apt-get install gcc libasan8" >&2; exit 2
+	echo ".ci/leg asan needs the sanitizer's runtime: apt-get install gcc libasan8" >&2; exit 2
 elif ! cargo "+$toolchain" --version >/dev/null 2>&1; then
-	echo "make test-asan needs a nightly toolchain: rustup toolchain install $toolchain --profile minimal" >&2; exit 2
+	echo ".ci/leg asan needs a nightly toolchain: rustup toolchain install $toolchain --profile minimal" >&2; exit 2
 fi
 
 target=x86_64-unknown-linux-gnu

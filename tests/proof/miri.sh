@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 
 toolchain=${TOOLCHAIN:-nightly}
 rustup component add miri rust-src --toolchain "$toolchain" 2>/dev/null || {
-	echo "make test-miri needs Miri: rustup toolchain install $toolchain --component miri --component rust-src" >&2
+	echo ".ci/leg miri needs Miri: rustup toolchain install $toolchain --component miri --component rust-src" >&2
 	exit 2
 }
 

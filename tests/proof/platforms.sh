@@ -16,11 +16,11 @@ packages+=" gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu li
 for platform in "${platforms[@]}"; do
 	read -r target system emulator <<<"$platform"
 	if ! { command -v "$system-gcc" && command -v "$emulator"; } >/dev/null; then
-		echo "make test-platforms needs $system-gcc and $emulator: apt-get install --no-install-recommends $packages" >&2
+		echo ".ci/leg platforms needs $system-gcc and $emulator: apt-get install --no-install-recommends $packages" >&2
 		exit 2
 	fi
 	rustup target add --toolchain stable "$target" 2>/dev/null ||
-		{ echo "make test-platforms needs the target $target: rustup target add $target" >&2; exit 2; }
+		{ echo ".ci/leg platforms needs the target $target: rustup target add $target" >&2; exit 2; }
 done
 rustup target add wasm32-unknown-unknown 2>/dev/null
 

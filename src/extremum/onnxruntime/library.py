@@ -18,7 +18,8 @@ def library_path() -> Path:
     """Return the shared library that holds the custom operators, for sessions in a process of Python.
 
     It is the native module of this package itself, and needs Python's symbols. A host without Python, in C++, C#, Rust
-    or JavaScript, takes the standalone library: it is attached to each release, and ``make library`` builds it.
+    or JavaScript, takes the standalone library: each release has it, and ``cargo build --release --package
+    extremum-onnxruntime`` builds it.
 
     Returns
     -------
