@@ -8,6 +8,7 @@ from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
 from extremum.errors import ArgumentError
+from extremum.graph import nodes
 from extremum.graph.types import skeleton
 from models import model
 
@@ -27,6 +28,29 @@ def test_a_model_in_every_form(tmp_path):
         (y,) = backend.run_model(form, [X])
         assert y.dtype == np.int64
         assert y.tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ARGMAX,
+        "(float[n, 3] x) => (int64[n, 1] y) { z = Neg (x) v = Neg (z) y = ArgMax <axis=-1> (v) }",
+        """(float[n, 3] x) => (int64[n, 1] y) {
+            b = Constant <value = bool {1}> ()
+            y = If (b) <then_branch = t () => (r) { r = ArgMax <axis=-1> (x) },
+                        else_branch = e () => (r) { r = ArgMin <axis=-1> (x) }>
+        }""",
+    ],
+)
+def test_graphs_without_a_name(body, tmp_path):
+    proto = model(body)
+    for each in nodes.graphs(proto.graph):
+        each.name = ""
+    path = tmp_path / "model.onnx"
+    onnx.save(proto, path)
+    for form in (proto, proto.SerializeToString(), path):
+        assert backend.run_model(form, [X]).y.tolist() == [[1], [0]]
+    assert proto.graph.name == ""
 
 
 def test_inputs_by_position_and_by_name():
