@@ -11,7 +11,7 @@ import platform
 import re
 from pathlib import Path
 
-__all__ = ["describe", "hold", "slug"]
+__all__ = ["describe", "hold"]
 
 
 def describe() -> dict[str, str]:
@@ -56,8 +56,3 @@ def hold(threads: int) -> None:
         allowed = sorted(os.sched_getaffinity(0))
         # The last ones: systems like to put their own work on the first.
         os.sched_setaffinity(0, allowed[-threads:])
-
-
-def slug(processor: str) -> str:
-    """Return a file name for a processor."""
-    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)", "", processor.lower())).strip("-")

@@ -3,13 +3,10 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmarks import charts, markdown, record, report, summary
-
-RECORDED = Path(__file__).resolve().parent.parent / "benchmarks" / "recorded"
 
 
 def recorded():
@@ -135,15 +132,6 @@ def test_charts_say_where_when_beside_whom_and_which_way():
         text = charts.draw([recorded()])[name].decode()
         assert "A processor, 1 thread, 2026-01-01" in text
         assert "faster" in text
-
-
-def test_a_chart_of_a_full_run_has_no_more_than_sixty_marks():
-    (run, *_) = (record.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDED.glob("*.json")))
-    for name, chart in charts.CHARTS.items():
-        (axes,) = chart(run).axes
-        scattered = sum(len(each.get_offsets()) for each in axes.collections if hasattr(each, "get_sizes"))
-        marked = sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() != "None")
-        assert 8 < scattered + marked <= 60, name
 
 
 def test_runs_with_more_threads_stand_beside_the_first():

@@ -1,4 +1,4 @@
-"""The pages of figures show the recorded runs, and publishing runs is what makes it so."""
+"""The page of figures has the sections that runs fill, and publishing runs fills them."""
 
 import re
 from dataclasses import replace
@@ -7,8 +7,7 @@ from pathlib import Path
 from benchmarks import markdown, publish, record
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORDED = sorted((ROOT / "benchmarks" / "recorded").glob("*.json"))
-DOCUMENTS = [ROOT / "docs" / page for page in publish.DOCUMENTS]
+PAGE = ROOT / "docs" / "performance.md"
 MARKER = re.compile(r"<!-- (/?)bench: ([a-z ]+) -->")
 
 
@@ -34,43 +33,33 @@ def small_run():
     )
 
 
-def test_every_section_stands_on_one_of_the_pages():
-    texts = [document.read_text(encoding="utf-8") for document in DOCUMENTS]
-    for closing in ("", "/"):
-        found = [name for text in texts for slash, name in MARKER.findall(text) if slash == closing]
-        assert sorted(found) == sorted(markdown.SECTIONS)
+def test_every_section_of_the_page_is_one_that_a_run_fills():
+    text = PAGE.read_text(encoding="utf-8")
+    opened, closed = ([name for slash, name in MARKER.findall(text) if slash == each] for each in ("", "/"))
+    assert opened == closed
+    assert set(opened) == set(markdown.SECTIONS) - {"every case", "share of the read limit"}
 
 
-def test_the_pages_show_the_recorded_runs():
-    runs = sorted((record.loads(path.read_text(encoding="utf-8")) for path in RECORDED), key=lambda run: run.threads)
-    assert [run.threads for run in runs] == [1, 2]
-    assert len({run.machine["processor"] for run in runs}) == 1
-    for document in DOCUMENTS:
-        text = document.read_text(encoding="utf-8")
-        assert text == markdown.refresh(text, runs), "python -m benchmarks.publish on the recorded runs"
-
-
-def test_every_recorded_run_is_named_after_its_processor_and_threads():
-    for path in RECORDED:
-        assert path.name == publish.name(record.loads(path.read_text(encoding="utf-8")))
-
-
-def test_publishing_writes_the_records_the_pages_and_the_charts(tmp_path):
+def test_publishing_writes_the_page_and_the_charts_that_pages_show(tmp_path):
     (tmp_path / "docs").mkdir()
-    for document in DOCUMENTS:
-        (tmp_path / "docs" / document.name).write_text(document.read_text(encoding="utf-8"), encoding="utf-8")
+    for page in ("performance.md", "index.md"):
+        (tmp_path / "docs" / page).write_text((PAGE.parent / page).read_text(encoding="utf-8"), encoding="utf-8")
     runs = [small_run(), replace(small_run(), threads=2)]
     sources = [tmp_path / f"{run.threads}.json" for run in runs]
     for source, run in zip(sources, runs, strict=True):
         source.write_text(record.dumps(run), encoding="utf-8")
 
-    written = {str(path.relative_to(tmp_path)) for path in publish.publish(sources[::-1], tmp_path)}
+    written = {str(path.relative_to(tmp_path / "docs")) for path in publish.publish(sources[::-1], tmp_path)}
 
     assert written == {
-        *(f"benchmarks/recorded/a-processor-threads-{threads}.json" for threads in (1, 2)),
-        *(f"docs/{page}" for page in publish.DOCUMENTS),
-        *(f"docs/charts/{name}.{kind}" for name in ("speed", "speed-threads-2", "limit") for kind in ("png", "svg")),
+        "performance.md",
+        *(f"charts/{name}" for name in ("speed.png", "speed.svg", "speed-threads-2.svg", "limit.svg")),
     }
-    text = (tmp_path / "docs" / publish.DOCUMENTS[1]).read_text(encoding="utf-8")
-    assert "| argmax/int8/(1048576)/axis=all/first | 20 us | *30 us* | 1.50 | 0.50 |" in text
+    text = (tmp_path / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert "| full, first index | 1 | 1.5 | 1.50 | 0 | 1.5 | 1.50 | 0 |" in text
     assert markdown.refresh(text, runs) == text
+
+
+def test_every_chart_is_shown_by_a_page():
+    pages = "".join(page.read_text(encoding="utf-8") for page in (*PAGE.parent.glob("*.md"), ROOT / "README.md"))
+    assert [each.name for each in (PAGE.parent / "charts").iterdir() if f"charts/{each.name}" not in pages] == []
