@@ -41,8 +41,8 @@ written both forms run on samples and are compared bit by bit. All NaNs count as
 `--raise-opset` allows another. `-o OUT` is written whenever the target takes the result, as a copy where there was
 nothing to do; nothing is written if the target refuses a node that cannot be rewritten. A node that the target takes
 but answers otherwise (EX107, EX108) is rewritten too; where no rewrite is exact there, it stays, and `fix` says so and
-exits with 1. The new nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that is
-written with an index fails on an empty axis.
+exits with 1. The new nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that
+is written with an index fails on an empty axis.
 """
 
 
