@@ -24,6 +24,16 @@ The exit status is 0; or 1 where `check` has findings, `fix` or `lower` met a no
 conformant; or 2 with one line on stderr that says why the command could not run. With `--json` what ends with 2 prints
 `{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is ever overwritten. An option that does nothing is
 refused. Ctrl-C ends every command within a second, with status 130; a result that is not complete is removed.
+
+A shell completes commands, options, operations, runtimes, the codes of rules and the names of files after one of these:
+
+```console
+$ eval "$(_EXTREMUM_COMPLETE=bash_source extremum)"
+$ eval "$(_EXTREMUM_COMPLETE=zsh_source extremum)"
+$ _EXTREMUM_COMPLETE=fish_source extremum | source
+```
+
+Put the line of your shell into `~/.bashrc`, `~/.zshrc` or `~/.config/fish/config.fish`.
 """
 
 

@@ -5,6 +5,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import onnx
 import pytest
 
 from extremum import runtimes
@@ -209,3 +210,23 @@ def test_run_takes_a_file(folder):
     assert [each.name for each in runtimes.add_file("mine.py")] == ["mine", "mine:other"]
     (result,) = run("mine", cases(Selection(names=[NAME]))).results
     assert result.conforms
+
+
+def test_check_and_fix_take_an_adapter(folder, capsys):
+    written("beside.py", BESIDE)
+    written("one.py", MINE.replace('Mine("mine"), ', ""))
+    written("mine.py", MINE.replace("mine", "two"))
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (int8[2, 3] x) => (y) { y = ArgMax <axis=1> (x) }'
+    onnx.save(onnx.parser.parse_model(text), "m.onnx")
+
+    def said(*words):
+        with pytest.raises(SystemExit) as ended:
+            main([*words])
+        return ended.value.code, "".join(capsys.readouterr())
+
+    assert said("fix", "m.onnx", "--adapter", "one.py") == (0, "not modified: mine:other 7 takes every node\n")
+    assert said("check", "m.onnx", "--adapter", "one.py")[0] == 0
+    line = "extremum: --adapter gives two, two:other; help: name one of them with --for\n"
+    for words in (["check", "m.onnx"], ["fix", "m.onnx"], ["check", "m.onnx", "--for", "onnxruntime"]):
+        assert said(*words, "--adapter", "mine.py") == (2, line)
+    assert said("check", "m.onnx", "--adapter", "mine.py", "--for", "two")[0] == 0

@@ -263,3 +263,24 @@ def test_lists_the_rules_and_prints_the_page():
     assert run("explain") == (0, f"{explanation.listing()}\n\n{raised.listing()}\n")
     assert run("explain", "--markdown") == (0, explanation.markdown())
     assert all(find(line.split()[0]) for line in explanation.listing().splitlines())
+
+
+def test_a_folder_stands_for_the_models_below_it(folder):
+    for name in ("models/deep/wrong.onnx", "models/clean.onnx", "models/.hidden/wrong.onnx", "models/deep/wrong.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(Path(Path(name).stem + ".onnx").read_bytes())
+    status, text = run("check", "models")
+    assert status == 1
+    heads = [line for line in text.splitlines() if line.endswith(":")]
+    assert heads == ["models/clean.onnx:", "models/deep/wrong.onnx:"]
+    text = run("check", "models/deep", "clean.onnx", "--json")[1]
+    assert [each["model"] for each in json.loads(text)["models"]] == ["models/deep/wrong.onnx", "clean.onnx"]
+
+
+def test_a_folder_without_models(folder, capsys):
+    Path("empty").mkdir()
+    with pytest.raises(SystemExit) as caught:
+        main(["check", "empty"])
+    assert caught.value.code == 2
+    line = "extremum: there is no .onnx file in the folder 'empty'; help: name the file of a model\n"
+    assert capsys.readouterr().err == line

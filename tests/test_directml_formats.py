@@ -15,7 +15,7 @@ from extremum import directml as dml
 from extremum import reference
 from extremum.cli.program import program
 from extremum.directml.formats import FORMATS, cpp, text
-from extremum.errors import MemoryLimitError
+from extremum.errors import ArgumentError, MemoryLimitError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model
 
@@ -276,6 +276,18 @@ def test_the_command_prints_the_format(path, form):
         "output_tensor: INT64[1], axes=(0,), axis_direction=INCREASING; help: the element types of input_tensor in "
         "DML_ARGMAX-4_1 are: FLOAT32, FLOAT16, INT32, INT16, INT8, UINT32, UINT16, UINT8, INT64, UINT64\n"
     )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_writes_a_file_and_overwrites_none(path, tmp_path, form):
+    words = (path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
+    out = tmp_path / "lowered"
+    result = lower(*words, "-o", str(out))
+    assert (result.return_value, result.stdout) == (1, f"wrote {out}\n")
+    assert out.read_text(encoding="utf-8") == lower(*words).stdout
+    with pytest.raises(ArgumentError, match="exists already"):
+        CliRunner().invoke(program, ["lower", *words, "-o", str(out)], standalone_mode=False, catch_exceptions=False)
+    assert out.read_text(encoding="utf-8") == lower(*words).stdout
 
 
 def test_the_command_is_content_with_a_model_that_goes(tmp_path):

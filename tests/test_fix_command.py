@@ -222,3 +222,73 @@ def test_a_model_goes_nowhere_without_its_weights(tmp_path, capsys):
         "help: write the fixed model there too"
     )
     assert not Path("elsewhere.onnx").exists()
+
+
+@pytest.fixture
+def several(folder):
+    """Make a folder with models in it, some of which are hidden or no models."""
+    for name in ("models/a.onnx", "models/deep/b.ONNX", "models/.git/c.onnx", "models/node_modules/d.onnx"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(Path("narrow.onnx").read_bytes())
+    Path("models/notes.txt").write_text("no model")
+    Path("models/clean.onnx").write_bytes(Path("clean.onnx").read_bytes())
+
+
+def test_several_models_go_into_a_folder(several):
+    status, text = run("models", "narrow.onnx", "-o", "fixed")
+    assert status == 0
+    heads = [line for line in text.splitlines() if line.endswith(":")]
+    assert heads == ["models/a.onnx:", "models/clean.onnx:", "models/deep/b.ONNX:", "narrow.onnx:"]
+    written = sorted(str(path) for path in Path("fixed").rglob("*") if path.is_file())
+    assert written == ["fixed/a.onnx", "fixed/clean.onnx", "fixed/deep/b.ONNX", "fixed/narrow.onnx"]
+    onnxruntime.InferenceSession("fixed/deep/b.ONNX", providers=["CPUExecutionProvider"])
+
+
+def test_one_model_goes_into_a_folder_that_is_there():
+    Path("out").mkdir()
+    assert run("narrow.onnx", "-o", "out") == (0, f"1 node rewritten for {ORT}\nwrote out/narrow.onnx\n")
+
+
+def test_a_model_that_cannot_be_fixed_does_not_stop_the_others(several, capsys):
+    Path("models/b.onnx").write_bytes(b"no model")
+    with pytest.raises(SystemExit) as caught:
+        main(["fix", "models", "early.onnx", "-o", "fixed"])
+    out, err = capsys.readouterr()
+    assert caught.value.code == 2
+    assert err.startswith("extremum: 'models/b.onnx' holds no ONNX model; ")
+    assert err.count("\n") == 1
+    assert out.count("wrote ") == 3
+    assert "not modified: 1 node cannot be rewritten" in out
+    status, text = run("models", "early.onnx", "--json")
+    document = json.loads(text)
+    assert status == 2
+    assert [each["model"] for each in document["models"]] == [
+        *("models/a.onnx", "models/b.onnx", "models/clean.onnx", "models/deep/b.ONNX", "early.onnx")
+    ]
+    assert document["error"] == document["models"][1]["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["models", "-o", "narrow.onnx"], "'narrow.onnx' is a file, and several models go to a folder; help: name a "),
+        (
+            ["models", "models/deep", "a.onnx", "-o", "no/deep"],
+            "the folder 'no/deep' cannot be made: there is no folder",
+        ),
+        (
+            ["narrow.onnx", "models/narrow.onnx", "-o", "out"],
+            "'narrow.onnx' and 'models/narrow.onnx' both go to 'out",
+        ),
+        (["narrow.onnx", "clean.onnx", "-o", "taken"], "'taken/clean.onnx' exists already; help: name another folder"),
+        (["empty", "-o", "out"], "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_refuses_several(several, capsys, words, line):
+    for folder in ("empty", "taken"):
+        Path(folder).mkdir()
+    Path("taken/clean.onnx").write_text("mine")
+    assert refused(capsys, *words).startswith(f"extremum: {line}")
+    assert Path("taken/clean.onnx").read_text() == "mine"
+    assert not Path("out").exists()

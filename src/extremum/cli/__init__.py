@@ -8,6 +8,7 @@ its arguments, calls the library, prints, and returns its status.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -56,6 +57,7 @@ def _status(words: list[str]) -> int:
 def _run(words: list[str]) -> int:
     import click
 
+    from extremum.cli.completion import VARIABLE
     from extremum.cli.program import program
 
     try:
@@ -64,7 +66,10 @@ def _run(words: list[str]) -> int:
         raise ArgumentError(" ".join(error.format_message().split())) from None
     except click.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit:
+    except SystemExit as error:
+        if VARIABLE in os.environ:
+            # A shell asks for completions.
+            return int(error.code or 0)
         # What click makes of it.
         raise BrokenPipeError from None
     return status or 0

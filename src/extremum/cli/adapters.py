@@ -1,4 +1,4 @@
-"""The runtimes that a command line names: adapters from files, and the completion of names."""
+"""The option that names adapters: files that give more runtimes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from typing import Any
 import click
 
 from extremum import runtimes
+from extremum.errors import ArgumentError
 
-__all__ = ["complete", "option"]
-
-
-def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of runtimes that begin so."""
-    return [name for name in runtimes.known() if name.startswith(incomplete)]
+__all__ = ["option", "sole"]
 
 
 def _add(context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]) -> list[str]:
@@ -35,3 +31,14 @@ def option(command: Any) -> Any:
         callback=_add,
         help="A Python file whose function runtimes() gives more runtimes; may be repeated.",
     )(command)
+
+
+def sole(named: str | None, adapted: list[str]) -> str | None:
+    """Return the runtime that is named, or else the one of the adapters."""
+    if not adapted:
+        return named
+    if named is None and len(adapted) == 1:
+        return adapted[0]
+    if named not in adapted:
+        raise ArgumentError(f"--adapter gives {', '.join(adapted)}", remedy="name one of them with --for")
+    return named

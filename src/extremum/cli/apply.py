@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+from extremum.cli import completion
 from extremum.cli.parsing import Command, named_options, refuse_unused
 from extremum.cli.streams import write
 from extremum.cli.target import Put, require_target, write_pieces
@@ -41,8 +42,8 @@ _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 
 
 @click.command(cls=Command)
-@click.argument("operation")
-@click.argument("inputs", nargs=-1, required=True)
+@click.argument("operation", shell_complete=completion.names(_OPTIONS, files=True))
+@click.argument("inputs", nargs=-1, required=True, type=click.Path())
 @click.option(
     "-o",
     "--output",

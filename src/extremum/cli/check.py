@@ -9,8 +9,9 @@ import click
 
 from extremum.check import AskedRuntime, Report, matching
 from extremum.check import check as look
-from extremum.cli import failure, findings, sarif, settings
+from extremum.cli import adapters, completion, failure, findings, sarif, settings
 from extremum.cli.failure import Failure
+from extremum.cli.model_files import models_of
 from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
@@ -28,20 +29,28 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
 
 
 @click.command(cls=Command)
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=click.Path(path_type=Path))
 @click.option(
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
     metavar="LEVEL",
     help="Ask what DirectML takes too, at a level such as 4_1.",
 )
-@click.option("--for", "name", metavar="RUNTIME", help="Ask this runtime what it answers: tract and so on.")
+@click.option(
+    "--for",
+    "name",
+    metavar="RUNTIME",
+    shell_complete=completion.runtimes,
+    help="Ask this runtime what it answers: tract and so on.",
+)
+@adapters.option
 @click.option(
     "--select",
     "selected",
     multiple=True,
     metavar="CODES",
     callback=_codes,
+    shell_complete=completion.codes,
     help="Only rules that begin so, as EX0,EX101; may be repeated.",
 )
 @click.option(
@@ -50,6 +59,7 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     multiple=True,
     metavar="CODES",
     callback=_codes,
+    shell_complete=completion.codes,
     help="No rules that begin so; may be repeated.",
 )
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
@@ -60,9 +70,10 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
 )
 @settings.option
 def check(
-    models: tuple[Path, ...],
+    paths: tuple[Path, ...],
     feature_level: str | None,
     name: str | None,
+    adapted: list[str],
     selected: tuple[str, ...],
     ignored: tuple[str, ...],
     infos: bool,
@@ -71,8 +82,9 @@ def check(
 ) -> int:
     """Look for broken promises and for targets that refuse a model or answer differently.
 
-    Looks at this package's operators, wherever they stand. Exits with 1 if there are findings, with 2 if a
-    model could not be checked; the other ones are checked all the same.
+    Looks at this package's operators, wherever they stand. A FOLDER stands for every .onnx file below it.
+    Exits with 1 if there are findings, with 2 if a model could not be checked; the other ones are checked
+    all the same.
 
     What is not said here is taken from [tool.extremum.check] of the pyproject.toml of this folder or the
     nearest one above: select, ignore, feature-level, for, infos and strict.
@@ -80,25 +92,28 @@ def check(
     level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*selected, *ignored):
         matching(code)
+    name = adapters.sole(name, adapted)
+    models = models_of(paths)
+    several = len(models) > 1 or any(path.is_dir() for path in paths)
 
     def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
             return look(model, feature_level=level, runtime=runtime, select=selected, ignore=ignored)
         except Exception as error:
             # A model that cannot be read says nothing about the next.
-            return failure.show(error, about=model if len(models) > 1 else "")
+            return failure.show(error, about=model if several else "")
 
     # One process for all models.
     with Watched(name) if name is not None else nullcontext() as watched:
         runtime = None if watched is None else AskedRuntime(watched)
         results = {model: result(model, runtime) for model in map(str, models)}
-    _print(results, form or "text", infos=infos or strict)
+    _print(results, form or "text", infos=infos or strict, named=several)
     if any(isinstance(result, Failure) for result in results.values()):
         return 2
     return 1 if any(isinstance(result, Report) and result.counted(strict=strict) for result in results.values()) else 0
 
 
-def _print(results: dict[str, Report | Failure], form: str, *, infos: bool) -> None:
+def _print(results: dict[str, Report | Failure], form: str, *, infos: bool, named: bool) -> None:
     if form == "json":
         document: dict[str, object] = {"models": [_record(*each) for each in results.items()]}
         for each in results.values():
@@ -119,7 +134,7 @@ def _print(results: dict[str, Report | Failure], form: str, *, infos: bool) -> N
             if text := _annotations(model, result, infos=infos):
                 write(text)
         elif isinstance(result, Report):
-            if len(results) > 1:
+            if named:
                 write(f"{printable(model)}:")
             write(findings.text(result, infos=infos))
 

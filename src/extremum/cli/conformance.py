@@ -15,8 +15,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from extremum import runtimes
-from extremum.cli import adapters
+from extremum import dtypes, runtimes, spec
+from extremum.cli import adapters, completion
 from extremum.cli.parsing import Group
 from extremum.cli.streams import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
@@ -28,21 +28,38 @@ from extremum.printable import json_text, printable
 
 __all__ = ["conformance"]
 
+_OPERATORS = sorted({name for domain, name in spec.OPERATORS if domain == spec.ONNX})
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _selecting(command: _Command) -> _Command:
     """Add the options that select cases."""
     for option in (
-        click.option("--operator", "operators", multiple=True, help="Only this operator; may be repeated."),
+        click.option(
+            "--operator",
+            "operators",
+            multiple=True,
+            shell_complete=completion.names(_OPERATORS),
+            help="Only this operator; may be repeated.",
+        ),
         click.option(
             "--opset", "versions", type=int, multiple=True, help="Only the version of this opset; may be repeated."
         ),
         click.option(
-            "--type", "elements", multiple=True, metavar="TYPE", help="Only this element type; may be repeated."
+            "--type",
+            "elements",
+            multiple=True,
+            metavar="TYPE",
+            shell_complete=completion.names(each.name for each in dtypes.ELEMENT_TYPES),
+            help="Only this element type; may be repeated.",
         ),
         click.option(
-            "--topic", "topics", multiple=True, help=f"Only this topic; may be repeated: {', '.join(TOPICS)}."
+            "--topic",
+            "topics",
+            multiple=True,
+            shell_complete=completion.names(TOPICS),
+            help=f"Only this topic; may be repeated: {', '.join(TOPICS)}.",
         ),
         click.option(
             "--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."
@@ -87,12 +104,18 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 
 
 @conformance.command("run")
-@click.argument("asked", metavar="[RUNTIME]...", nargs=-1, shell_complete=adapters.complete)
+@click.argument("asked", metavar="[RUNTIME]...", nargs=-1, shell_complete=completion.runtimes)
 @adapters.option
 @_selecting
 @click.option("--limit", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for a case.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runtimes asked at once.")
-@click.option("--compare", nargs=2, metavar="A B", help="Print the cases in which two runtimes differ.")
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="A B",
+    shell_complete=completion.runtimes,
+    help="Print the cases in which two runtimes differ.",
+)
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, to be recorded.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from extremum.check import RULES, find
-from extremum.cli import explanation, raised
+from extremum.cli import completion, explanation, raised
 from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.errors import ArgumentError
@@ -15,7 +15,7 @@ __all__ = ["explain"]
 
 
 @click.command(cls=Command)
-@click.argument("code", metavar="[CODE|ERROR]", required=False)
+@click.argument("code", metavar="[CODE|ERROR]", required=False, shell_complete=completion.explained)
 @click.option("--json", "form", flag_value="json", help="Print one JSON list, a record per rule or of the error.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
 def explain(code: str | None, form: str | None) -> None:

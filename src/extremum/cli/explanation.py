@@ -23,11 +23,11 @@ something that a target refuses or answers differently; info is worth knowing ab
 in the last line, shown with `--infos`, and makes a model not clean with `--strict` only.
 
 `extremum check a.onnx b.onnx` exits with 2 if a model could not be checked (the others are checked all the same), 1 if
-something was found, 0 otherwise. `--json` prints `{"models": [...]}`, in the order given, each with `model`, `nodes`,
-`findings` and `notes`; a finding has `code`, `severity`, `operator`, `place`, `opset`, `reason`, `given` and `remedy`.
-A model that could not be checked has `error` instead, with `kind`, `reason`, `where`, `given` and `remedy`. `--format
-github` prints annotations for a workflow, `--format sarif` what code scanning reads; [ci.md](ci.md) has settings, a
-hook and an action. What models call their tensors is shown escaped.
+something was found, 0 otherwise. A folder stands for every `.onnx` file below it. `--json` prints `{"models": [...]}`,
+in the order given, each with `model`, `nodes`, `findings` and `notes`; a finding has `code`, `severity`, `operator`,
+`place`, `opset`, `reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`,
+`reason`, `where`, `given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` what code
+scanning reads; [ci.md](ci.md) has settings, a hook and an action. What models call their tensors is shown escaped.
 
 `--for RUNTIME` asks a runtime that is installed what it makes of each node, in a process of its own, rather than
 onnxruntime what it refuses; [runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites for it.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
+from extremum.cli import adapters, completion, failure
+from extremum.cli.model_files import models_of
 from extremum.cli.new_files import require_free, settle, write_new
 from extremum.cli.parsing import Command
 from extremum.cli.streams import write
@@ -19,16 +22,23 @@ __all__ = ["fix"]
 
 
 @click.command(cls=Command)
-@click.argument("model", type=click.Path(path_type=Path))
-@click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Where to write the model.")
+@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Where to write the model; of several models a folder.",
+)
 @click.option(
     "--for",
     "target",
-    default="onnxruntime",
-    show_default=True,
     metavar="TARGET",
-    help="A runtime, directml-4_1 and so on.",
+    shell_complete=completion.targets,
+    help="A runtime, directml-4_1 and so on [default: onnxruntime].",
 )
+@adapters.option
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset, if one is needed."
 )
@@ -36,9 +46,10 @@ __all__ = ["fix"]
 @click.option("--diff", is_flag=True, help="Show each node and what takes its place.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def fix(
-    model: Path,
+    paths: tuple[Path, ...],
     out: Path | None,
-    target: str,
+    target: str | None,
+    adapted: list[str],
     raise_opset: int | None,
     node_by_node: bool,
     diff: bool,
@@ -49,19 +60,68 @@ def fix(
     Before the model is written, both forms run on samples and are compared bit by bit. Where there is nothing to
     rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten. If the target refuses
     that node, nothing is written; if it answers the node otherwise, the node stays and the rest is written.
+
+    A FOLDER stands for every .onnx file below it. Of several models OUT is a folder. Exits with 2 if one of them could
+    not be fixed; the other ones are fixed all the same.
     """
-    if out is not None:
+    name = adapters.sole(target, adapted) or "onnxruntime"
+    models = models_of(paths)
+    several = len(models) > 1 or any(path.is_dir() for path in paths)
+    places = _places(models, out, several=several)
+
+    def fixed(model: Path) -> tuple[Fixed, Path | None]:
+        result = rewrite(model, name, raise_opset=raise_opset, whole=not node_by_node)
+        written = None if result.refusals else places.get(model)
+        if written is not None:
+            _write(result, model, written)
+        return result, written
+
+    if not several:
+        (model,) = models
+        result, written = fixed(model)
+        write(json_text(_record(model, result, written)) if as_json else "\n".join(_lines(result, written, diff=diff)))
+        return 1 if result.refusals or result.differences else 0
+    status, records = 0, list[dict[str, object]]()
+    for model in models:
+        try:
+            result, written = fixed(model)
+        except Exception as error:
+            # A model that cannot be read says nothing about the next.
+            failed = failure.show(error, about=str(model))
+            status = 2
+            records.append({"model": str(model), "error": failed.record()})
+            continue
+        status = max(status, 1 if result.refusals or result.differences else 0)
+        if as_json:
+            records.append(_record(model, result, written))
+        else:
+            write("\n".join((f"{printable(str(model))}:", *_lines(result, written, diff=diff))))
+    if as_json:
+        errors = [each["error"] for each in records if "error" in each][:1]
+        write(json_text({"models": records, **({"error": errors[0]} if errors else {})}))
+    return status
+
+
+def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dict[Path, Path]:
+    """Return where each model is written; nothing is there yet, and no two models have one place."""
+    if out is None:
+        return {}
+    if not several and not out.is_dir():
         settle(out.absolute().parent)
         require_free(out)
-    fixed = rewrite(model, target, raise_opset=raise_opset, whole=not node_by_node)
-    written = None if fixed.refusals else out
-    if written is not None:
-        _write(fixed, model, written)
-    if as_json:
-        write(json_text(_record(model, fixed, written)))
-    else:
-        write("\n".join(_lines(fixed, written, diff=diff)))
-    return 1 if fixed.refusals or fixed.differences else 0
+        return dict.fromkeys(models, out)
+    if os.path.lexists(out) and not out.is_dir():
+        raise ArgumentError(f"'{out}' is a file, and several models go to a folder", remedy="name a folder with -o")
+    if not out.absolute().parent.is_dir():
+        raise ArgumentError(f"the folder '{out}' cannot be made: there is no folder '{out.parent}'")
+    places = {model: out / below for model, below in models.items()}
+    taken: dict[Path, Path] = {}
+    for model, place in places.items():
+        if (other := taken.setdefault(place, model)) is not model:
+            raise ArgumentError(f"'{other}' and '{model}' both go to '{place}'", remedy="fix one at a time")
+        if os.path.lexists(place):
+            raise ArgumentError(f"'{place}' exists already", remedy="name another folder, or move the file away")
+    return places
 
 
 def _write(fixed: Fixed, source: Path, out: Path) -> None:
@@ -69,6 +129,8 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
         raise ArgumentError(
             f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model there too"
         )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    settle(out.absolute().parent)
     # Where nothing changed, the file as it is, and not as protobuf would write it now.
     content = fixed.model.SerializeToString() if fixed.changes else read_message(source)
     write_new(out.parent, {out.name: lambda file: file.write(content)})
