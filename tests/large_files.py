@@ -43,12 +43,12 @@ def save(x, form):
         return ["x.npy"]
     if form == "netcdf":
         names = [f"d{axis}" for axis in range(x.ndim)]
-        whole = xr.Dataset({"t": (names, x), "other": ("d0", np.zeros(len(x)))})
-        whole.to_netcdf("x.nc", engine="netcdf4", encoding={"t": {"chunksizes": (4, 11, 7)}})
+        whole = xr.Dataset({"t": (names, x), "other": (names[:1], np.zeros(x.shape[:1]))})
+        whole.to_netcdf("x.nc", engine="netcdf4", encoding={"t": {"chunksizes": (4, 11, 7)[: x.ndim]}})
         return ["x.nc", "--variable", "t"]
     zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
     array = zarr.create_array(
-        store="x.zarr", shape=x.shape, chunks=(6, 11, 3), dtype=x.dtype, zarr_format=int(form[-1])
+        store="x.zarr", shape=x.shape, chunks=(6, 11, 3)[: x.ndim], dtype=x.dtype, zarr_format=int(form[-1])
     )
     array[...] = x
     return ["x.zarr"]

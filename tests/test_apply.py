@@ -41,6 +41,20 @@ def test_indices_of_every_format(form, axes):
     assert_identical(np.load("h.npy"), ex.hardmax(x, axes or (0, 1, 2)))
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", [np.float32(3), np.float64(3), np.int8(3), np.float32(np.nan)], ids=repr)
+def test_a_file_of_rank_0(form, value):
+    words = save(np.array(value), form)
+    assert apply("argmax", *words, "-o", "y.npy") == 0
+    assert_identical(np.load("y.npy"), np.array(0))
+    assert apply("argmin", *words, "-o", "z.npy", "--nan-policy", "omit", "--default", "-1") == 0
+    assert_identical(np.load("z.npy"), np.array(-1 if np.isnan(value) else 0))
+    assert apply("hardmax", *words, "-o", "h.npy") == 0
+    assert_identical(np.load("h.npy"), np.array(1, value.dtype))
+    assert apply("maximum", words[0], words[0], *words[1:], "-o", "m.npy") == 0
+    assert_identical(np.load("m.npy"), np.array(value))
+
+
 @pytest.mark.usefixtures("small_pieces")
 def test_elementwise_extrema_of_several_files():
     pytest.importorskip("zarr")

@@ -49,17 +49,22 @@ class NpySource:
         self.granule = (1,) * len(self.shape)
         self.order = tuple(range(len(self.shape)))[:: -1 if fortran else 1]
 
+    def _at(self, place: Place) -> NDArray[Any]:
+        # (Without the dots NumPy gives a scalar for an array without dimensions.)
+        view: NDArray[Any] = self._array[*place, ...]
+        return view
+
     def read(self, place: Place) -> NDArray[Any]:
         """Return a view of the file, which the system begins to read from the disk."""
         if hasattr(mmap, "MADV_WILLNEED"):
             for start, stop in self._runs(place):
                 first = start // mmap.PAGESIZE * mmap.PAGESIZE
                 self._memory.madvise(mmap.MADV_WILLNEED, first, stop - first)
-        return self._array[place]
+        return self._at(place)
 
     def release(self, place: Place) -> None:
         """Let the system take back what was read, now and then; it stays in its cache of files."""
-        self._held += self._array[place].nbytes
+        self._held += self._at(place).nbytes
         if self._held >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
             # The whole at once: a call for each run of a place takes longer than to reduce it.
             self._memory.madvise(mmap.MADV_DONTNEED)
@@ -67,7 +72,7 @@ class NpySource:
 
     def _runs(self, place: Place) -> list[tuple[int, int]]:
         """Return where each run of bytes of a place starts and stops."""
-        view = self._array[place]
+        view = self._at(place)
         if not view.size:
             return []
         start = self._start + view.__array_interface__["data"][0] - self._array.__array_interface__["data"][0]
