@@ -51,7 +51,8 @@ class NpySource:
 
     def _at(self, place: Place) -> NDArray[Any]:
         # (Without the dots NumPy gives a scalar for an array without dimensions.)
-        view: NDArray[Any] = self._array[*place, ...]
+        dots: Any = (*place, ...)
+        view: NDArray[Any] = self._array[dots]
         return view
 
     def read(self, place: Place) -> NDArray[Any]:
