@@ -46,7 +46,8 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
 def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An attribute has a value of the wrong type, or `keepdims` or `select_last_index` one other than 0 and 1.
 
-    Runtimes disagree on it: onnxruntime takes `keepdims=2` for 0, onnx's reference evaluator for 1.
+    Runtimes disagree on it: onnxruntime (1.21 to 1.32) takes `keepdims=2` for 0, onnx's reference evaluator (1.19 to
+    1.23) for 1.
 
     Example::
 
@@ -171,7 +172,7 @@ def mixed_element_types(site: Site, schema: OperatorVersion, targets: Targets) -
 def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """`axis`, or one of `axes`, is negative in a version whose document says nothing of negative axes.
 
-    extremum and onnxruntime count from the end, as version 11 then said. Others may refuse it.
+    extremum and onnxruntime (1.21 to 1.32) count from the end, as version 11 then said. Others may refuse it.
 
     Example::
 
@@ -210,7 +211,8 @@ def _positive(value: object, axes: Sequence[int]) -> str:
 def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.
 
-    Before opset 8 there is no broadcasting. onnx's reference evaluator does it, other runtimes refuse.
+    Before opset 8 there is no broadcasting. onnx's reference evaluator (1.19 to 1.23) does it, onnxruntime (1.21 to
+    1.32) refuses.
 
     Example::
 
@@ -261,7 +263,8 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
 def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """ArgMax, ArgMin or Hardmax has an input of rank 0.
 
-    A scalar has no axis to look along. onnx's reference evaluator answers 0, onnxruntime refuses the model.
+    A scalar has no axis to look along. For ArgMax and ArgMin onnx's reference evaluator (1.19 to 1.23) answers 0;
+    onnxruntime (1.21 to 1.32) refuses the model.
 
     Example::
 
@@ -285,7 +288,8 @@ def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
 def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has an input of rank 1 and no `axis`: the default, 1, is not there.
 
-    onnxruntime refuses the model. onnx's reference evaluator takes the default of version 13, -1.
+    onnxruntime (1.21 to 1.32) refuses the model. onnx's reference evaluator (1.19 to 1.23) takes the default of version
+    13, -1.
 
     Example::
 

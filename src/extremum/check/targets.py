@@ -106,9 +106,9 @@ def _sized(tensor: TensorType) -> TensorType:
 def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An operator that looks along axes looks at floating-point elements.
 
-    No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime finds it in a vector,
-    skips it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and may leave a row
-    of Hardmax without a 1.
+    No document says what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime (1.21 to 1.32) skips
+    it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and leaves a row of
+    Hardmax that begins with it without a 1. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
 
     Example::
 
@@ -136,7 +136,8 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
 def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """Hardmax before version 13 has more than one axis from `axis` on: each block of them gets a single 1.
 
-    onnx's reference evaluator, and runtimes that follow version 13, put a 1 along one axis only: other answers.
+    onnx's reference evaluator (1.19 to 1.23), and runtimes that follow version 13, put a 1 along one axis only: other
+    answers.
 
     Example::
 
@@ -284,10 +285,10 @@ _COMPARED_BY_HALVES = (Family.MAXIMUM, Family.MINIMUM, Family.LARGEST, Family.SM
 def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The installed onnxruntime, asked with a model of this one node, takes the smaller of two int64 for the larger.
 
-    From 1.21 on it compares two numbers with the same upper 32 bits by the lower 32 as if these had a sign (seen on
-    x86-64): 0 counts as larger than 2147483648. Milliseconds since 1970 meet that every 50 days. Max and Min are right
-    in an odd last element alone, ReduceMax and ReduceMin over fewer than four; ArgMax, ArgMin, Greater and Less are
-    right. The finding has the smallest input that repeats it.
+    Versions 1.21 to 1.31 compare two numbers with the same upper 32 bits by the lower 32 as if these had a sign (seen
+    on x86-64): 0 counts as larger than 2147483648. 1.32 compares them rightly. Milliseconds since 1970 meet that every
+    50 days. Max and Min are right in an odd last element alone, ReduceMax and ReduceMin over fewer than four; ArgMax,
+    ArgMin, Greater and Less are right. The finding has the smallest input that repeats it.
 
     Example::
 

@@ -102,7 +102,7 @@ RANKED_INDEX = Rewrite(
 #
 # One axis after another, the last one first: of equal elements this gives the first in row-major order, as one
 # reduction over all axes does. Integers go this way too: where the upper halves of int64 are equal, onnxruntime
-# compares them wrongly in ReduceMax and ReduceMin (EX108), but not in ArgMax.
+# 1.21 to 1.31 compares them wrongly in ReduceMax and ReduceMin (EX108), but not in ArgMax.
 
 _CASTS = {"int8": "int32", "uint8": "int32", "uint32": "int64"}
 
