@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 import extremum as ex
 from benchmarks import machine
 from benchmarks.timing import interleave
-from extremum import _native, markdown
+from extremum import _native
+from extremum.printable import markdown_table
 
 __all__ = ["CASES", "DEMANDS", "Case", "Contender", "Demand", "contenders", "measure"]
 
@@ -270,7 +271,7 @@ def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
     ex.set_num_threads(1)
     if calls:
         rows = [[name, f"{seconds * 1e9:.0f} ns"] for name, seconds in cost_of_calls(budget).items()]
-        click.echo(markdown.table(["call on eight elements", "time"], rows, figures=True))
+        click.echo(markdown_table(["call on eight elements", "time"], rows, figures=True))
         return
     wanted = [f"{each.words} ({'>=' if each.least else '<='} {each.limit})" for each in DEMANDS]
     rows, missed, count, open_ = [], [], 0, 0
@@ -288,7 +289,7 @@ def answers(pattern: str, calls: bool, budget: float, every: bool) -> None:
         missed += [(case, each) for each in figures if every or not each.demand.met(each.ratio)]
         count += len(figures)
         open_ += sum(not each.met for each in figures)
-    click.echo(markdown.table(["case", *wanted], rows, figures=True))
+    click.echo(markdown_table(["case", *wanted], rows, figures=True))
     for case, figure in missed:
         click.echo(f"{case.name}: {figure}")
     click.echo(f"{count} figures, {open_} of them neither as wanted nor near their bare loops")

@@ -26,9 +26,9 @@ import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
 import extremum.dask
-from extremum import markdown
 from extremum.large.jobs import planned
 from extremum.large.source import open_source
+from extremum.printable import markdown_table
 
 __all__ = ["CASES", "ChunkCost", "chunk_costs", "looped", "matrix", "streamed", "virtual", "write_stack"]
 
@@ -259,7 +259,7 @@ def files(folder: Path, shape: tuple[int, ...] = (24, 2500, 2500), turns: int = 
 
 def _print_matrix() -> None:
     heading = ("shape", "chunks", "type", "axis", "scheduler", "ours, ms", "Dask's, ms", "times as fast")
-    print(markdown.table(heading, list(matrix())))  # noqa: T201
+    print(markdown_table(heading, list(matrix())))  # noqa: T201
 
 
 def _print_chunks(picture: str | None = None) -> None:
@@ -277,7 +277,7 @@ def _print_chunks(picture: str | None = None) -> None:
         (f"{each.chunks:,}", *(f"{us:.0f}" for us in (each.ours, each.idle, each.own, each.graph, each.theirs)))
         for each in costs
     ]
-    print(markdown.table((*heading, "Dask's argmax, us"), rows))  # noqa: T201
+    print(markdown_table((*heading, "Dask's argmax, us"), rows))  # noqa: T201
 
 
 def main(words: list[str]) -> None:
@@ -295,7 +295,7 @@ def main(words: list[str]) -> None:
             print(f"60 GB in {seconds:.0f} s, peaks " + ", ".join(f"{each / 1e6:.0f} MB" for each in peaks.values()))  # noqa: T201
         case ["files", folder]:
             headings = ("file", "axis", "peak", "extremum apply", "a loop", "ratio")
-            print(markdown.table(headings, list(files(Path(folder)))))  # noqa: T201
+            print(markdown_table(headings, list(files(Path(folder)))))  # noqa: T201
         case _:
             raise SystemExit(__doc__)
 

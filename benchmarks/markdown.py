@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from benchmarks.matrix import ELEMENT_TYPES, KINDS
 from benchmarks.record import OURS, CaseRecord, Run
 from benchmarks.summary import GROUPS, NOISE, Speed, fastest_peer, group, lost, promises, ratio, share, shares, speed
-from extremum.markdown import table
+from extremum.printable import markdown_table as table
 
 __all__ = ["SECTIONS", "fill", "refresh", "render"]
 

@@ -22,7 +22,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from benchmarks.footprint import high_water, lower_mark
-from extremum import markdown
+from extremum.printable import markdown_table
 
 __all__ = ["model"]
 
@@ -92,7 +92,7 @@ def _report() -> None:
             ratio = median(ours["seconds"] / stock["seconds"] for ours, stock in pairs)
             most = [f"{median(each['megabytes'] for each in taken[who]):.0f} MB" for who in taken]
             rows.append([where, f"{ratio:.1f}", *most])
-    sys.stdout.write(f"{markdown.table(['Weights', 'Time', '`prepare`', 'onnxruntime'], rows)}\n")
+    sys.stdout.write(f"{markdown_table(['Weights', 'Time', '`prepare`', 'onnxruntime'], rows)}\n")
 
 
 if __name__ == "__main__":

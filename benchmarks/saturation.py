@@ -20,7 +20,8 @@ import numpy as np
 import extremum as ex
 from benchmarks.scaling import KINDS, with_threads
 from benchmarks.timing import interleave
-from extremum import _native, markdown
+from extremum import _native
+from extremum.printable import markdown_table
 
 __all__ = ["Kind", "measure", "saturation", "table"]
 
@@ -84,7 +85,7 @@ def table(kinds: list[Kind], bandwidths: list[float]) -> str:
             row.append(f"{threads} threads, {kind.speedup(threads, _SHOWN, bandwidth * 1e9):.1f}")
         rows.append(row)
     head = ["kind of call", "one thread", "to share it", "2 threads: measured (model)"]
-    return markdown.table([*head, *(f"{bandwidth:g} GB/s" for bandwidth in bandwidths)], rows, figures=True)
+    return markdown_table([*head, *(f"{bandwidth:g} GB/s" for bandwidth in bandwidths)], rows, figures=True)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 import extremum as ex
 from benchmarks.timing import interleave
-from extremum import _native, markdown
+from extremum import _native
+from extremum.printable import markdown_table
 
 __all__ = ["KINDS", "SIZES", "numbers", "scaling", "with_threads"]
 
@@ -116,9 +117,9 @@ def scaling(pattern: str, budget: float) -> None:
                     speeds = [_speeds(kind, size, count, budget) for size in SIZES]
                     gains.append([kind, *(f"{gain:.2f}" for gain, _ in speeds)])
                     shares.append([kind, *(f"{share:.2f}" for _, share in speeds)])
-            click.echo(markdown.table([f"{count} threads over one", *titles], gains, figures=True))
+            click.echo(markdown_table([f"{count} threads over one", *titles], gains, figures=True))
             # (What the bare loop is beside itself says how far two equal calls differ.)
-            click.echo(markdown.table([f"{count} threads over the {BARE}", *titles], shares, figures=True))
+            click.echo(markdown_table([f"{count} threads over the {BARE}", *titles], shares, figures=True))
     finally:
         ex.set_num_threads(before)
     if len(counts) == 1:

@@ -31,7 +31,7 @@ import extremum.onnxruntime
 from benchmarks import machine
 from benchmarks.markdown import fill
 from benchmarks.timing import interleave
-from extremum import markdown
+from extremum.printable import markdown_table
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "onnxruntime.md"
 
@@ -134,7 +134,7 @@ def table(budget: float = 2.0) -> str:
     short, long = (seconds(chain(length), 1, budget) for length in (1, 1 + CHAIN))
     ours, theirs = ((after - before) / CHAIN * 1e6 for before, after in zip(short, long, strict=True))
     cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
-    return "\n".join([_conditions(), "", markdown.table(["node", *heads], rows, figures=True), cost])
+    return "\n".join([_conditions(), "", markdown_table(["node", *heads], rows, figures=True), cost])
 
 
 def prepared_seconds(source: bytes, budget: float) -> dict[str, float]:
@@ -161,7 +161,7 @@ def prepared(budget: float = 4.0) -> str:
         times = [f"{seconds * 1e6:.1f}" for seconds in best.values()]
         rows.append([name, *times, f"{best['ours'] / best['onnxruntime']:.1f}"])
     head = ["node", "`prepare`, us", "onnxruntime, us", "reference evaluator, us", "over onnxruntime"]
-    return "\n".join([_conditions(), "", markdown.table(head, rows, figures=True).rstrip("\n")])
+    return "\n".join([_conditions(), "", markdown_table(head, rows, figures=True).rstrip("\n")])
 
 
 def _conditions() -> str:

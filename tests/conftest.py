@@ -52,7 +52,7 @@ def without_onnxruntime(monkeypatch):
     from extremum import runtimes
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    for name in ("extremum.onnxruntime.installed", "extremum.runtimes.onnxruntime"):
+    for name in ("extremum.onnxruntime.library", "extremum.runtimes.onnxruntime"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     runtimes._open.cache_clear()
     yield

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from extremum import dtypes, markdown, spec
+from extremum import dtypes, spec
+from extremum.printable import markdown_table
 from extremum.spec import OperatorVersion
 
 
 def support() -> str:
     """Return one row for each operator and each feature level that changed what it takes."""
-    return markdown.table(["operator", "from level", "dimensions", "element types", "output types"], _rows())
+    return markdown_table(["operator", "from level", "dimensions", "element types", "output types"], _rows())
 
 
 def _rows() -> Iterator[list[str]]:

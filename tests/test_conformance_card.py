@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from extremum.conformance import Outcome, card, cases, picture
-from extremum.conformance.record import REFUSALS, recorded, summarised
+from extremum.conformance import Outcome, card, cases
+from extremum.conformance.card import REFUSALS, recorded, summarised
 
 ROOT = Path(__file__).parents[1]
 RUN = json.loads((ROOT / "docs" / "conformance.json").read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def test_every_case_was_asked_of_every_runtime():
 
 
 def test_the_picture_has_a_column_for_every_type_that_was_asked():
-    assert {element for runtime in RUNTIMES.values() for _, element in runtime.cells} == set(picture.column_names())
+    assert {element for runtime in RUNTIMES.values() for _, element in runtime.cells} == set(card.column_names())
 
 
 def test_only_what_is_needed_is_kept():

@@ -12,8 +12,7 @@ from rich.console import Console
 from extremum import runtimes
 from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
-from extremum.conformance.picture import worst
-from extremum.conformance.record import record, recorded
+from extremum.conformance.card import record, recorded, worst
 from extremum.errors import ArgumentError, InputError
 from extremum.runtimes.outcome import compare
 from hostile_runtimes import make_known

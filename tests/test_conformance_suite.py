@@ -12,8 +12,7 @@ import extremum as ex
 from agreement import same_bits
 from extremum import backend, dtypes, reference, spec
 from extremum.conformance import Selection, cases
-from extremum.conformance.model import model_of
-from extremum.conformance.question import Question
+from extremum.conformance.question import Question, model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.onnxruntime import InferenceSession

@@ -11,7 +11,7 @@ from extremum.check import check
 from extremum.errors import ArgumentError, ModelError
 from extremum.fix import fix, opset
 from extremum.fix import verify as verification
-from extremum.fix.bits import same_bits
+from extremum.fix.fragment import same_bits
 from models import model
 from refusal import refusal
 from stock import ORT, in_stock, one_node

@@ -13,7 +13,7 @@ from extremum import backend, dtypes
 from extremum import fix as fixing
 from extremum.check import check
 from extremum.fix import REWRITES, fix
-from extremum.fix.bits import same_bits
+from extremum.fix.fragment import same_bits
 from models import model
 from stock import ORT, assert_same, edges, feeds_of, in_stock, one_node, stock_refuses
 

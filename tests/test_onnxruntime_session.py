@@ -13,7 +13,7 @@ from onnx import helper
 
 from extremum import backend
 from extremum.errors import DependencyError, ModelError, SpecError
-from extremum.onnxruntime import InferenceSession, installed, library
+from extremum.onnxruntime import InferenceSession, library
 from models import model
 from refusal import refusal
 from sessions import run_model, session
@@ -318,7 +318,7 @@ def test_a_library_that_cannot_be_loaded(monkeypatch, tmp_path):
 def test_onnxruntime_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(DependencyError) as caught:
-        importlib.reload(installed)
+        importlib.reload(library)
     assert caught.value.reason == "onnxruntime cannot be imported"
     assert caught.value.remedy == "pip install 'extremum[onnxruntime]'"
 
@@ -326,7 +326,7 @@ def test_onnxruntime_is_missing(monkeypatch):
 def test_onnxruntime_is_too_old(monkeypatch):
     monkeypatch.setattr(onnxruntime, "__version__", "1.20.1")
     with pytest.raises(DependencyError) as caught:
-        importlib.reload(installed)
+        importlib.reload(library)
     assert caught.value.one_line() == (
         "onnxruntime is too old: 1.21 is the first to run what is converted here; "
         "given: onnxruntime 1.20.1; help: pip install 'extremum[onnxruntime]'"

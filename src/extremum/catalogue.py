@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from extremum import dtypes, spec
-from extremum.markdown import table as markdown_table
+from extremum.printable import markdown_table
 
 __all__ = ["markdown", "records", "table", "tables"]
 

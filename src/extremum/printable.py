@@ -1,15 +1,17 @@
-"""Text from a model or a file name, made fit for a terminal, a log and a workflow's output.
+"""Text from a model or a file name, made fit for a terminal, a log and a workflow's output; and tables in Markdown.
 
-Decides what is shown in the place of characters that move a cursor, turn the direction of writing or start a new line,
-and of those with which build services mark their commands. Whatever is shown to a reader comes through here; what a
-program reads (JSON, the attributes of an error) keeps its value.
+Decides what stands for characters that move a cursor, turn the direction of writing or start a new line, and for those
+with which build services mark their commands. Every text for a reader comes through here; what a program reads (JSON,
+the attributes of an error) keeps its value.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 
-__all__ = ["json_text", "printable"]
+__all__ = ["json_text", "markdown_table", "printable"]
+
 
 # More than any message has without a name that was made to be long.
 _LONGEST = 1000
@@ -39,3 +41,9 @@ def _cut(text: str, longest: int) -> str:
         return text
     kept = longest - 3
     return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False) -> str:
+    """Return a table that ends in a line break; figures are aligned to the right in every column but the first."""
+    rule = ["---", *["---:" if figures else "---"] * (len(headings) - 1)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, rule, *rows))

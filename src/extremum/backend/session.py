@@ -35,7 +35,7 @@ def serves(sites: Iterable[Site]) -> bool:
 def is_installed() -> bool:
     """Return whether onnxruntime is there and new enough."""
     try:
-        import_module("extremum.onnxruntime.installed")
+        import_module("extremum.onnxruntime.library")
     except DependencyError:
         return False
     return True
@@ -46,8 +46,7 @@ def open_session(
 ) -> Session:
     """Return a session for a model that was parted; onnxruntime decides its threads where their number is None."""
     from extremum.onnxruntime.convert import rewritten
-    from extremum.onnxruntime.installed import onnxruntime
-    from extremum.onnxruntime.library import register
+    from extremum.onnxruntime.library import onnxruntime, register
     from extremum.onnxruntime.session import give_weights
     from extremum.runtimes.onnxruntime import open_session as opened
     from extremum.runtimes.onnxruntime import silent

@@ -20,8 +20,7 @@ from extremum.cli import adapters, completion
 from extremum.cli.parsing import Group
 from extremum.cli.streams import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
-from extremum.conformance.picture import draw
-from extremum.conformance.record import record, recorded, summarised
+from extremum.conformance.card import draw, record, recorded, summarised
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, InputError
 from extremum.printable import json_text, printable

@@ -11,7 +11,7 @@ from typing import Any
 from extremum import spec
 from extremum.check import RULES, Rule
 from extremum.fix import REWRITES
-from extremum.markdown import table as markdown_table
+from extremum.printable import markdown_table
 
 __all__ = ["listing", "markdown", "record", "text"]
 

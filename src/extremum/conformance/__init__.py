@@ -3,7 +3,7 @@
 from extremum.extras import lacking
 
 try:
-    from extremum.conformance.case import Case
+    from extremum.conformance.question import Case
 except ModuleNotFoundError as error:
     raise lacking("extremum.conformance", error) from None
 from extremum.conformance.export import Exported, export

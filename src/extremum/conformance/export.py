@@ -21,9 +21,7 @@ from typing import Any
 import onnx
 
 from extremum import __version__
-from extremum.conformance.case import Case
-from extremum.conformance.model import model_of
-from extremum.conformance.question import Array
+from extremum.conformance.question import Array, Case, model_of
 from extremum.conformance.suite import Selection, cases
 from extremum.errors import ArgumentError
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from extremum.conformance.case import Case
-from extremum.conformance.model import model_of
+from extremum.conformance.question import Case, model_of
 from extremum.runtimes.outcome import Outcome, compare
 from extremum.runtimes.watched import NoAnswerError, Watched
 

@@ -10,8 +10,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from extremum import dtypes, spec
-from extremum.conformance.case import Case
-from extremum.conformance.question import spelt
+from extremum.conformance.question import Case, spelt
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.spec import OperatorVersion

@@ -16,14 +16,19 @@ from extremum.conformance.question import (
     Ask,
     Placement,
     Question,
+    array,
+    bits,
+    denormal,
+    distinct,
     is_arg,
     is_elementwise,
+    is_float,
     is_hardmax,
     is_reduction,
+    limits,
     looks_for_smallest,
     text,
 )
-from extremum.conformance.values import array, bits, denormal, distinct, is_float, limits
 from extremum.spec import AttributeRange, Broadcasting, OperatorVersion
 
 __all__ = ["TOPICS"]

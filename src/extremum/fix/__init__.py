@@ -21,13 +21,10 @@ except ModuleNotFoundError as error:
 from extremum import check, validate
 from extremum.check.rule import refusals
 from extremum.errors import ExtremumError, ModelError, SpecError
-from extremum.fix.change import Change
-from extremum.fix.fixed import Fixed
-from extremum.fix.fragment import Fragment
+from extremum.fix.fixed import Change, Fixed
+from extremum.fix.fragment import Fragment, names, splice
 from extremum.fix.opset import raised
-from extremum.fix.rewrite import Rewrite
-from extremum.fix.rewrites import REWRITES, find
-from extremum.fix.splice import names, splice
+from extremum.fix.rewrites import REWRITES, Rewrite, find
 from extremum.fix.target import Target, opened
 from extremum.fix.verify import verify_model, verify_node
 from extremum.graph import nodes

@@ -1,12 +1,12 @@
-"""The nodes that stand for one node, while they are written.
+"""The nodes that stand for one node, and their place in the model.
 
-Decides how their values are called and how an operator is written at the model's opset. Which nodes they are is decided
-by :mod:`extremum.fix.rewrites`.
+Decides how their values are called, how an operator is written at the model's opset, and that everything else of the
+model stays as it is. Which nodes they are is decided by :mod:`extremum.fix.rewrites`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,25 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import dtypes
+from extremum.graph import nodes
 
-__all__ = ["Fragment"]
+__all__ = ["Fragment", "names", "same_bits", "splice"]
+
+
+def same_bits(first: Any, second: Any) -> bool:
+    """Return whether two values agree in type, shape and every bit; any NaN agrees with any other."""
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same_bits, first, second))
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same_bits(first[key], second[key]) for key in first)
+    first, second = np.asarray(first), np.asarray(second)
+    if first.dtype != second.dtype or first.shape != second.shape:
+        return False
+    if first.dtype.kind in "fV":
+        signed = np.signbit(first) == np.signbit(second)
+        return bool(np.all((first == second) & signed | (first != first) & (second != second)))
+    return bool(np.array_equal(first, second))
+
 
 # From here on the axes are an input, and how many TopK gives.
 _COUNT_IS_AN_INPUT = 10
@@ -71,3 +88,34 @@ class Fragment:
         if node.name:
             self.nodes[-1].name = node.name
         return self.nodes
+
+
+def names(model: onnx.ModelProto) -> frozenset[str]:
+    """Return the names of all values that nodes read or write, and of the nodes, wherever they stand."""
+    found = {value.name for value in model.graph.input}
+    for _, _, node in nodes.everywhere(model):
+        found.update((node.name, *node.input, *node.output))
+    return frozenset(found - {""})
+
+
+def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
+    """Return a copy of a model with other nodes in the place of some."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for _, prefix, body in nodes.bodies(copy):
+        _splice(body, prefix, replacements)
+    return copy
+
+
+def _splice(
+    body: onnx.GraphProto | onnx.FunctionProto, prefix: str, replacements: Mapping[str, Sequence[onnx.NodeProto]]
+) -> None:
+    result: list[Any] = []
+    for index, node in enumerate(body.node):
+        for name, graph in nodes.subgraphs(node):
+            _splice(graph, nodes.path(prefix, index, name), replacements)
+        result.extend(replacements.get(nodes.path(prefix, index), [node]))
+    if any(path.rpartition(".")[0] == prefix for path in replacements):
+        copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
+        del body.node[:]
+        body.node.extend(copies)

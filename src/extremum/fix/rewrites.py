@@ -6,17 +6,62 @@ most one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from extremum import dtypes, validate
 from extremum.errors import SpecError
 from extremum.fix.fragment import Fragment
-from extremum.fix.rank import CARRIERS, carried, ranks
-from extremum.fix.rewrite import Rewrite
 from extremum.graph.sites import Site
 from extremum.spec import Family
 
-__all__ = ["REWRITES", "find"]
+__all__ = ["REWRITES", "Rewrite", "find"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One way to say the same with other operators."""
+
+    # What it does, in a few words.
+    title: str
+    # The codes of the rules whose findings it answers.
+    answers: tuple[str, ...]
+    # What the node may compute.
+    families: frozenset[Family]
+    # The element types it is for.
+    elements: frozenset[str]
+    # The first opset that has the operators it needs.
+    since: int
+    # Appends the nodes to a fragment; the last one gives the result. An error says why it cannot.
+    build: Callable[[Fragment, Site], None]
+
+
+# Ranks: small floats, none of them NaN, whose largest stand where the extremum of other floats is. NaN wins with
+# operators that do not know it: an element that equals the extremum has rank 1, any other number 0, and NaN 2. So it
+# does not matter how a reduction treats NaN.
+
+CARRIERS = {"bfloat16": "float32", "float16": "float32", "float32": "float32", "float64": "float64"}
+"""For each floating type one that holds its values and that onnxruntime and DirectML compare and reduce."""
+
+
+def carried(fragment: Fragment, x: str, element: str) -> str:
+    """Append what makes a tensor one of its carrier, if anything, and return the name."""
+    return x if CARRIERS[element] == element else fragment.cast(x, CARRIERS[element])
+
+
+def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, element: str, largest: bool) -> str:
+    """Append the ranks of a tensor of an element type, as it is carried, and return their name."""
+    if CARRIERS[element] == "float64" and len(axes) == 1:
+        # DirectML reduces no doubles.
+        extremum = fragment.largest(x if largest else fragment.add("Neg", x), axes[0])
+        extremum = extremum if largest else fragment.add("Neg", extremum)
+    else:
+        extremum = fragment.reduce("ReduceMax" if largest else "ReduceMin", x, axes)
+    beaten = fragment.add("Less" if largest else "Greater", x, extremum)
+    unbeaten = fragment.cast(fragment.add("Not", beaten), "float32")
+    return fragment.add("Add", unbeaten, fragment.cast(fragment.add("IsNaN", x), "float32"))
 
 
 # Integers of 16 bits as int32 and uint32 as int64: both hold every value, in the same order.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from extremum import backend
 from extremum.check.sample import Kind, draw, samples
 from extremum.errors import ExtremumError, InputError, ModelError, first_line
-from extremum.fix.bits import same_bits
-from extremum.fix.change import Change
+from extremum.fix.fixed import Change
+from extremum.fix.fragment import same_bits
 from extremum.fix.target import Target
 from extremum.graph.inputs import declared_inputs, require_array
 from extremum.graph.sites import Site, sites

@@ -8,30 +8,135 @@ names, so that a node of a function may go on referring to the function's. What 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, get_args
 
 import onnx
+import onnx.inliner
 
-from extremum import runtimes
-from extremum.errors import ArgumentError, ExtremumError
+from extremum import dtypes, runtimes
+from extremum.errors import ArgumentError, ExtremumError, SpecError
+from extremum.graph import nodes
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
-from extremum.graph.nodes import operand_names
+from extremum.graph.nodes import Key, callees_first, key, operand_names
 from extremum.graph.sites import Site, require_harmless, sites
-from extremum.onnxruntime.calls import told
-from extremum.onnxruntime.operators import DOMAIN, require
 from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
-__all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "rewritten"]
+__all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "require", "rewritten", "told"]
+
+
+# The operators of ``ai.extremum`` in a model that holds them already. ONNX Runtime passes every attribute of a custom
+# operator on, whatever it is called. The library refuses an attribute of a wrong kind, but it cannot see one that it
+# never asks for. So that is refused here.
+
+
+DOMAIN = "ai.extremum"
+"""The domain of the custom operators; its version is 1."""
+_INT, _INTS, _STRING = onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.STRING
+_AXES = {"axes": _INTS, "axis": _INT, "to_last": _INT}
+_ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
+    "ArgReduce": {"order": _STRING, **_AXES, "keepdims": _INT, "select_last_index": _INT},
+    "OneHot": _AXES,
+    "Extremum": {"order": _STRING, "broadcast": _INT},
+    "Reduce": {"order": _STRING, "axes": _INTS, "keepdims": _INT, "noop_with_empty_axes": _INT, "identity": _INT},
+}
+_KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}
+
+
+def require(sites: Iterable[Site]) -> None:
+    """Refuse a node of the domain with an attribute that its operator does not have, or one of another kind."""
+    for site in sites:
+        # A function of the model's own goes before an operator of its name.
+        if site.node.domain == DOMAIN and site.node.op_type in _ATTRIBUTES and not site.is_call:
+            version = site.opsets.get(DOMAIN, 1)
+            if version != 1:
+                raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
+            for attribute in site.node.attribute:
+                _require_kind(site.node.op_type, attribute, site.place)
+
+
+def _require_kind(operator: str, attribute: onnx.AttributeProto, place: str) -> None:
+    known = _ATTRIBUTES[operator]
+    if attribute.name not in known:
+        reason = f"{operator}: there is no attribute {attribute.name!r}"
+        raise SpecError(reason, where=place, remedy=f"the attributes are {', '.join(known)}")
+    # One that refers to an attribute of its function has no value yet, and its type may be left out.
+    kind = known[attribute.name]
+    refers = bool(attribute.ref_attr_name)
+    fits = attribute.type == kind or (refers and not attribute.type)
+    if not fits or (kind == _INTS and not refers and not attribute.ints):
+        reason = f"{operator}: attribute {attribute.name!r} is not {_KINDS[kind]}"
+        given = onnx.AttributeProto.AttributeType.Name(attribute.type)
+        raise SpecError(
+            reason, where=place, given=f"{attribute.name} of kind {given}", remedy=f"give it as {_KINDS[kind]}"
+        )
+
+
+# Calls of functions that hold custom operators. ONNX Runtime infers the types in a function and does not ask custom
+# operators for theirs. So the types of a call's outputs are declared in the graph of the call. A function has no such
+# place: a function that another one calls is put into that other.
+
+
+def told(model: onnx.ModelProto, sites: Iterable[Site], rewritten: Collection[str]) -> onnx.ModelProto:
+    """Return the model whose nodes at these paths have become custom operators, with what they give declared."""
+    holders = _holders(model, rewritten) if model.functions else set()
+    if not holders:
+        return model
+    elements = {
+        (site.path, name): site.types[name].element
+        for site in sites
+        if site.is_call and key(site.node) in holders
+        for name in site.node.output
+        if name in site.types
+    }
+    _declare(model.graph, "graph", elements)
+    inner = {name for function in model.functions for name in _called(function.node) if name in holders}
+    if inner:
+        for function in model.functions:
+            if key(function) in holders and DOMAIN not in {each.domain for each in function.opset_import}:
+                function.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+        # One of another version than the model stays: ONNX Runtime then says that it does not know a type.
+        with contextlib.suppress(RuntimeError):
+            return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
+    return model
+
+
+def _holders(model: onnx.ModelProto, rewritten: Collection[str]) -> set[Key]:
+    """Return the functions that hold rewritten nodes or call one that does."""
+    found: set[Key] = set()
+    prefixes = {key(each): prefix for _, prefix, each in nodes.bodies(model) if isinstance(each, onnx.FunctionProto)}
+    for function in callees_first(model.functions):
+        places = (path for path, _ in nodes.located(function.node, prefixes[key(function)]))
+        if not found.isdisjoint(_called(function.node)) or any(path in rewritten for path in places):
+            found.add(key(function))
+    return found
+
+
+def _called(body: Iterable[onnx.NodeProto]) -> Iterator[Key]:
+    return map(key, nodes.walk(body))
+
+
+def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
+    """Declare what calls in a graph and its subgraphs give; shapes are left to be found."""
+    known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
+    for index, node in enumerate(graph.node):
+        for name, inner in nodes.subgraphs(node):
+            _declare(inner, nodes.path(prefix, index, name), elements)
+        for name in node.output:
+            element = elements.get((nodes.path(prefix, index), name))
+            if element is not None and name not in known:
+                number = dtypes.from_name(element).onnx_number
+                graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))
+
 
 Which = Literal["all", "unsupported"]
 """Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
-
 _OPERATORS: Mapping[Family, str] = {
     Family.ARGMAX: "ArgReduce",
     Family.ARGMIN: "ArgReduce",
@@ -210,7 +315,7 @@ def _check(site: Site, schema: OperatorVersion) -> None:
 
 def _runs(site: Site, schema: OperatorVersion) -> bool:
     # Whether it is there and new enough.
-    import_module("extremum.onnxruntime.installed")
+    import_module("extremum.onnxruntime.library")
     element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
     return (
         element is not None

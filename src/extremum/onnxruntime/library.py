@@ -1,6 +1,7 @@
-"""The file that holds the custom operators: where it is, and how a session gets it.
+"""The installed onnxruntime, and the library of custom operators that its sessions load.
 
-Decides nothing about the operators; they are in the native module, of which Python and onnxruntime share one copy.
+Decides which releases of onnxruntime serve: importing this module asks for one. Decides nothing about the operators;
+they are in the native module, of which Python and onnxruntime share one copy.
 """
 
 from __future__ import annotations
@@ -10,8 +11,34 @@ from typing import Any
 
 from extremum import _native
 from extremum.errors import DependencyError
+from extremum.extras import lacking, needed
 
-__all__ = ["library_path", "register"]
+__all__ = ["OLDEST", "library_path", "onnxruntime", "register"]
+
+
+try:
+    from packaging.version import Version
+except ModuleNotFoundError as error:
+    raise lacking("onnxruntime's version", error) from None
+
+
+OLDEST = Version("1.21")
+"""The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
+_REMEDY = needed("onnxruntime")
+
+
+try:
+    import onnxruntime
+except ImportError as error:
+    raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=_REMEDY) from None
+
+
+if Version(onnxruntime.__version__) < OLDEST:
+    raise DependencyError(
+        f"onnxruntime is too old: {OLDEST} is the first to run what is converted here",
+        given=f"onnxruntime {onnxruntime.__version__}",
+        remedy=_REMEDY,
+    )
 
 
 def library_path() -> Path:

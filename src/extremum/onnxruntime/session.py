@@ -17,8 +17,7 @@ import onnx
 from extremum.errors import ModelError
 from extremum.graph.load import Model, open_file, require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
-from extremum.onnxruntime.installed import onnxruntime
-from extremum.onnxruntime.library import register
+from extremum.onnxruntime.library import onnxruntime, register
 
 __all__ = ["InferenceSession", "give_weights"]
 
