@@ -1,8 +1,8 @@
 """How Sphinx makes the site of these pages: `make docs`.
 
-The pages are the Markdown files of this folder, as they are read in the repository too. Three things are done here on
-the way: pages that lie beside this folder come in, the picture of the packages becomes a table, and functions of the
-native module, which have no Python to show, get a link to their Rust.
+The pages are the Markdown files of this folder, which are read in the repository too. This file changes four things:
+pages beside this folder come in, the report card gets the differences of each runtime, the picture of the packages
+becomes a table, and functions of the native module, which have no Python source, get a link to their Rust.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import importlib
 import importlib.util
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from sphinx.pycode import ModuleAnalyzer
 from sphinx.util import logging
 
 import extremum
+from extremum.conformance import card
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -69,6 +71,8 @@ def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
         text = (ROOT / _BESIDE[page]).read_text(encoding="utf-8")
         text = re.sub(r"\]\(docs/", "](", text)
         text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda found: f"]({found[1].lower()}.md", text)
+    if page == "conformance":
+        text = card.markdown(json.loads((ROOT / "docs" / "conformance.json").read_bytes()), "charts/conformance.png")
     for link, target in _PAGES.items():
         text = text.replace(f"]({link}", f"]({target}")
     if page.startswith("api/"):

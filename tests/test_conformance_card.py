@@ -23,11 +23,20 @@ def found(runtime, outcome, topic, operator):
 
 def test_the_page_shows_the_recorded_run():
     page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
-    fresh = card.markdown(RUN, "charts/conformance.png")
+    fresh = card.markdown(RUN, "charts/conformance.png", differences=False)
     assert page == fresh, (
-        "in docs: extremum conformance card conformance.json --picture charts/NEW.png > conformance.md"
+        "in docs: extremum conformance card conformance.json --tables --picture charts/NEW.png > conformance.md"
     )
     assert (ROOT / "docs" / "charts" / "conformance.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_site_shows_the_differences_too():
+    # docs/conf.py makes that page.
+    tables, whole = (card.markdown(RUN, differences=each) for each in (False, True))
+    for runtime in RUNTIMES.values():
+        heading = f"\n## {runtime.runtime} {runtime.version}\n"
+        assert (heading in whole) == bool(runtime.kinds)
+        assert heading not in tables
 
 
 def test_every_case_was_asked_of_every_runtime():

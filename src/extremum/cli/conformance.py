@@ -160,8 +160,9 @@ def run_command(
     metavar="FILE",
     help="Draw it too, as .png or .svg; the card shows it.",
 )
+@click.option("--tables", is_flag=True, help="Leave out how each runtime differs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run without its single cases, as one JSON object.")
-def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
+def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -> None:
     """Print the report card of a run that was recorded with: extremum conformance run --json."""
     try:
         report = json.loads(run.read_bytes())
@@ -171,7 +172,8 @@ def card_command(run: Path, picture: Path | None, as_json: bool) -> None:
         recorded(report)
         write(json_text(summarised(report)))
     else:
-        write(card.markdown(report, None if picture is None else picture.as_posix()).rstrip())
+        shown = None if picture is None else picture.as_posix()
+        write(card.markdown(report, shown, differences=not tables).rstrip())
     if picture is not None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")

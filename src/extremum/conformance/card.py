@@ -356,20 +356,22 @@ def _square(axes: Any, x: float, y: float, counts: Counter[Outcome]) -> set[Outc
 _HEAD = """\
 # Which runtime answers what
 
-Each runtime was asked the cases of `extremum conformance`: one node each of an operator of the ArgMax family, in
-every version and on every element type. `extremum conformance run --json` asks again, and asks yours, and
-`extremum conformance card` writes this page.
+Each runtime ran the cases of `extremum conformance`: models of one node, for every version and element type of the
+operators. `extremum conformance run --json` runs them again, or on your runtime. `extremum conformance card` writes
+this page, with an example of each difference.
 
-- **exact**: bit for bit what the version means, any NaN as good as another; or a refusal where the version wants one.
-- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and what it is about. Where documents say
-  nothing, as about NaN and the two zeros, such an answer is no mistake; this page says what one gets.
-- **wrong**: another answer, and nothing of the kind explains it. **not refused**: an answer where there is none.
-- **refused**: the runtime says that it does not do this. **crashed**, **timed out**: what became of its process."""
+- **exact**: every bit as the version says; any NaN equals another. Or a refusal where the version wants one.
+- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and what differs. Where no document decides,
+  as for NaN and the zeros, such an answer is no mistake.
+- **wrong**: another answer without such a reason. **not refused**: an answer where the version wants a refusal.
+- **refused**: the runtime does not do this. **crashed**, **timed out**: its process ended so."""
+
 _PICTURE = """\
 ![A square for each version and element type]({})
 
-A square of one colour: every case ended so. A square of two colours: the worst of the answers is below, the best above.
-The column `refusals` has the cases that have to be refused."""
+A square of one colour: all cases have that outcome. A square of two colours: the worst outcome below, the best above.
+The column `refusals` has the cases that must be refused."""
+
 _SECTIONS: tuple[tuple[str, Callable[[Kind], bool]], ...] = (
     ("Where a document decides", lambda kind: kind.specified and kind.outcome is not Outcome.REFUSED),
     ("Where documents leave it open", lambda kind: not kind.specified and kind.outcome is not Outcome.REFUSED),
@@ -416,20 +418,25 @@ def compared(first: Answers, second: Answers) -> Iterator[tuple[str, str, str]]:
             yield (one.case.name, *words)  # type: ignore[misc]
 
 
-def markdown(run: Mapping[str, Any], picture: str | None = None) -> str:
-    """Return a recorded run as a page of Markdown, with its picture if there is one beside it."""
+def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences: bool = True) -> str:
+    """Return a recorded run as a page of Markdown, with its picture if there is one beside it.
+
+    Without differences it is the tables alone.
+    """
     runtimes = recorded(run)
+    links = (f"[{each.runtime}](#{_anchor(_title(each))})" for each in runtimes if each.kinds)
     parts = [
         _HEAD,
-        f"{caption(run)}. `extremum conformance export` writes the cases as files. How each runtime differs: "
-        + ", ".join(f"[{each.runtime}](#{_anchor(_title(each))})" for each in runtimes if each.kinds)
-        + ".",
+        f"{caption(run)}. `extremum conformance export` writes the cases as files."
+        + (f" How each runtime differs: {', '.join(links)}." if differences else ""),
         *([] if picture is None else [_PICTURE.format(quote(picture))]),
         "## Outcomes",
         markdown_table(*summary(runtimes), figures=True).rstrip(),
         "## Exact answers by version",
         markdown_table(*_versions(runtimes), figures=True).rstrip(),
     ]
+    if not differences:
+        return "\n\n".join(parts) + "\n"
     by_name = {case.name: case for case in cases(seed=run["seed"])}
     for runtime in runtimes:
         if runtime.kinds:
