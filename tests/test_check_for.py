@@ -60,13 +60,13 @@ def test_axes_ranks_and_types_are_those_of_the_model():
 
 
 def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch):
-    monkeypatch.setattr(watched.Watched, "ask", None)
+    monkeypatch.setattr(watched.Subprocess, "ask", None)
     assert findings("(float[3] x, s) => (y, z) { y = ArgMax <axis=4> (x) z = Max (s) }", "onnx.reference") == ()
 
 
 def test_equal_nodes_are_asked_once(monkeypatch):
     asked = []
-    monkeypatch.setattr(watched.Watched, "ask", lambda self, proto, feeds: asked.append(proto) or [np.array([[0]])])
+    monkeypatch.setattr(watched.Subprocess, "ask", lambda self, proto, feeds: asked.append(proto) or [np.array([[0]])])
     findings("(float[1, 1] x) => (y, z) { [a] y = ArgMax (x) [b] y = ArgMax (x) }", "onnx.reference")
     once = len(asked)
     asked.clear()

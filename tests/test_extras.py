@@ -66,7 +66,7 @@ FRONTENDS = {
     "import extremum.backend": ("extremum.backend needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.check": ("extremum.check needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.fix": ("extremum.fix needs onnx", "onnx", "extremum[onnx]"),
-    "import extremum.conformance": ("extremum.runtimes needs onnx", "onnx", "extremum[onnx]"),
+    "import extremum.conformance": ("extremum.conformance needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.runtimes": ("extremum.runtimes needs onnx", "onnx", "extremum[onnx]"),
     "import extremum.onnxruntime": ("extremum.onnxruntime needs onnx", "onnx", "extremum[onnxruntime]"),
     "import extremum.directml as d; d.lower('')": ("extremum.directml.lower needs onnx", "onnx", "extremum[onnx]"),

@@ -23,10 +23,10 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.backend", error) from None
 
 from extremum.backend.checker import require_valid
+from extremum.backend.coverage import require_implemented
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.prepared import ENGINES, PreparedModel, refuse
 from extremum.backend.session import open_session, serves
-from extremum.backend.survey import survey
 from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
 from extremum.graph.load import Model, require_shallow, require_text, with_dense
@@ -158,7 +158,7 @@ class Backend(_OnnxBackend):
         walk = tuple(sites(loaded.proto))
         refusal = None
         if engine == "onnxruntime" or (engine is None and serves(walk)):
-            survey(loaded.proto.graph, walk, others_too=True)
+            require_implemented(loaded.proto.graph, walk, others_too=True)
             if engine is not None:
                 return PreparedModel(loaded, open_session(loaded, walk, None, threads))
             try:
@@ -166,7 +166,7 @@ class Backend(_OnnxBackend):
             except ExtremumError as error:
                 # The reference implementation may do better, or says why not.
                 refusal = error.given
-        survey(loaded.proto.graph, walk, refusal=refusal)
+        require_implemented(loaded.proto.graph, walk, refusal=refusal)
         whole = with_dense(loaded.whole)
         require_valid(skeleton(whole))
         return PreparedModel(loaded, _reference(whole))
@@ -254,7 +254,7 @@ class Backend(_OnnxBackend):
             graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
         )
         loaded = Model(model)
-        survey(model.graph, sites(model))
+        require_implemented(model.graph, sites(model))
         return PreparedModel(loaded, _reference(model)).run(inputs)
 
     @classmethod

@@ -19,9 +19,9 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.check", error) from None
 
 from extremum import runtimes
-from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Finding, Report, Severity
 from extremum.check.promises import PROMISES
+from extremum.check.question import AskedRuntime
 from extremum.check.rule import Rule, Targets
 from extremum.check.targets import TARGETS
 from extremum.directml.enumerations import feature_level_of
@@ -30,7 +30,7 @@ from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
 from extremum.runtimes import Runtime
-from extremum.runtimes.watched import Watched
+from extremum.runtimes.watched import Subprocess
 from extremum.spec import OPERATORS
 
 __all__ = [
@@ -105,7 +105,7 @@ def check(
     rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
     level = None if feature_level is None else feature_level_of(feature_level)
     if isinstance(runtime, str):
-        with Watched(runtime) as watched:
+        with Subprocess(runtime) as watched:
             return _report(model, rules, Targets(feature_level=level, asked=AskedRuntime(watched)))
     if runtime is not None:
         return _report(model, rules, Targets(feature_level=level, asked=runtime))

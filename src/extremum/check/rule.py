@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from extremum import validate
-from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Severity
+from extremum.check.question import AskedRuntime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site

@@ -9,8 +9,8 @@ import functools
 from collections.abc import Iterator
 
 from extremum import infer, validate
-from extremum.check.asked import AskedRuntime
 from extremum.check.finding import Severity
+from extremum.check.question import AskedRuntime
 from extremum.check.rule import Rule, Targets, accepted_values, refusals, rule
 from extremum.check.sample import Kind
 from extremum.directml.lowering import steps
@@ -19,7 +19,7 @@ from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.question import refusal
-from extremum.runtimes.watched import Here
+from extremum.runtimes.watched import InProcess
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 
@@ -320,7 +320,7 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
 
 @functools.cache
 def _asked(runtime: Runtime) -> AskedRuntime:
-    return AskedRuntime(Here(runtime))
+    return AskedRuntime(InProcess(runtime))
 
 
 TARGETS: tuple[Rule, ...] = (

@@ -16,7 +16,7 @@ from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
 from extremum.printable import json_text, printable
-from extremum.runtimes.watched import Watched
+from extremum.runtimes.watched import Subprocess
 
 __all__ = ["check"]
 
@@ -104,7 +104,7 @@ def check(
             return failure.show(error, about=model if several else "")
 
     # One process for all models.
-    with Watched(name) if name is not None else nullcontext() as watched:
+    with Subprocess(name) if name is not None else nullcontext() as watched:
         runtime = None if watched is None else AskedRuntime(watched)
         results = {model: result(model, runtime) for model in map(str, models)}
     _print(results, form or "text", infos=infos or strict, named=several)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from extremum.conformance.question import Case, model_of
 from extremum.runtimes.outcome import Outcome, compare
-from extremum.runtimes.watched import NoAnswerError, Watched
+from extremum.runtimes.watched import NoAnswerError, Subprocess
 
 __all__ = ["Answers", "Result", "run"]
 
@@ -96,14 +96,14 @@ def run(
     ['exact', 'exact', 'exact', 'exact']
     """
     results = []
-    with Watched(runtime, limit) as worker:
+    with Subprocess(runtime, limit) as worker:
         for case in cases:
             results.append(_ask(worker, case))
             progress(case)
         return Answers(runtime, worker.version, tuple(results))
 
 
-def _ask(worker: Watched, case: Case) -> Result:
+def _ask(worker: Subprocess, case: Case) -> Result:
     expected = case.expected()
     feeds = {f"x{at}": x for at, x in enumerate(case.question.inputs)}
     try:

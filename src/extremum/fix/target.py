@@ -17,7 +17,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, infer, runtimes, validate
-from extremum.check.asked import AskedRuntime
+from extremum.check.question import AskedRuntime
 from extremum.check.rule import Targets
 from extremum.directml.enumerations import FeatureLevel
 from extremum.directml.lowering import steps
@@ -25,7 +25,7 @@ from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.watched import Watched
+from extremum.runtimes.watched import Subprocess
 from extremum.spec import OperatorVersion
 
 __all__ = ["DirectML", "Installed", "Target", "opened"]
@@ -127,7 +127,7 @@ def opened(text: str) -> Iterator[Target]:
     elif re.fullmatch(r"directml-\w+", text) and text in levels:
         yield DirectML(levels[text])
     elif text.partition(":")[0] in runtimes.known():
-        with Watched(text) as watched:
+        with Subprocess(text) as watched:
             yield Installed(watched, "EX106", "EX107", Targets(asked=AskedRuntime(watched)))
     else:
         known = ", ".join((*runtimes.known(), *levels))

@@ -35,8 +35,8 @@ _ADAPTERS = {
 _TABLES = "extremum.tables"
 
 _FRONTENDS = {
-    ("xarray", "DataArray"): "extremum.xarray.numbered",
-    ("xarray", "Dataset"): "extremum.xarray.numbered",
+    ("xarray", "DataArray"): "extremum.xarray.positional",
+    ("xarray", "Dataset"): "extremum.xarray.positional",
     ("dask", "Array"): "extremum.dask",
     ("cubed", "Array"): "extremum.cubed",
     ("pandas", "DataFrame"): _TABLES,

@@ -35,7 +35,7 @@ GROUP = "extremum.runtimes"
 
 # The name of the runtime, the module that adapts it, and what has to be installed.
 _OWN = {
-    "extremum": ("extremum.conformance.ourselves", "'extremum[onnx]'"),
+    "extremum": ("extremum.conformance.extremum_runtime", "'extremum[onnx]'"),
     "onnxruntime": ("extremum.runtimes.onnxruntime", "'extremum[onnxruntime]'"),
     "onnx.reference": ("extremum.runtimes.reference", "'extremum[onnx]'"),
     "openvino": ("extremum.runtimes.openvino", "openvino"),

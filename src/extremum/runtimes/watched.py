@@ -24,7 +24,7 @@ from extremum.printable import printable
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.runtime import Feeds, Run, Runtime
 
-__all__ = ["Here", "NoAnswerError", "Watched", "ended"]
+__all__ = ["InProcess", "NoAnswerError", "Subprocess", "ended"]
 
 # In seconds. A runtime may compile for a long time when it is imported.
 _TO_START = 300.0
@@ -39,7 +39,7 @@ class NoAnswerError(Exception):
         self.outcome = outcome
 
 
-class Here:
+class InProcess:
     """A runtime that is trusted to come back, asked in this process as a watched one is in its own."""
 
     def __init__(self, runtime: Runtime) -> None:
@@ -54,7 +54,7 @@ class Here:
             raise NoAnswerError(Outcome.REFUSED, _line(error)) from None
 
 
-class Watched:
+class Subprocess:
     """A runtime as any other, for the time of a ``with`` block; its process is started again where it died."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
@@ -65,7 +65,7 @@ class Watched:
         self._process: Any = None
         self._pipe: Any = None
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> Subprocess:
         """Start the process."""
         self._start()
         return self
@@ -164,7 +164,7 @@ def ended(code: int) -> str:
     return f"exit status {code}"
 
 
-def _loaded(runtime: Runtime | Here, model: onnx.ModelProto) -> Run:
+def _loaded(runtime: Runtime | InProcess, model: onnx.ModelProto) -> Run:
     run = runtime.load(model)
     if not callable(run):
         raise TypeError(f"load gives {type(run).__name__}, and not a function that runs the model")

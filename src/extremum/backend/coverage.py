@@ -21,13 +21,13 @@ from extremum.graph.types import declared
 from extremum.memory import require_memory
 from extremum.tensors import TensorType
 
-__all__ = ["survey"]
+__all__ = ["require_implemented"]
 
 # The domains of which onnxruntime has operators that onnx's reference implementation has not.
 _ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
 
 
-def survey(
+def require_implemented(
     graph: onnx.GraphProto, sites: Iterable[Site], *, others_too: bool = False, refusal: str | None = None
 ) -> None:
     """Refuse what cannot run, whatever the inputs."""

@@ -20,7 +20,7 @@ from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.outcome import Asked, Outcome, compare
-from extremum.runtimes.watched import Here, NoAnswerError, Watched
+from extremum.runtimes.watched import InProcess, NoAnswerError, Subprocess
 
 __all__ = ["AskedRuntime", "Difference"]
 
@@ -45,22 +45,22 @@ class AskedRuntime:
 
     Parameters
     ----------
-    watched : Watched or Here
+    watched : Subprocess or InProcess
         The runtime, whose process is running, or is this one.
 
     Examples
     --------
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
-    >>> from extremum.runtimes.watched import Watched
+    >>> from extremum.runtimes.watched import Subprocess
     >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[1, 1, 2] x) => (y) { y = Hardmax <axis=1> (x) }'
-    >>> with Watched("onnx.reference") as watched:
+    >>> with Subprocess("onnx.reference") as watched:
     ...     report = check(onnx.parser.parse_model(text), runtime=AskedRuntime(watched), select=["EX107"])
     >>> report.findings[0].given.partition("; ")[0]
     'Hardmax <axis=1> (x), opset 11'
     """
 
-    def __init__(self, watched: Watched | Here) -> None:
+    def __init__(self, watched: Subprocess | InProcess) -> None:
         self.watched = watched
         self.name = shown(watched)
         self._known: dict[object, list[Difference]] = {}
