@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -22,7 +21,6 @@ from models import model
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
-HOOKS = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
 MODELS = {
     # A broken promise, an answer about NaN that differs, nothing at all.
     "broken.onnx": "(float[3] x) => (int64[1] y) { y = ArgMax <axis=1> (x) }",
@@ -195,24 +193,6 @@ def scripts():
     return {**os.environ, "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))}
 
 
-@pytest.mark.parametrize("text", [HOOKS, PAGE], ids=["the hook", "the page"])
-def test_a_hook_calls_the_command_with_the_files(text):
-    (entry,) = re.findall(r"^ +entry: (.*)$", text, re.MULTILINE)
-    (pattern,) = re.findall(r"^ +files: (.*)$", text, re.MULTILINE)
-    assert [name for name in MODELS if re.search(pattern, name)] == list(MODELS)
-    command, *words = shlex.split(entry)
-    script = shutil.which(command, path=sysconfig.get_path("scripts"))
-    for names, status in ((["clean.onnx"], 0), (list(MODELS), 1)):
-        assert subprocess.run([script, *words, *names], capture_output=True, check=False).returncode == status
-
-
-def test_the_hook_is_installed_with_what_the_command_needs():
-    (extras,) = re.findall(r'additional_dependencies: \["\.\[(.*?)\]"\]', HOOKS)
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras.split(","))
-    assert "cli" in extras
-
-
 def act(**inputs):
     """Run the last step of the action as a runner does."""
     (step,) = re.findall(r"      run: \|\n((?: {8}.*\n)+)", ACTION)
@@ -247,19 +227,3 @@ def test_the_action_says_when_there_is_no_model():
     done = act(MODELS="none/*.onnx")
     assert done.returncode == 2
     assert done.stdout == "::error::no model is named so: none/*.onnx\n"
-
-
-def test_the_action_of_the_page_has_inputs_that_there_are():
-    given = re.search(r"uses: OWNER/extremum[^\n]*\n +with:\n((?: {10}[^\n]*\n)+)", PAGE)[1]
-    names = set(re.findall(r"^ {10}([\w-]+):", given, re.MULTILINE))
-    assert names <= set(re.findall(r"^  (\w+):$", ACTION.partition("runs:")[0], re.MULTILINE))
-    assert len(names) == 3
-
-
-@pytest.mark.parametrize("page", ["ci.md", "runtimes.md"])
-def test_the_actions_of_a_page_are_as_new_as_our_own(page):
-    workflows = "".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml"))
-    ours = dict(re.findall(r"uses: (actions/[\w-]+)@\w+ # (v\d+)", workflows))
-    named = re.findall(r"uses: (actions/[\w-]+)@(v\d+)", (ROOT / "docs" / page).read_text(encoding="utf-8"))
-    assert named
-    assert {name: version for name, version in named if ours[name] != version} == {}

@@ -9,21 +9,17 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
-import types
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import extremum
 from extremum.cli.program import program
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# What is read in the root of the repository, and shown by the site too.
-BESIDE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md"}
 NEEDED = {
     "README.md": ("onnxruntime",),
     "arrays.md": ("ml_dtypes",),
@@ -120,31 +116,6 @@ def test_a_number_of_runtimes_is_that_of_the_report_card(page):
     assert set(re.findall(rf"\b({'|'.join(NUMBERS)}|\d+) runtimes\b", text)) <= {NUMBERS[runtimes]}
 
 
-QUESTIONS = {
-    "how NaN is treated": "arrays.md#nan",
-    "how to make a model run that is refused": "models.md#make-a-refused-model-run",
-    "how to process an array of 60 GB": "large.md",
-    "how fast it is on my kind of work": "performance.md#which-kind-of-case-is-yours",
-    "what changes from NumPy, PyTorch, xarray and others": "coming-from.md",
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_the_start_page_answers_in_one_click(question):
-    (row,) = (line for line in PAGES["index.md"].splitlines() if line.startswith(f"| {question} |"))
-    assert f"]({QUESTIONS[question]})" in row
-
-
-@pytest.mark.parametrize("page", [*PAGES, *BESIDE.values(), "README.md"])
-def test_every_row_of_a_table_has_as_many_cells(page):
-    text = PAGES[page] if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
-    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
-        rows = table.splitlines()
-        cells = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
-        assert set(cells) == {cells[0]}, rows[cells.index(next(count for count in cells if count != cells[0]))]
-
-
 def commands(command, path=()):
     yield path
     for name in getattr(command, "list_commands", lambda _: ())(None):
@@ -182,33 +153,3 @@ def test_every_public_package_has_a_page(package):
 def test_every_page_of_a_package_is_one_of_a_public_package():
     pages = {name.removeprefix("api/").removesuffix(".md") for name in PAGES if name.startswith("api/")}
     assert {f"extremum.{page}" for page in pages - {"arrays", "native"}} == set(PACKAGES) - {"extremum"}
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_has_a_source(package):
-    """That it is on a page with a link there is what the build of the site holds, in docs/conf.py."""
-    for library in {"extremum.dask": ["dask"], "extremum.xarray": ["xarray"]}.get(package, []):
-        pytest.importorskip(library)
-    module = importlib.import_module(package)
-    assert set(module.__all__) <= set(dir(module))
-    for name in set(module.__all__) - {"__version__", "errors"}:
-        if package == "extremum" and name in NATIVE:
-            continue
-        where, (kind, first, last) = SOURCES.place(package, name)
-        lines = Path(importlib.import_module(where).__file__).read_text(encoding="utf-8").splitlines()[first - 1 : last]
-        assert kind in ("def", "class", "other")
-        assert lines
-        if kind == "other":
-            assert SOURCES.said(package, name)
-
-
-NATIVE = [name for name in extremum.__all__ if isinstance(getattr(extremum, name), types.BuiltinFunctionType)]
-
-
-@pytest.mark.parametrize("name", NATIVE)
-def test_a_native_function_is_linked_to_its_rust(name):
-    assert len(NATIVE) > 5
-    (line,) = (line for line in (DOCS / "conf.py").read_text(encoding="utf-8").splitlines() if f'"{name}"' in line)
-    (file,) = re.findall(r'"(\w+)-rs"', line)
-    assert f"## {file}.rs\n" in PAGES["api/native.md"]
-    assert re.search(rf"\b{name}\b", (ROOT / "native" / "python" / "src" / f"{file}.rs").read_text(encoding="utf-8"))

@@ -13,7 +13,6 @@ import pytest
 import extremum
 
 ROOT = Path(__file__).parents[1]
-TEMPLATES = [*sorted((ROOT / ".github").glob("**/*.yml")), ROOT / ".github" / "pull_request_template.md"]
 FILES = ("CITATION.cff", "Cargo.toml", "CHANGELOG.md")
 # Our crates, all of which are in the compiled file of a wheel.
 LINKED = ("extremum-kernels", "extremum-onnxruntime", "extremum-python")
@@ -142,56 +141,6 @@ def test_the_oldest_rust_is_said(page):
     )
 
 
-def test_a_workflow_builds_and_tests_with_the_oldest_rust():
-    (oldest,) = re.findall(r'^rust-version = "(.*)"$', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)
-    checks = (ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
-    (job,) = re.findall(r"^  oldest-rust:\n((?:    .*\n|\n)+)", checks, re.MULTILINE)
-    assert re.findall(r"rustup (?:toolchain install|default) ([\d.]+)", job) == [oldest, oldest]
-    assert '.ci/leg python\n        env:\n          CARGO_NET_OFFLINE: "true"' in job
-
-
-SYSTEMS = {
-    *("manylinux-x86_64", "manylinux-aarch64", "manylinux-ppc64le", "manylinux-s390x"),
-    *("musllinux-x86_64", "musllinux-aarch64"),
-    *("macos-x86_64", "macos-aarch64", "windows-x86_64", "windows-aarch64"),
-}
-
-
-def test_wheels_are_made_for_every_system_and_published_after_every_test():
-    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    assert set(re.findall(r"\{ name: ([\w-]+),", wheels)) == SYSTEMS
-    assert 'python: ["3.11", "3.14t"]' in wheels
-    (publish,) = re.findall(r"^  publish:\n((?:    .*\n|\n)+)", wheels, re.MULTILINE)
-    (needs,) = re.findall(r"needs: \[(.*)\]", publish)
-    jobs = set(re.findall(r"^  ([\w-]+):$", wheels[wheels.index("\njobs:\n") :], re.MULTILINE))
-    assert set(needs.split(", ")) == jobs - {"publish", "libraries"}
-
-
-def test_the_page_about_installing_names_every_system():
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE))
-    named = {
-        "manylinux": rows["Linux, glibc"],
-        "musllinux": rows["Linux, musl"],
-        "macos": rows["macOS, Windows"],
-        "windows": rows["macOS, Windows"],
-    }
-    words = {"x86_64": ["x86-64"], "aarch64": ["AArch64", "ARM"], "ppc64le": ["ppc64le"], "s390x": ["s390x"]}
-    for system in SYSTEMS:
-        where, _, processor = system.partition("-")
-        assert any(word in named[where] for word in words[processor])
-    assert sum(len(row.split(", ")) for row in (named["manylinux"], named["musllinux"])) == 6
-
-
-def test_every_system_has_a_library_for_hosts_without_python_and_the_index_gets_none():
-    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    assert "name: library-${{ matrix.system.name }}" in wheels
-    publish, libraries = re.findall(r"^  (?:publish|libraries):\n((?:    .*\n|\n)+)", wheels, re.MULTILINE)
-    assert 'pattern: "{wheel-*,sdist}"' in publish
-    assert "needs: [publish]" in libraries
-    assert "pattern: library-*" in libraries
-
-
 LEGS = set(re.findall(r"^leg_(\w+)\(\)", (ROOT / ".ci" / "leg").read_text(encoding="utf-8"), re.MULTILINE))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
@@ -232,34 +181,3 @@ def test_legs_are_listed_and_another_name_is_refused():
     assert {line.split()[0].replace("-", "_") for line in listed.splitlines()} == LEGS
     done = subprocess.run(["bash", ROOT / ".ci" / "leg", "nothing"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "there is no leg nothing; .ci/leg lists them\n")
-
-
-WITHOUT_ONNX = """
-import sys
-sys.modules.update(dict.fromkeys(("onnx", "onnxruntime", "click", "psutil", "dask", "xarray", "zarr")))
-import pytest
-raise SystemExit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
-"""
-
-
-def test_the_array_functions_are_tested_without_onnx():
-    script = (ROOT / ".ci" / "test-arrays").read_text(encoding="utf-8")
-    files = re.findall(r"tests/test_\w+\.py", script)
-    assert len(files) == 8
-    command = [sys.executable, "-c", WITHOUT_ONNX, *files]
-    # Some of the libraries have plugins of pytest.
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_whoever_reports_something_is_asked_for_what_is_installed():
-    asking = [path for path in TEMPLATES if "extremum --version --json" in path.read_text(encoding="utf-8")]
-    assert {path.name for path in asking} == {"mistake.yml", "wish.yml", "pull_request_template.md"}
-
-
-def test_every_step_of_the_rehearsal_is_described():
-    script = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
-    steps = re.findall(r"^check_(\w+)\(\)", script, re.MULTILINE)
-    assert re.findall(r"^#     (\w+)  +\w", script, re.MULTILINE) == steps
-    assert f"{{step:-{' '.join(steps)}}}" in script
