@@ -10,6 +10,7 @@ import pytest
 
 import extremum
 from extremum import _native, signatures
+from extremum.errors import ArgumentTypeError
 
 FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax")
 STUB = ast.parse(Path(signatures.__file__).with_name("_native.pyi").read_text("utf-8"))
@@ -82,6 +83,24 @@ def test_an_unknown_option_is_refused_by_the_name_of_the_function(module, name):
     function = front_end(module, name)
     with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'skip'"):
         function(1, skip=True)
+
+
+WORDS = {
+    "extremum.dask": {"dim": "axis", "keepdim": "keepdims", "skipna": "nan_policy='omit'", "initial": "default"},
+    "extremum.xarray": {"axis": "dim", "keepdim": "keepdims", "skipna": "nan_policy='omit'", "initial": "default"},
+}
+
+
+@pytest.mark.parametrize(("module", "name"), [each for each in FRONT_ENDS if each[1] not in ("maximum", "minimum")])
+def test_the_word_of_another_library_is_answered_with_ours(module, name):
+    function = front_end(module, name)
+    for theirs, ours in WORDS.get(module, WORDS["extremum.dask"]).items():
+        with pytest.raises(ArgumentTypeError) as caught:
+            function(1, **{theirs: 0})
+        assert caught.value.reason == f"{name}() got an unexpected keyword argument {theirs!r}"
+        # hardmax keeps its axes and needs no default.
+        takes = ours.partition("=")[0] in inspect.signature(function).parameters
+        assert caught.value.remedy.startswith(f"use {ours}" if takes else "the keywords are ")
 
 
 def test_types_of_options_are_shown():

@@ -44,3 +44,10 @@ __all__ = [
     "set_num_threads",
     "unravel",
 ]
+
+# Those that the caller has imported are attributes too.
+_PACKAGES = ("backend", "check", "conformance", "cubed", "dask", "directml", "fix", "onnxruntime", "runtimes", "xarray")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *(name for name in _PACKAGES if name in globals())])

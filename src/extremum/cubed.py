@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["argmax", "argmin"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _TEXT = """Index of the {superlative} element of a cubed array over any set of axes; the result is lazy.
 
     Parameters

@@ -20,6 +20,10 @@ from extremum.errors import ArgumentError
 __all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class Order(enum.Enum):
     """Which end of the order is the extremum; NaN is the extremum at either end."""
 

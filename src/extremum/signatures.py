@@ -7,11 +7,13 @@ The types of the native module, Dask, xarray and cubed use this description. Nam
 import functools
 import sys
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, TypeVar, cast
 
 import numpy as np
+
+from extremum.errors import ArgumentTypeError
 
 __all__ = [
     "ArgKeywords",
@@ -30,6 +32,7 @@ __all__ = [
     "ValuesIndices",
     "Yes",
     "like",
+    "unknown_keyword",
 ]
 
 NanPolicy = Literal["propagate", "omit", "raise"]
@@ -122,6 +125,44 @@ else:
         each.__class_getitem__ = classmethod(GenericAlias)
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("axis", "axes", "dim", "dims"), ("axis", "dim")),
+    **dict.fromkeys(("keepdim", "keep_dims"), ("keepdims",)),
+    **dict.fromkeys(("skipna", "skip_nulls", "ignore_nulls"), ("nan_policy",)),
+    **dict.fromkeys(("initial", "fill_value"), ("default", "fill_value")),
+    **dict.fromkeys(("return_indices", "return_inverse"), ("return_index",)),
+    **dict.fromkeys(("dtype", "index_dtype", "output_type"), ("dtype", "index_dtype")),
+    **dict.fromkeys(("mask", "condition"), ("where",)),
+    **dict.fromkeys(("output",), ("out",)),
+}
+"""Words of other libraries, and those that say it here: the first that a function has."""
+
+_MEANINGS = {
+    "default": ", which is the answer where no element takes part",
+    "nan_policy": "='omit', which leaves out NaN and what is missing",
+    "where": ", which is True where an element takes part",
+}
+
+
+def unknown_keyword(function: str, name: str, known: Collection[str] = ()) -> ArgumentTypeError:
+    """Return the error about a keyword that a function has not, with the word for it here.
+
+    `known` are its keywords; those of the array function of this name where none are given.
+    """
+    if not known:
+        import inspect
+
+        from extremum import _native
+
+        known = inspect.signature(getattr(_native, function)).parameters.keys()
+    word = next((each for each in _ELSEWHERE.get(name, ()) if each in known and each != name), None)
+    if word is None:
+        remedy = f"the keywords are {', '.join(each for each in known if each not in ('x', 'arrays'))}"
+    else:
+        remedy = f"use {word}{_MEANINGS.get(word, '')}"
+    return ArgumentTypeError(f"{function}() got an unexpected keyword argument {name!r}", remedy=remedy)
+
+
 def like(
     model: str, doc: str | None = None, *, name: str | None = None, without: tuple[str, ...] = ()
 ) -> Callable[[Function], Function]:
@@ -151,7 +192,7 @@ def like(
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
             if unknown := keywords.keys() - defaults.keys() - known:
-                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+                raise unknown_keyword(function.__name__, sorted(unknown)[0], known.union(defaults))
             return function(*arguments, **defaults | keywords)
 
         call.__signature__ = plain.replace(parameters=ordered)  # type: ignore[attr-defined]

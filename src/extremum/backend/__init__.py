@@ -47,6 +47,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class Backend(_OnnxBackend):
     """onnx's ``Backend`` interface, for code that takes a backend as an object.
 

@@ -13,6 +13,7 @@ from extremum.backend.inputs import Binder
 from extremum.backend.session import Session
 from extremum.errors import ArgumentError
 from extremum.graph.load import Model
+from extremum.graph.types import listed
 
 __all__ = ["ENGINES", "PreparedModel", "refuse"]
 
@@ -47,6 +48,12 @@ class PreparedModel(BackendRep):
         self._executor = executor
         self._binder = Binder(loaded.proto.graph)
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
+
+    def __repr__(self) -> str:
+        graph = self.loaded.proto.graph
+        defaults = {each.name for each in graph.initializer}
+        inputs = [each for each in graph.input if each.name not in defaults]
+        return f"<PreparedModel {listed(inputs)} -> {listed(graph.output)}, engine={self.engine!r}>"
 
     @property
     def model(self) -> onnx.ModelProto:

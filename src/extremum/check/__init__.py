@@ -47,6 +47,11 @@ __all__ = [
     "matching",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 RULES: tuple[Rule, ...] = (*PROMISES, *TARGETS)
 """All rules in the order of their codes."""
 

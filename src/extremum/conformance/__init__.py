@@ -12,3 +12,7 @@ from extremum.conformance.suite import Selection, cases
 from extremum.runtimes.outcome import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _TEXT = """{what} of a Dask array; the result is lazy.
 
     The signature is that of :func:`extremum.{name}`, and so is the answer, in every bit.{note}

@@ -43,3 +43,7 @@ __all__ = [
     "feature_level_required",
     "lower",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

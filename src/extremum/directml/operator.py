@@ -138,6 +138,10 @@ class Operator:
         self._inputs = tuple(Binding(field, tensor, written=False) for field, tensor in desc.inputs.items())
         self._output = Binding("output_tensor", desc.output, written=True)
 
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(str, [*self.desc.inputs.values()][:4])) + (", ..." if len(self.desc.inputs) > 4 else "")
+        return f"<Operator {self.desc.operator}: {inputs} -> {self.desc.output}, feature level {self.feature_level}>"
+
     def dispatch(self, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
         """Read the inputs and write the output, through the described strides and without a copy.
 

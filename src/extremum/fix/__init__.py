@@ -35,6 +35,10 @@ from extremum.spec import OPERATORS, OperatorVersion
 __all__ = ["REWRITES", "Change", "Fixed", "fix", "has_external_data"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def fix(
     model: onnx.ModelProto | bytes | str | os.PathLike[str],
     target: str = "onnxruntime",

@@ -7,7 +7,7 @@ values are :mod:`extremum.graph.inference`'s.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import ModelError, first_line
 from extremum.memory import require_memory
+from extremum.printable import printable
 from extremum.tensors import TensorType
 
 __all__ = [
@@ -272,6 +273,12 @@ def declared(value: onnx.TypeProto) -> TensorType:
             each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
         )
     return TensorType(_element(tensor.elem_type), shape)
+
+
+def listed(values: Sequence[onnx.ValueInfoProto]) -> str:
+    """Return the names and types of the inputs or outputs of a graph on one line, the first few of many."""
+    words = [f"{printable(each.name)}: {declared(each.type)}" for each in values[:4]]
+    return ", ".join(words + (["..."] if values[4:] else []))
 
 
 def _element(number: int) -> str | None:

@@ -24,7 +24,7 @@ __all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"
 
 def __dir__() -> list[str]:
     """Return what there is, the session that is yet to be imported included."""
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

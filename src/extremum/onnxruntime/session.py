@@ -18,6 +18,7 @@ from extremum.errors import ModelError
 from extremum.graph.load import Model, open_file, require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
 from extremum.onnxruntime.library import onnxruntime, register
+from extremum.printable import printable
 
 __all__ = ["InferenceSession", "give_weights"]
 
@@ -107,6 +108,15 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         finally:
             # The next model that is opened with these options has a folder of its own.
             sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(printable(f"{each.name}: {each.type} {each.shape}") for each in values[:4])
+            + (", ..." if values[4:] else "")
+            for values in (self.get_inputs(), self.get_outputs())
+        )
+        changed = len(self.conversion.changes) if self.conversion else 0
+        return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
 
 
 def give_weights(options: Any, model: Model) -> None:

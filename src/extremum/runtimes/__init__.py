@@ -31,6 +31,11 @@ except ModuleNotFoundError as error:
 
 __all__ = ["Feeds", "Run", "Runtime", "add_file", "files", "find", "installed", "known", "shown"]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 GROUP = "extremum.runtimes"
 
 # The name of the runtime, the module that adapts it, and what has to be installed.

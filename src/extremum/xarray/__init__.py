@@ -17,3 +17,7 @@ from extremum.xarray.labels import idxmax, idxmin
 from extremum.xarray.reductions import argmax, argmin, max, min, minmax
 
 __all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
