@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -72,7 +73,10 @@ class Session:
     """A session that is run like the reference evaluator, and has it take over where onnxruntime fails."""
 
     def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
+        from extremum.onnxruntime.bfloat16 import has_bfloat16, run
+
         self._session = session
+        self._run = partial(run, session, session.run) if has_bfloat16(session) else session.run
         self._reference = reference
         self._executor: Executor | None = None
 
@@ -85,7 +89,7 @@ class Session:
         """Run the model once."""
         results: Sequence[Any]
         try:
-            results = self._session.run(output_names, {name: _native(x) for name, x in feeds.items()})
+            results = self._run(output_names, {name: _native(x) for name, x in feeds.items()})
             results = [_named(x) for x in results]
         except Exception as error:
             results = self._instead(error).run(output_names, feeds)

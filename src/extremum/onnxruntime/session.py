@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import onnx
 
 from extremum.errors import ModelError
 from extremum.graph.load import Model, open_file, require_inside
+from extremum.onnxruntime.bfloat16 import has_bfloat16, run
 from extremum.onnxruntime.convert import Conversion, Which, convert
 from extremum.onnxruntime.library import onnxruntime, register
 from extremum.printable import printable
@@ -99,15 +101,47 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
                 folder = own or _NOWHERE
             if self.conversion.modified:
                 path_or_bytes = self.conversion.model.SerializeToString()
-        if folder == before:
-            super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
-            return
-        sess_options.add_session_config_entry(_WEIGHTS_FOLDER, folder)
+        if folder != before:
+            sess_options.add_session_config_entry(_WEIGHTS_FOLDER, folder)
         try:
             super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
         finally:
-            # The next model that is opened with these options has a folder of its own.
-            sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+            if folder != before:
+                # The next model that is opened with these options has a folder of its own.
+                sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+        self._has_bfloat16 = has_bfloat16(self)
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
+        """Run the model once, as onnxruntime's session does, which takes and gives no bfloat16 arrays.
+
+        Parameters
+        ----------
+        output_names : sequence of str or None
+            The outputs that are wanted; None for all.
+        input_feed : mapping
+            Arrays, bfloat16 of ml_dtypes among them, or OrtValues by name.
+        run_options : onnxruntime.RunOptions, optional
+            As onnxruntime takes them.
+
+        Returns
+        -------
+        list
+            An array for each output that is a tensor, other types as onnxruntime gives them.
+
+        Examples
+        --------
+        >>> import ml_dtypes
+        >>> import numpy as np
+        >>> import onnx
+        >>> from extremum.onnxruntime import InferenceSession
+        >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (bfloat16[3] x) => (bfloat16[3] y) { y = Hardmax(x) }'
+        >>> session = InferenceSession(onnx.parser.parse_model(text).SerializeToString())
+        >>> session.run(None, {"x": np.array([1, 3, 2], ml_dtypes.bfloat16)})[0]
+        array([0, 1, 0], dtype=bfloat16)
+        """
+        if self._has_bfloat16:
+            return run(self, super().run, output_names, input_feed, run_options)
+        return super().run(output_names, input_feed, run_options)
 
     def __repr__(self) -> str:
         inputs, outputs = (
