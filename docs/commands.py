@@ -17,15 +17,14 @@ PAGE = Path(__file__).with_name("commands.md")
 _HEAD = """\
 # Commands
 
-What each command prints for `--help`. All of them need `pip install 'extremum[cli]'`; `python -m extremum` is the same
-as `extremum`.
+The help of each command. All need `pip install 'extremum[cli]'`. `python -m extremum` is the same as `extremum`.
 
-The exit status is 0; or 1 where `check` has findings, `fix` or `lower` met a node that cannot go, or a runtime is not
-conformant; or 2 with one line on stderr that says why the command could not run. With `--json` what ends with 2 prints
-`{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is ever overwritten. An option that does nothing is
-refused. Ctrl-C ends every command within a second, with status 130; a result that is not complete is removed.
+Exit status 0 means success. 1 means that `check` has findings, that `fix` or `lower` cannot translate a node, or that a
+runtime does not conform. 2 means that the command could not run; one line on stderr says why, and with `--json` stdout has
+`{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is overwritten. An option without effect is refused.
+Ctrl-C ends every command within a second, with status 130, and removes a result that is not complete.
 
-A shell completes commands, options, operations, runtimes, the codes of rules and the names of files after one of these:
+A shell completes commands, options, operations, runtimes, rule codes and file names after one of these lines:
 
 ```console
 $ eval "$(_EXTREMUM_COMPLETE=bash_source extremum)"
@@ -33,7 +32,7 @@ $ eval "$(_EXTREMUM_COMPLETE=zsh_source extremum)"
 $ _EXTREMUM_COMPLETE=fish_source extremum | source
 ```
 
-Put the line of your shell into `~/.bashrc`, `~/.zshrc` or `~/.config/fish/config.fish`.
+Put it into `~/.bashrc`, `~/.zshrc` or `~/.config/fish/config.fish`.
 """
 
 
