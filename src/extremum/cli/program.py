@@ -24,7 +24,7 @@ COMMANDS = {
     "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
     "check": "Look for broken promises and for targets that refuse a model or answer differently.",
     "explain": "Say what a rule looks for and what to write instead, or what an error means; without a name, list all.",
-    "fix": "Rewrite the nodes that a target refuses into standard ONNX that it runs, with the same answers.",
+    "fix": "Rewrite the nodes that a target refuses or answers otherwise into standard ONNX that it runs, exactly.",
     "conformance": "Find out which runtime answers what, or write the cases as files.",
     "ops": "List the operators, their versions and element types.",
 }
