@@ -7,6 +7,7 @@ import pytest
 
 import extremum as ex
 from agreement import assert_identical
+from extremum import backend
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from refusal import refusal
 
@@ -340,3 +341,17 @@ def test_zones_stay_in_tables(maker):
     assert ZONE in str(across.type if maker is _arrow else across.dtype)
     assert ZONE in str(ex.max(stamps).type if maker is _arrow else ex.max(stamps).tzinfo)
     assert "do not compare" in refusal(ElementTypeError, ex.max, x, axis=1)
+
+
+CLASSES = '<ir_version: 8, opset_import: ["" : 13]> g (double[n, 2] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
+
+
+def test_models_take_tables_that_lose_nothing(make):
+    onnx = pytest.importorskip("onnx")
+    prepared = backend.prepare(onnx.parser.parse_model(CLASSES))
+    assert prepared.run([make({"a": [1, 2], "b": [0.5, 7.0]})]).y.tolist() == [[0], [1]]
+    for call in (lambda x: prepared.run([x]), lambda x: prepared.run({"x": x})):
+        with pytest.raises(ElementTypeError, match="and float64, the common type of the columns, does not"):
+            call(make(PLACES))
+        with pytest.raises(ElementTypeError, match="do not compare"):
+            call(make({"n": np.array([1.5]), "t": np.array([1], "m8[ms]")}))

@@ -14,8 +14,9 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array
-from extremum.errors import InputError
+from extremum.errors import ExtremumError, InputError
 from extremum.graph.types import declared
+from extremum.interop import adopt, is_table
 from extremum.tensors import TensorType
 
 __all__ = ["Binder"]
@@ -76,9 +77,19 @@ def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]
     )
 
 
+def _table(name: str, given: Any) -> NDArray[Any]:
+    """Return the columns of a table as one array, where that changes no element."""
+    try:
+        adopted = adopt(given)
+        adopted.require_all("fill or drop them first", given=f"{type(given).__module__}.{type(given).__qualname__}")
+    except ExtremumError as error:
+        raise error.with_context(where=f"input {name!r}") from None
+    return adopted.array
+
+
 def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
     # Text is a legitimate element type here, so an array is taken as it is.
-    array = given if isinstance(given, np.ndarray) else as_array(given)
+    array = given if isinstance(given, np.ndarray) else _table(name, given) if is_table(given) else as_array(given)
     found = TensorType.of(array)
     context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
     if expected.element == "string":
