@@ -18,30 +18,30 @@ __all__ = ["listing", "markdown", "record", "text"]
 _HEAD = """\
 # What `extremum check` looks for
 
-`extremum explain --markdown` prints this page. An error breaks the promise of an operator's version; a warning is
-something that a target refuses or answers differently; info is worth knowing about a model that is right: it is counted
-in the last line, shown with `--infos`, and makes a model not clean with `--strict` only.
+`extremum explain --markdown` prints this page. An error breaks a rule of the operator's version. A warning is something
+that a target refuses or answers otherwise. An info is worth knowing about a correct model: the last line counts it,
+`--infos` shows it, and only `--strict` makes it a finding.
 
-`extremum check a.onnx b.onnx` exits with 2 if a model could not be checked (the others are checked all the same), 1 if
-something was found, 0 otherwise. A folder stands for every `.onnx` file below it. `--json` prints `{"models": [...]}`,
-in the order given, each with `model`, `nodes`, `findings` and `notes`; a finding has `code`, `severity`, `operator`,
-`place`, `opset`, `reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`,
-`reason`, `where`, `given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` what code
-scanning reads; [ci.md](ci.md) has settings, a hook and an action. What models call their tensors is shown escaped.
+`extremum check a.onnx b.onnx` exits with 2 if it could not check a model (it still checks the others), 1 if it has
+findings, otherwise 0. A folder means every `.onnx` file below it. `--json` prints `{"models": [...]}` in the given order,
+each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`, `opset`,
+`reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`, `reason`, `where`,
+`given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` a file for code scanning;
+[ci.md](ci.md) has settings, a hook and an action. Names of tensors are escaped.
 
-`--for RUNTIME` asks a runtime that is installed what it makes of each node, in a process of its own, rather than
-onnxruntime what it refuses; [runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites for it.
+`--for RUNTIME` runs each node on an installed runtime, in its own process, instead of asking what onnxruntime refuses;
+[runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites a model for it.
 """
 
 _REWRITES = """\
 ## What `extremum fix` rewrites
 
-Every rewrite is exact on every input: ties, NaN and the sign of a zero come out as they do here, and before a model is
-written both forms run on samples and are compared bit by bit. All NaNs count as equal. The model's opset stays unless
-`--raise-opset` allows another. `-o OUT` is written whenever the target takes the result, as a copy where there was
-nothing to do; nothing is written if the target refuses a node that cannot be rewritten. A node that the target takes
-but answers otherwise (EX107, EX108) is rewritten too; where no rewrite is exact there, it stays, and `fix` says so and
-exits with 1. The new nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that
+Every rewrite is exact on every input, with ties, NaN and the sign of a zero. Before `fix` writes a model, it runs both
+forms on samples and compares every bit; all NaNs count as equal. The opset of the model stays unless `--raise-opset`
+allows another. `fix` writes `-o OUT` whenever the target takes the result, as a copy if nothing was to do. It writes
+nothing if the target refuses a node that cannot be rewritten. It also rewrites a node that the target takes but answers
+otherwise (EX107, EX108). If no rewrite of such a node is exact, the node stays; `fix` says so and exits with 1. The new
+nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that
 is written with an index fails on an empty axis.
 """
 
