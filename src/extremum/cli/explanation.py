@@ -24,10 +24,10 @@ that a target refuses or answers otherwise. An info is worth knowing about a cor
 
 `extremum check a.onnx b.onnx` exits with 2 if it could not check a model (it still checks the others), 1 if it has
 findings, otherwise 0. A folder means every `.onnx` file below it. `--json` prints `{"models": [...]}` in the given
-order, each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`, `opset`,
-`reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`, `reason`, `where`,
-`given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` a file for code scanning;
-[ci.md](ci.md) has settings, a hook and an action. Names of tensors are escaped.
+order, each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`,
+`opset`, `reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`, `reason`,
+`where`, `given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` a file for code
+scanning; [ci.md](ci.md) has settings, a hook and an action. Names of tensors are escaped.
 
 `--for RUNTIME` runs each node on an installed runtime, in its own process, instead of asking what onnxruntime refuses;
 [runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites a model for it.
