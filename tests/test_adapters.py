@@ -111,7 +111,7 @@ def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text):
     make_known(folder, monkeypatch, lacking="lacking:runtimes")
     with pytest.raises(ArgumentError, match="lacking is not installed"):
         runtimes.find("lacking")
-    with pytest.raises(DependencyError, match=r"'lacking\.py' needs what is not installed"):
+    with pytest.raises(DependencyError, match=r"'lacking\.py' imports a package that is not installed"):
         runtimes.add_file("lacking.py")
 
 

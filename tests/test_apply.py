@@ -114,7 +114,7 @@ def test_one_output_of_a_model_that_has_several(capsys):
     for words, text in (
         (["m.onnx", "x.npy"], "run: output 'all' has no axis for the entries of the batch; "),
         (["m.onnx", "x.npy", "--output-name", "w"], "run: the model has no output 'w'; help: name one of y, z, all"),
-        (["argmax", "x.npy", "--output-name", "y"], "argmax does not use --output-name; help: leave it away; "),
+        (["argmax", "x.npy", "--output-name", "y"], "argmax does not use --output-name; help: drop it; "),
         (["two.onnx", "x.npy"], "the model has 2 outputs; help: name one with --output-name: y, z"),
     ):
         if words[0] == "two.onnx":

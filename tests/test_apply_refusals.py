@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 REFUSED = {
     "an output that is there": (
         ["argmax", "x.npy", "-o", "x.npy"],
-        "'x.npy' exists already; help: name another file, or move that one away",
+        "'x.npy' already exists; help: choose another name, or move that file",
     ),
     "an output of no format": (
         ["argmax", "x.npy", "-o", "y.txt"],
@@ -37,8 +37,8 @@ REFUSED = {
     ),
     "a file that is cut": (
         ["argmax", "cut.npy", "-o", "y.npy"],
-        "'cut.npy' is not a valid .npy file; given: its header promises float32[20, 30, 7], 16,800 bytes, but 872 "
-        "follow",
+        "'cut.npy' is not a valid .npy file; given: its header declares float32[20, 30, 7], 16,800 bytes, but the "
+        "file holds 872",
     ),
     "no NetCDF": (["argmax", "bad.nc", "-o", "y.npy"], "'bad.nc' is not a valid .nc file; given: "),
     "no Zarr": (["argmax", "bad.zarr", "-o", "y.npy"], "'bad.zarr' is not a valid .zarr file; given: "),
@@ -101,7 +101,7 @@ REFUSED = {
     ),
     "an axis for what has none": (
         ["maximum", "x.npy", "--axis", "0", "-o", "y.npy"],
-        "maximum does not use --axis; help: leave it away; maximum uses --output, --variable, --nan-policy, --memory, "
+        "maximum does not use --axis; help: drop it; maximum uses --output, --variable, --nan-policy, --memory, "
         "--scheduler, --json",
     ),
     "two inputs for what takes one": (
@@ -118,7 +118,7 @@ REFUSED = {
     ),
     "elements that NetCDF has not": (
         ["maximum", "half.npy", "-o", "y.nc"],
-        "NetCDF has no elements of type float16; help: name a .npy or a .zarr file",
+        "NetCDF does not store elements of type float16; help: write a .npy or .zarr file",
     ),
     "a scheduler that is not there": (
         ["argmax", "x.npy", "-o", "y.npy", "--scheduler", "tcp://127.0.0.1:9"],
@@ -298,14 +298,14 @@ def test_a_variable_of_a_file_that_has_none(name, capsys):
     else:
         save(sample(), "C")
     assert apply("argmax", name, "--variable", "v", "-o", "y.npy") == 2
-    line = f"extremum: {name!r} holds one array without a name; help: leave --variable away\n"
+    line = f"extremum: {name!r} has no variables; help: drop --variable\n"
     assert capsys.readouterr().err == line
 
 
 def test_memory_of_workers(capsys):
     save(sample(), "C")
     assert apply("argmax", "x.npy", "-o", "y.npy", "--memory", "1GB", "--scheduler", "tcp://127.0.0.1:9") == 2
-    line = "extremum: --memory and --scheduler are both given; help: leave one of them away\n"
+    line = "extremum: --memory and --scheduler are both given; help: drop one of them\n"
     assert capsys.readouterr().err == line
 
 

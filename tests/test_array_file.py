@@ -147,11 +147,11 @@ def header(shape, dtype="<f4"):
 
 
 PROMISES = {
-    "float32[4], 16 bytes, but 8 follow": ((4,), "<f4"),
-    "float64[4294967296, 4294967296], 147,573,952,589,676,412,928 bytes, but 8 follow": ((2**32, 2**32), "<f8"),
-    "float32[-1], -4 bytes, but 8 follow": ((-1,), "<f4"),
-    "float32[-2, -1], 8 bytes, but 8 follow": ((-2, -1), "<f4"),
-    "int8[1099511627776], 1,099,511,627,776 bytes, but 8 follow": ((2**40,), "|i1"),
+    "float32[4], 16 bytes, but the file holds 8": ((4,), "<f4"),
+    "float64[4294967296, 4294967296], 147,573,952,589,676,412,928 bytes, but the file holds 8": ((2**32, 2**32), "<f8"),
+    "float32[-1], -4 bytes, but the file holds 8": ((-1,), "<f4"),
+    "float32[-2, -1], 8 bytes, but the file holds 8": ((-2, -1), "<f4"),
+    "int8[1099511627776], 1,099,511,627,776 bytes, but the file holds 8": ((2**40,), "|i1"),
 }
 
 
@@ -168,7 +168,7 @@ def test_refuses_a_header_that_promises_more_than_follows(tmp_path, promise, suf
     with pytest.raises(InputError) as caught:
         read_array(str(path))
     assert caught.value.reason == f"{str(path)!r} is not a valid .{suffix} file"
-    assert caught.value.given == f"its header promises {promise}"
+    assert caught.value.given == f"its header declares {promise}"
 
 
 def test_refuses_an_array_that_does_not_fit_into_memory(tmp_path):
@@ -187,9 +187,9 @@ def test_refuses_an_entry_that_is_packed_beyond_reason(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "large.npz", x=np.zeros(2**17))
     with pytest.raises(InputError) as caught:
         read_array(f"{tmp_path}/large.npz:x")
-    assert caught.value.reason == f"entry 'x' of {str(tmp_path / 'large.npz')!r} is packed beyond reason"
+    assert caught.value.reason == f"entry 'x' of {str(tmp_path / 'large.npz')!r} unpacks to too many bytes"
     assert re.fullmatch(r"1,\d{3} bytes that unpack to 1,048,704", caught.value.given)
-    assert caught.value.remedy == "unpack it yourself and give the .npy file"
+    assert caught.value.remedy == "unpack the archive and pass the .npy file"
     np.savez(tmp_path / "plain.npz", x=np.zeros(2**17))
     assert read_array(f"{tmp_path}/plain.npz:x").size == 2**17
 
@@ -201,7 +201,7 @@ def test_gigabytes_of_zeros_in_an_archive_take_no_memory(tmp_path):
     content[entry + 24 : entry + 28] = (2**32 - 2).to_bytes(4, "little")
     (tmp_path / "x.npz").write_bytes(content)
     tracemalloc.start()
-    with pytest.raises(InputError, match="packed beyond reason"):
+    with pytest.raises(InputError, match="unpacks to too many bytes"):
         read_array(f"{tmp_path}/x.npz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -216,7 +216,7 @@ def test_refuses_a_tensor_whose_elements_lie_elsewhere(tmp_path):
     (tmp_path / "elsewhere").write_bytes(SCORES.tobytes())
     with pytest.raises(InputError) as caught:
         read_array(f"{tmp_path}/x.pb")
-    assert caught.value.given == "its elements lie in another file"
+    assert caught.value.given == "its elements are in another file"
 
 
 def damaged(content, count):

@@ -249,7 +249,7 @@ def test_explains_an_error_as_a_traceback_names_it():
     ("name", "line"),
     [
         ("EX999", "there is no rule 'EX999'; help: the codes are EX001, "),
-        ("Oops", "there is no rule and no error 'Oops'; help: extremum explain lists them"),
+        ("Oops", "there is no rule and no error 'Oops'; help: run extremum explain for a list"),
     ],
 )
 def test_explains_nothing_unknown(name, line, capsys):

@@ -126,6 +126,6 @@ def test_nothing_is_left_of_an_export_that_fails(tmp_path):
 
 def test_nothing_selected(tmp_path):
     nothing = Selection(operators=["ArgMax"], topics=["broadcasting"])
-    with pytest.raises(ArgumentError, match="no case is selected"):
+    with pytest.raises(ArgumentError, match="no case matches"):
         export(tmp_path / "suite", nothing)
     assert list(tmp_path.iterdir()) == []

@@ -271,7 +271,7 @@ def test_the_command_prints_the_card_of_a_recorded_run(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["conformance", "card", str(recording), "--picture", str(picture)])
     assert ended.value.code == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_a_square_has_the_colour_of_the_worst_answer():

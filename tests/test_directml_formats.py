@@ -285,7 +285,7 @@ def test_the_command_writes_a_file_and_overwrites_none(path, tmp_path, form):
     result = lower(*words, "-o", str(out))
     assert (result.return_value, result.stdout) == (1, f"wrote {out}\n")
     assert out.read_text(encoding="utf-8") == lower(*words).stdout
-    with pytest.raises(ArgumentError, match="exists already"):
+    with pytest.raises(ArgumentError, match="already exists"):
         CliRunner().invoke(program, ["lower", *words, "-o", str(out)], standalone_mode=False, catch_exceptions=False)
     assert out.read_text(encoding="utf-8") == lower(*words).stdout
 

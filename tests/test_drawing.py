@@ -76,11 +76,11 @@ def test_refuses_two_ranges_of_one_input():
 @pytest.mark.parametrize(
     ("dtype", "low", "high", "reason"),
     [
-        ("int8", "0", "128", "the range of input 'x' does not fit into its type"),
-        ("uint64", "-1", "5", "the range of input 'x' does not fit into its type"),
-        (ml_dtypes.uint4, "0", "16", "the range of input 'x' does not fit into its type"),
-        ("float16", "0", "70000", "the range of input 'x' does not fit into its type"),
-        ("float64", "0", "1e400", "the range of input 'x' does not fit into its type"),
+        ("int8", "0", "128", "the range of input 'x' does not fit its type"),
+        ("uint64", "-1", "5", "the range of input 'x' does not fit its type"),
+        (ml_dtypes.uint4, "0", "16", "the range of input 'x' does not fit its type"),
+        ("float16", "0", "70000", "the range of input 'x' does not fit its type"),
+        ("float64", "0", "1e400", "the range of input 'x' does not fit its type"),
         ("int8", "0.5", "1", "input 'x' takes integers"),
         ("int8", "2", "1", "the range of input 'x' is empty"),
         ("float32", "2", "1", "the range of input 'x' is empty"),

@@ -16,7 +16,7 @@ from extremum.cli.failure import Failure
 from extremum.cli.program import COMMANDS
 from extremum.errors import InputError
 
-REPORT = "help: this is a mistake of extremum; please report it with what EXTREMUM_TRACEBACK=1 shows"
+REPORT = "help: this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 
 @pytest.fixture(autouse=True)

@@ -68,7 +68,7 @@ def test_refuses_a_malformed_size(text):
 def test_refuses_a_size_that_no_tensor_has(size):
     with pytest.raises(InputError) as caught:
         parse_sizes([f"n={size}"])
-    assert caught.value.reason == "the size of dimension 'n' is larger than any tensor's"
+    assert caught.value.reason == "the size of dimension 'n' is too large"
     assert len(str(caught.value)) < 2000
 
 

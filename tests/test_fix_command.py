@@ -148,16 +148,16 @@ def test_a_copy_is_the_file_as_it_is():
 
 def test_a_link_to_nothing_is_no_free_name(capsys):
     Path("link.onnx").symlink_to("elsewhere.onnx")
-    assert refused(capsys, "narrow.onnx", "-o", "link.onnx").startswith("extremum: 'link.onnx' exists already")
+    assert refused(capsys, "narrow.onnx", "-o", "link.onnx").startswith("extremum: 'link.onnx' already exists")
     assert not Path("elsewhere.onnx").exists()
 
 
 def test_overwrites_nothing(capsys):
     Path("taken.onnx").write_text("mine")
     assert refused(capsys, "narrow.onnx", "-o", "taken.onnx") == (
-        "extremum: 'taken.onnx' exists already; help: name another file, or move that one away"
+        "extremum: 'taken.onnx' already exists; help: choose another name, or move that file"
     )
-    assert refused(capsys, "narrow.onnx", "-o", "narrow.onnx").startswith("extremum: 'narrow.onnx' exists already")
+    assert refused(capsys, "narrow.onnx", "-o", "narrow.onnx").startswith("extremum: 'narrow.onnx' already exists")
     assert Path("taken.onnx").read_text() == "mine"
 
 
@@ -184,7 +184,7 @@ def test_says_what_would_be_rewritten(folder):
             "there is no target 'toaster'; help: the targets are extremum",
         ),
         (["narrow.onnx", "--diff", "--raise-opset", "0"], "Invalid value for '--raise-opset': 0 is not in the range"),
-        (["narrow.onnx", "-o", "no/m.onnx"], "there is no folder 'no' for 'm.onnx'"),
+        (["narrow.onnx", "-o", "no/m.onnx"], "cannot create 'm.onnx': there is no folder 'no'"),
     ],
 )
 def test_refuses(words, line, capsys):
@@ -271,16 +271,19 @@ def test_a_model_that_cannot_be_fixed_does_not_stop_the_others(several, capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["models", "-o", "narrow.onnx"], "'narrow.onnx' is a file, and several models go to a folder; help: name a "),
+        (["models", "-o", "narrow.onnx"], "'narrow.onnx' is a file, but several models need a folder; help: name a "),
         (
             ["models", "models/deep", "a.onnx", "-o", "no/deep"],
-            "the folder 'no/deep' cannot be made: there is no folder",
+            "cannot create the folder 'no/deep': there is no folder",
         ),
         (
             ["narrow.onnx", "models/narrow.onnx", "-o", "out"],
             "'narrow.onnx' and 'models/narrow.onnx' both go to 'out",
         ),
-        (["narrow.onnx", "clean.onnx", "-o", "taken"], "'taken/clean.onnx' exists already; help: name another folder"),
+        (
+            ["narrow.onnx", "clean.onnx", "-o", "taken"],
+            "'taken/clean.onnx' already exists; help: choose another folder",
+        ),
         (["empty", "-o", "out"], "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

@@ -62,7 +62,7 @@ def test_a_result_in_netcdf_of_what_has_no_labels(capsys):
     before = left()
     assert apply("maximum", "half.npy", "-o", "m.nc") == 2
     assert capsys.readouterr().err == (
-        "extremum: NetCDF has no elements of type float16; help: name a .npy or a .zarr file\n"
+        "extremum: NetCDF does not store elements of type float16; help: write a .npy or .zarr file\n"
     )
     assert left() == before
     assert apply("maximum", "none.npy", "-o", "n.nc") == 0

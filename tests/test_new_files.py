@@ -47,7 +47,7 @@ def test_nothing_is_overwritten_and_nothing_half_there(tmp_path, make):
     (tmp_path / "old").mkdir()
     make(tmp_path / "old" / "c.txt")
     before = tree(tmp_path)
-    with pytest.raises(ArgumentError, match=r"c\.txt' exists already"):
+    with pytest.raises(ArgumentError, match=r"c\.txt' already exists"):
         write_new(tmp_path / "old", FILES)
     assert tree(tmp_path) == before
     assert not (tmp_path / "nowhere").exists()
@@ -122,7 +122,7 @@ def test_a_file_system_without_links(tmp_path, monkeypatch):
     (tmp_path / "old" / "b.txt").unlink()
     (tmp_path / "old" / "a.txt").unlink()
     before = tree(tmp_path)
-    with pytest.raises(ArgumentError, match=r"c\.txt' exists already"):
+    with pytest.raises(ArgumentError, match=r"c\.txt' already exists"):
         write_new(tmp_path / "old", FILES)
     assert tree(tmp_path) == before
 
@@ -145,7 +145,7 @@ def test_a_file_that_another_process_makes_meanwhile(tmp_path):
         folder.mkdir()
         (folder / "b.txt").write_bytes(b"mine")
 
-    with pytest.raises(ArgumentError, match=r"b\.txt' exists already"):
+    with pytest.raises(ArgumentError, match=r"b\.txt' already exists"):
         write_new(folder, {**FILES, "d.txt": makes})
     assert tree(tmp_path) == {"new": None, "new/b.txt": b"mine"}
 
@@ -314,7 +314,7 @@ def test_a_folder_without_locks(tmp_path, monkeypatch):
 
 def test_a_name_is_free_or_not(tmp_path):
     (tmp_path / "link").symlink_to("nowhere")
-    with pytest.raises(ArgumentError, match=r"link' exists already"):
+    with pytest.raises(ArgumentError, match=r"link' already exists"):
         require_free(tmp_path / "link")
     with pytest.raises(ArgumentError, match="there is no folder"):
         require_free(tmp_path / "no" / "file")

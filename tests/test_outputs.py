@@ -47,7 +47,7 @@ def test_refuses_to_overwrite(tmp_path):
     (tmp_path / "scores.npy").write_text("mine")
     with pytest.raises(ArgumentError) as caught:
         write_outputs(ARRAYS, tmp_path)
-    assert caught.value.reason == f"'{tmp_path / 'scores.npy'}' exists already"
+    assert caught.value.reason == f"'{tmp_path / 'scores.npy'}' already exists"
     assert files(tmp_path) == ["scores.npy"]
     assert (tmp_path / "scores.npy").read_text() == "mine"
 
@@ -59,13 +59,13 @@ def test_refuses_a_folder_that_is_a_file(tmp_path):
 
 
 def test_refuses_a_folder_in_no_folder(tmp_path):
-    with pytest.raises(ArgumentError, match="cannot be made: there is no folder"):
+    with pytest.raises(ArgumentError, match=r"cannot create the folder .*: there is no folder"):
         write_outputs(ARRAYS, tmp_path / "no" / "answers")
 
 
 @pytest.mark.parametrize("value", [[np.ones(2)], None, np.array(["a", None], dtype=object)])
 def test_refuses_what_is_no_array_of_numbers(tmp_path, value):
-    with pytest.raises(ArgumentError, match=r"output 'x' is no (tensor|array of numbers or text)"):
+    with pytest.raises(ArgumentError, match=r"output 'x' (is not a tensor|holds neither numbers nor text)"):
         write_outputs({"labels": np.ones(2), "x": value}, tmp_path / "answers")
     assert files(tmp_path) == []
 
@@ -88,7 +88,7 @@ def test_refuses_a_link_to_nothing(tmp_path):
         write_outputs(ARRAYS, tmp_path / "answers")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "scores.npy").symlink_to("nowhere")
-    with pytest.raises(ArgumentError, match=r"scores\.npy' exists already"):
+    with pytest.raises(ArgumentError, match=r"scores\.npy' already exists"):
         write_outputs(ARRAYS, tmp_path / "folder")
     assert files(tmp_path) == ["answers", "folder", "folder/scores.npy"]
 

@@ -70,7 +70,7 @@ def test_apply_writes_no_type_that_a_format_has_not(out, name, capsys):
     model = written([node], y=helper.make_tensor_type_proto(TensorProto.BFLOAT16, ["n", 4]))
     before = left()
     assert apply(model, "x.npy", "-o", out) == 2
-    assert f"{name} has no elements of type bfloat16" in capsys.readouterr().err
+    assert f"{name} does not store elements of type bfloat16" in capsys.readouterr().err
     assert left() == before
 
 

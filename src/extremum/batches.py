@@ -42,7 +42,7 @@ def outputs(
     inputs = [each for each in declared_inputs(prepared.loaded.proto) if not each.optional]
     if len(inputs) != 1:
         raise ModelError(
-            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one, and constants for the others"
+            f"run: the model has {len(inputs)} inputs", remedy="pass a model with one input; make the others constants"
         )
     declared = inputs[0].shape
     own = declared[axis] if declared is not None and len(declared) == len(shape) else None
@@ -51,7 +51,7 @@ def outputs(
         raise ArgumentError(
             f"run: the model takes {own} entries at a time, and the chunks along axis {axis} have others",
             given=f"chunks of {', '.join(map(str, sorted(set(sizes))[:5]))}",
-            remedy=f"cut the array into chunks of {own}, or open that dimension of the model",
+            remedy=f"cut the array into chunks of {own}, or make that dimension of the model symbolic",
         )
     names = [output.name for output in prepared.loaded.proto.graph.output]
     if only not in (None, *names):

@@ -29,7 +29,7 @@ def option(command: Any) -> Any:
         metavar="FILE",
         is_eager=True,
         callback=_add,
-        help="A Python file whose function runtimes() gives more runtimes; may be repeated.",
+        help="Python file whose function runtimes() returns more runtimes; may be repeated.",
     )(command)
 
 

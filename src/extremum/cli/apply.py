@@ -53,17 +53,17 @@ _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
     required=True,
     help="A .npy, .zarr or .nc file.",
 )
-@click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; may be repeated [default: all].")
-@click.option("--dim", "dims", multiple=True, help="Dimension to reduce, by its name; may be repeated.")
-@click.option("--variable", help="The variable of a NetCDF or HDF5 file, or the array of a Zarr group.")
-@click.option("--keepdims", is_flag=True, help="Keep reduced axes with length 1.")
-@click.option("--last", is_flag=True, help="Among equal elements take the last.")
+@click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; repeat for several [default: all].")
+@click.option("--dim", "dims", multiple=True, help="Name of a dimension to reduce; repeat for several.")
+@click.option("--variable", help="Variable of a NetCDF or HDF5 file, or array of a Zarr group.")
+@click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
+@click.option("--last", is_flag=True, help="Take the last of equal elements.")
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
-@click.option("--default", type=int, help="The index where there is no element to choose from.")
+@click.option("--default", type=int, help="Index of a slice in which no element takes part.")
 @click.option("--dtype", type=click.Choice(["int64", "int32", "uint64", "uint32"]), default="int64", show_default=True)
-@click.option("--output-name", metavar="NAME", help="The output of a model that has several.")
-@click.option("--memory", default="512MB", show_default=True, help="What is read and made may take at a time.")
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Send the work to this Dask scheduler.")
+@click.option("--output-name", metavar="NAME", help="Output to write, if the model has several.")
+@click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster of this scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def apply(
@@ -80,20 +80,20 @@ def apply(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files that are larger than memory.
+    """Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files larger than memory.
 
-    Inputs are .npy, .zarr, .nc and .h5 files. They are read a piece at a time, once. The result takes its name when
-    it is complete, and never that of a file that is there.
+    Reads .npy, .zarr, .nc and .h5 files piece by piece. The output file appears when it is complete. Never
+    overwrites a file.
     """
     what = operation if operation in _OPTIONS else "a model"
     refuse_unused(context, what, (*_OPTIONS.get(operation, _OF_A_MODEL), *_OF_ALL))
     if scheduler is not None and "memory" in named_options(context):
-        raise ArgumentError("--memory and --scheduler are both given", remedy="leave one of them away")
+        raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory)
     require_target(out)
     sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
-        raise ArgumentError(f"{sources[0].path!r} holds one array without a name", remedy="leave --variable away")
+        raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
     job = _job(operation, sources, _axis(sources[0], axes, dims), options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)

@@ -71,9 +71,9 @@ def _read_npz(path: Path, entry: str) -> NDArray[Any]:
         info = archive.getinfo(entry + ".npy")
         if info.file_size > max(_LARGEST_PACKED, _LARGEST_RATIO * info.compress_size):
             raise InputError(
-                f"entry {entry!r} of {str(path)!r} is packed beyond reason",
+                f"entry {entry!r} of {str(path)!r} unpacks to too many bytes",
                 given=f"{info.compress_size:,} bytes that unpack to {info.file_size:,}",
-                remedy="unpack it yourself and give the .npy file",
+                remedy="unpack the archive and pass the .npy file",
             )
         with archive.open(info) as member:
             return _read(member, info.file_size, f"{path.name}:{entry}")
@@ -89,7 +89,7 @@ def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
     promised = math.prod(shape) * dtype.itemsize
     # What objects take is not told by their type; they are refused as they are read.
     if not dtype.hasobject and (min(dtype.itemsize, *shape) < 0 or promised > left):
-        raise ValueError(f"its header promises {dtype}{list(shape)}, {promised:,} bytes, but {left:,} follow")
+        raise ValueError(f"its header declares {dtype}{list(shape)}, {promised:,} bytes, but the file holds {left:,}")
     require_memory(shape, dtype, repr(what))
     file.seek(0)
     array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
@@ -104,5 +104,5 @@ def _read_pb(path: Path) -> NDArray[Any]:
     if not tensor.data_type:
         raise ValueError("it holds no tensor")
     if onnx.external_data_helper.uses_external_data(tensor):
-        raise ValueError("its elements lie in another file")
+        raise ValueError("its elements are in another file")
     return onnx.numpy_helper.to_array(tensor)

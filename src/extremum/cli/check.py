@@ -34,14 +34,14 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
     metavar="LEVEL",
-    help="Ask what DirectML takes too, at a level such as 4_1.",
+    help="Check for DirectML too, at a feature level such as 4_1.",
 )
 @click.option(
     "--for",
     "name",
     metavar="RUNTIME",
     shell_complete=completion.runtimes,
-    help="Ask this runtime what it answers: tract and so on.",
+    help="Ask this runtime how it answers, such as tract.",
 )
 @adapters.option
 @click.option(
@@ -51,7 +51,7 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     metavar="CODES",
     callback=_codes,
     shell_complete=completion.codes,
-    help="Only rules that begin so, as EX0,EX101; may be repeated.",
+    help="Use only rules that start so, such as EX0,EX101; may be repeated.",
 )
 @click.option(
     "--ignore",
@@ -60,13 +60,13 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     metavar="CODES",
     callback=_codes,
     shell_complete=completion.codes,
-    help="No rules that begin so; may be repeated.",
+    help="Leave out rules that start so; may be repeated.",
 )
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
-@click.option("--strict/--no-strict", help="Show findings of severity info, and let them count.")
+@click.option("--strict/--no-strict", help="Show and count findings of severity info.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="What to print [default: text]."
+    "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="Output format [default: text]."
 )
 @settings.option
 def check(
@@ -80,14 +80,14 @@ def check(
     strict: bool,
     form: str | None,
 ) -> int:
-    """Look for broken promises and for targets that refuse a model or answer differently.
+    """Find nodes that break their specification, or that a target refuses or answers differently.
 
-    Looks at this package's operators, wherever they stand. A FOLDER stands for every .onnx file below it.
-    Exits with 1 if there are findings, with 2 if a model could not be checked; the other ones are checked
-    all the same.
+    Checks this package's operators, in subgraphs and functions too. A FOLDER means every .onnx file below it.
+    Exits with 1 if there are findings, and with 2 if a model cannot be checked; the other models are still
+    checked.
 
-    What is not said here is taken from [tool.extremum.check] of the pyproject.toml of this folder or the
-    nearest one above: select, ignore, feature-level, for, infos and strict.
+    Defaults come from [tool.extremum.check] in the nearest pyproject.toml, in this folder or above it: select,
+    ignore, feature-level, for, infos and strict.
     """
     level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*selected, *ignored):

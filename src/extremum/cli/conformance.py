@@ -43,7 +43,11 @@ def _selecting(command: _Command) -> _Command:
             help="Only this operator; may be repeated.",
         ),
         click.option(
-            "--opset", "versions", type=int, multiple=True, help="Only the version of this opset; may be repeated."
+            "--opset",
+            "versions",
+            type=int,
+            multiple=True,
+            help="Only the operator version of this opset; may be repeated.",
         ),
         click.option(
             "--type",
@@ -63,8 +67,10 @@ def _selecting(command: _Command) -> _Command:
         click.option(
             "--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."
         ),
-        click.option("--specified-only", is_flag=True, help="Only cases whose answer a document decides."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the elements."),
+        click.option("--specified-only", is_flag=True, help="Only cases that a specification decides."),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random elements."
+        ),
     ):
         command = option(command)
     return command
@@ -72,9 +78,9 @@ def _selecting(command: _Command) -> _Command:
 
 @click.group(cls=Group)
 def conformance() -> None:
-    """Find out which runtime answers what, or write the cases as files.
+    """Test runtimes with the conformance suite, or write its cases as files.
 
-    The cases ask for this package's ONNX operators in every version and on every element type.
+    The cases test this package's ONNX operators in every version and on every element type.
     """
 
 
@@ -85,7 +91,8 @@ def conformance() -> None:
 def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> None:
     """Write the cases in the layout of ONNX's own backend tests, with a manifest.
 
-    FOLDER must not exist or be empty. FOLDER/result has the cases with an answer, FOLDER/refusal those without.
+    FOLDER must be empty or not exist. FOLDER/result holds the cases with an expected output, FOLDER/refusal the cases
+    that a runtime must refuse.
     """
     selection = Selection(**selected)
     with _progress(["export"], _count(selection, seed)) as advance:
@@ -106,16 +113,24 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 @click.argument("asked", metavar="[RUNTIME]...", nargs=-1, shell_complete=completion.runtimes)
 @adapters.option
 @_selecting
-@click.option("--limit", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for a case.")
-@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Runtimes asked at once.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    show_default=True,
+    help="Time limit for a case, in seconds.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Number of runtimes tested at once."
+)
 @click.option(
     "--compare",
     nargs=2,
     metavar="A B",
     shell_complete=completion.runtimes,
-    help="Print the cases in which two runtimes differ.",
+    help="Print the cases where two runtimes differ.",
 )
-@click.option("--json", "form", flag_value="json", help="Print one JSON object, to be recorded.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
     asked: tuple[str, ...],
@@ -127,12 +142,12 @@ def run_command(
     form: str | None,
     **selected: Any,
 ) -> int:
-    """Ask runtimes every case, each in a process of its own; all that are installed by default.
+    """Run every case in each RUNTIME, in a process of its own; by default in all that are installed.
 
-    Exits with 1 if a runtime gives an answer that a document speaks against, or crashes.
+    Exits with 1 if a runtime contradicts a specification, crashes or times out.
     """
     if compare and form:
-        raise ArgumentError(f"--compare and --{form} are both given", remedy="leave one of them away")
+        raise ArgumentError(f"--compare and --{form} are both given", remedy="drop one of them")
     selection = Selection(**selected)
     runtimes_asked = list(dict.fromkeys((*asked, *(compare or ()), *adapted))) or _installed()
     for name in runtimes_asked:
@@ -158,16 +173,18 @@ def run_command(
     "--picture",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw it too, as .png or .svg; the card shows it.",
+    help="Draw the results to this .png or .svg file too.",
 )
-@click.option("--tables", is_flag=True, help="Leave out how each runtime differs.")
-@click.option("--json", "as_json", is_flag=True, help="Print the run without its single cases, as one JSON object.")
+@click.option("--tables", is_flag=True, help="Print the tables, without the differences of each runtime.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object, without its cases.")
 def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -> None:
-    """Print the report card of a run that was recorded with: extremum conformance run --json."""
+    """Print the report card of RUN, a file that extremum conformance run --json printed."""
     try:
         report = json.loads(run.read_bytes())
     except ValueError as error:
-        raise InputError(f"{str(run)!r} is no JSON file", given=str(error)) from None
+        raise InputError(f"{str(run)!r} is not valid JSON", given=str(error)) from None
+    if as_json and tables:
+        raise ArgumentError("--json and --tables are both given", remedy="drop one of them")
     if as_json:
         recorded(report)
         write(json_text(summarised(report)))
@@ -176,7 +193,7 @@ def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -
         write(card.markdown(report, shown, differences=not tables).rstrip())
     if picture is not None:
         if picture.exists():
-            raise ArgumentError(f"{str(picture)!r} exists already", remedy="name a file that does not exist yet")
+            raise ArgumentError(f"{str(picture)!r} already exists", remedy="name a file that does not exist yet")
         draw(recorded(report), picture, card.caption(report))
 
 
@@ -226,7 +243,7 @@ def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: 
 def _count(selection: Selection, seed: int) -> int:
     total = sum(1 for _ in cases(selection, seed))
     if not total:
-        raise ArgumentError("no case is selected", remedy="select less narrowly")
+        raise ArgumentError("no case matches", remedy="drop a filter")
     return total
 
 

@@ -125,6 +125,6 @@ def _floats(name: str, dtype: np.dtype[Any], low: str, high: str, parts: NDArray
 def _misfit(name: str, dtype: np.dtype[Any], low: str, high: str, is_empty: bool) -> InputError:
     if is_empty:
         return InputError(
-            f"the range of input {name!r} is empty", given=f"{low}:{high}", remedy="the lower end is first"
+            f"the range of input {name!r} is empty", given=f"{low}:{high}", remedy="write the lower end first"
         )
-    return InputError(f"the range of input {name!r} does not fit into its type", given=f"{low}:{high} for {dtype.name}")
+    return InputError(f"the range of input {name!r} does not fit its type", given=f"{low}:{high} for {dtype.name}")

@@ -16,21 +16,23 @@ __all__ = ["explain"]
 
 @click.command(cls=Command)
 @click.argument("code", metavar="[CODE|ERROR]", required=False, shell_complete=completion.explained)
-@click.option("--json", "form", flag_value="json", help="Print one JSON list, a record per rule or of the error.")
+@click.option("--json", "form", flag_value="json", help="Print one JSON list: a record per rule, or of the error.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
 def explain(code: str | None, form: str | None) -> None:
-    """Say what a rule looks for and what to write instead, or what an error means; without a name, list all.
+    """Explain a rule or an error; without a name, list all.
 
-    A rule has a code, such as EX001; an error the name of its class, such as AxisError.
+    A rule has a code, such as EX001. An error has a class name, such as AxisError.
     """
     if code is not None and form == "markdown":
-        raise ArgumentError(f"--markdown prints the page about all rules, not about {code!r}", remedy="leave one away")
+        raise ArgumentError(
+            f"--markdown prints the page about all rules, not about {code!r}", remedy="drop one of them"
+        )
     error = None if code is None else raised.find(code)
     if error is not None:
         write(json_text([raised.record(error)]) if form == "json" else raised.text(error))
         return
     if code is not None and not code.upper().startswith("EX"):
-        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="extremum explain lists them")
+        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
     rules = RULES if code is None else (find(code),)
     if form == "json":
         write(json_text([explanation.record(rule) for rule in rules]))

@@ -19,7 +19,7 @@ from extremum.printable import printable
 
 __all__ = ["Failure", "show"]
 
-_REPORT = "this is a mistake of extremum; please report it with what EXTREMUM_TRACEBACK=1 shows"
+_REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
         # By the digits first: Python converts no text of thousands of them.
         if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
             raise InputError(
-                f"the size of dimension {name!r} is larger than any tensor's",
+                f"the size of dimension {name!r} is too large",
                 given=size,
                 remedy="a size is below 2**63",
             )
@@ -97,7 +97,7 @@ def require_all(declared: Iterable[DeclaredInput], arrays: Mapping[str, NDArray[
             raise InputError(
                 f"input {each.name!r} is missing",
                 given=f"inputs {', '.join(arrays) or 'none'}",
-                remedy=f"-i {printable(each.name)}=FILE gives it, --random draws it",
+                remedy=f"pass -i {printable(each.name)}=FILE, or add --random",
             )
 
 

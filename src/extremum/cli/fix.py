@@ -29,21 +29,21 @@ __all__ = ["fix"]
     "out",
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Where to write the model; of several models a folder.",
+    help="File for the model, or folder for several models.",
 )
 @click.option(
     "--for",
     "target",
     metavar="TARGET",
     shell_complete=completion.targets,
-    help="A runtime, directml-4_1 and so on [default: onnxruntime].",
+    help="A runtime, or a feature level such as directml-4_1 [default: onnxruntime].",
 )
 @adapters.option
 @click.option(
-    "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset, if one is needed."
+    "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset if a rewrite needs it."
 )
-@click.option("--node-by-node", is_flag=True, help="Do not run the whole model, which may take long.")
-@click.option("--diff", is_flag=True, help="Show each node and what takes its place.")
+@click.option("--node-by-node", is_flag=True, help="Compare node by node; do not run the whole model.")
+@click.option("--diff", is_flag=True, help="Show each node and its replacement.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def fix(
     paths: tuple[Path, ...],
@@ -55,14 +55,14 @@ def fix(
     diff: bool,
     as_json: bool,
 ) -> int:
-    """Rewrite the nodes that a target refuses or answers otherwise into standard ONNX that it runs, exactly.
+    """Rewrite nodes that a target refuses or answers differently, into standard ONNX with exact answers.
 
-    Before the model is written, both forms run on samples and are compared bit by bit. Where there is nothing to
-    rewrite, OUT is a copy. No file is overwritten. Exits with 1 if a node cannot be rewritten. If the target refuses
-    that node, nothing is written; if it answers the node otherwise, the node stays and the rest is written.
+    Runs both forms on samples and compares every bit before it writes the model. If there is nothing to rewrite, OUT
+    is a copy. Never overwrites a file. Exits with 1 if a node cannot be rewritten: if the target refuses that node,
+    nothing is written; if the target answers it differently, the node stays and the rest is written.
 
-    A FOLDER stands for every .onnx file below it. Of several models OUT is a folder. Exits with 2 if one of them could
-    not be fixed; the other ones are fixed all the same.
+    A FOLDER means every .onnx file below it. For several models, OUT is a folder. Exits with 2 if a model cannot be
+    fixed; the other models are still fixed.
     """
     name = adapters.sole(target, adapted) or "onnxruntime"
     models = models_of(paths)
@@ -111,16 +111,16 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
         require_free(out)
         return dict.fromkeys(models, out)
     if os.path.lexists(out) and not out.is_dir():
-        raise ArgumentError(f"'{out}' is a file, and several models go to a folder", remedy="name a folder with -o")
+        raise ArgumentError(f"'{out}' is a file, but several models need a folder", remedy="name a folder with -o")
     if not out.absolute().parent.is_dir():
-        raise ArgumentError(f"the folder '{out}' cannot be made: there is no folder '{out.parent}'")
+        raise ArgumentError(f"cannot create the folder '{out}': there is no folder '{out.parent}'")
     places = {model: out / below for model, below in models.items()}
     taken: dict[Path, Path] = {}
     for model, place in places.items():
         if (other := taken.setdefault(place, model)) is not model:
             raise ArgumentError(f"'{other}' and '{model}' both go to '{place}'", remedy="fix one at a time")
         if os.path.lexists(place):
-            raise ArgumentError(f"'{place}' exists already", remedy="name another folder, or move the file away")
+            raise ArgumentError(f"'{place}' already exists", remedy="choose another folder, or move that file")
     return places
 
 

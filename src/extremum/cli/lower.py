@@ -27,22 +27,24 @@ _LEVELS = {str(level): level for level in directml.FeatureLevel}
     default=list(_LEVELS)[-1],
     show_default=True,
     metavar="LEVEL",
-    help="What the operators have to get by with, such as 4_1.",
+    help="Highest feature level to use, such as 4_1.",
 )
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
-@click.option("-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Write to this file.")
-@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option(
+    "-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Write to this file, not to stdout."
+)
+@click.option("--json", "form", flag_value="json", help="Same as --format json.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="For reading, for programs, to paste into C++, or for DxDispatch to run [default: text].",
+    help="text to read, json for programs, cpp to paste into C++, dxdispatch to run [default: text].",
 )
 def lower(model: Path, feature_level: str, sizes: tuple[str, ...], out: Path | None, form: str | None) -> int:
-    """Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.
+    """Translate a model into DirectML operators: as text, JSON, C++ or for DxDispatch.
 
-    Only nodes that pick the largest or smallest are looked at. One that cannot go is named on stderr, with the feature
-    level or type that would do; the exit status is 1 then. No file is overwritten.
+    Translates the nodes that pick the largest or smallest elements, and no others. A node that DirectML cannot run is
+    named on stderr with the feature level or type that it needs, and the exit status is 1. Never overwrites a file.
     """
     if out is not None:
         settle(out.absolute().parent)

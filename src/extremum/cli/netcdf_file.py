@@ -35,7 +35,7 @@ def write_netcdf(
 ) -> None:
     """Have the pieces of a result put into a file, which is open and empty."""
     if dtype.name not in _TYPES:
-        raise ArgumentError(f"NetCDF has no elements of type {dtype}", remedy="name a .npy or a .zarr file")
+        raise ArgumentError(f"NetCDF does not store elements of type {dtype}", remedy="write a .npy or .zarr file")
 
     def put(place: tuple[slice, ...], block: NDArray[Any]) -> None:
         _attempt(lambda: variable.__setitem__(place or ..., block))

@@ -36,12 +36,12 @@ _FOLDERS = (".zarr",)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
-def require_free(path: Path, remedy: str = "name another file, or move that one away") -> None:
+def require_free(path: Path, remedy: str = "choose another name, or move that file") -> None:
     """Refuse a path at which there is something already, be it a link to nothing, or no folder to hold it."""
     if os.path.lexists(path):
-        raise ArgumentError(f"'{path}' exists already", remedy=remedy)
+        raise ArgumentError(f"'{path}' already exists", remedy=remedy)
     if not path.absolute().parent.is_dir():
-        raise ArgumentError(f"there is no folder '{path.parent}' for '{path.name}'")
+        raise ArgumentError(f"cannot create '{path.name}': there is no folder '{path.parent}'")
 
 
 def write_new(folder: Path, files: Mapping[str, Callable[[BinaryIO], object]]) -> None:
@@ -139,7 +139,7 @@ def _place(scratch: Path, folder: Path, names: Iterable[str]) -> None:
             path.unlink()
         if isinstance(error, FileExistsError):
             raise ArgumentError(
-                f"'{error.filename2 or error.filename}' exists already", remedy="another process has just written it"
+                f"'{error.filename2 or error.filename}' already exists", remedy="another process has just written it"
             ) from None
         raise
 

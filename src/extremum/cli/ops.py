@@ -16,12 +16,12 @@ __all__ = ["ops"]
 
 
 @click.command(cls=Command)
-@click.option("--json", "layout", flag_value="json", help="Print one JSON list, a record per version.")
+@click.option("--json", "layout", flag_value="json", help="Print one JSON list: a record per version.")
 @click.option("--markdown", "layout", flag_value="markdown", help="Print the tables of the README.")
 def ops(layout: str | None) -> None:
     """List the operators, their versions and element types.
 
-    A cell of a table says from which version on an operator takes the element types of its column.
+    A table cell holds the first version of the operator that takes the element types of the column.
     """
     if layout == "json":
         write(json_text(catalogue.records()))

@@ -30,11 +30,11 @@ def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
     settle(folder)
     if folder.is_dir():
         for path in paths.values():
-            require_free(path, "name another folder, or move the file away")
+            require_free(path, "choose another folder, or move that file")
     elif os.path.lexists(folder):
         raise ArgumentError(f"'{folder}' is {'a link to nothing' if folder.is_symlink() else 'a file'}, not a folder")
     elif not folder.absolute().parent.is_dir():
-        raise ArgumentError(f"the folder '{folder}' cannot be made: there is no folder '{folder.parent}'")
+        raise ArgumentError(f"cannot create the folder '{folder}': there is no folder '{folder.parent}'")
     return paths
 
 
@@ -49,19 +49,21 @@ def write_outputs(outputs: Mapping[str, object], folder: Path) -> dict[str, Path
 def _storable(name: str, value: object) -> NDArray[np.generic]:
     """Return an output as an array that a file can hold; text is of fixed width there."""
     if not isinstance(value, np.ndarray | np.generic):
-        raise ArgumentError(f"output {name!r} is no tensor and has no .npy form", given=f"a {type(value).__name__}")
+        raise ArgumentError(
+            f"output {name!r} is not a tensor and cannot be saved as .npy", given=f"a {type(value).__name__}"
+        )
     array = np.asanyarray(value)
     if array.dtype.kind not in "OT":
         return array
     texts = array.ravel().tolist()
     if not all(isinstance(text, str) for text in texts):
-        raise ArgumentError(f"output {name!r} is no array of numbers or text and has no .npy form")
+        raise ArgumentError(f"output {name!r} holds neither numbers nor text and cannot be saved as .npy")
     width = np.dtype(f"U{max(map(len, texts), default=0)}")
     require_memory(array.shape, width, f"output {name!r} as text of fixed width")
     fixed = array.astype(width)
     # NumPy drops NULs at the end of a text.
     if fixed.ravel().tolist() != texts:
-        raise ArgumentError(f"output {name!r} has text that ends with NUL and has no .npy form")
+        raise ArgumentError(f"output {name!r} holds text that ends with NUL and cannot be saved as .npy")
     return fixed
 
 

@@ -31,7 +31,7 @@ class Command(click.Command):
                 first = chosen.setdefault(each.name, each)
                 if first is not each:
                     raise ArgumentError(
-                        f"{_spelling(first)} and {_spelling(each)} are both given", remedy="leave one of them away"
+                        f"{_spelling(first)} and {_spelling(each)} are both given", remedy="drop one of them"
                     )
         return parsed
 
@@ -73,7 +73,7 @@ def refuse_unused(context: click.Context, what: str, used: Collection[str]) -> N
     if unused:
         options = [_spelling(each) for each in context.command.params if each.name in used]
         raise ArgumentError(
-            f"{what} does not use {' or '.join(unused)}", remedy=f"leave it away; {what} uses {', '.join(options)}"
+            f"{what} does not use {' or '.join(unused)}", remedy=f"drop it; {what} uses {', '.join(options)}"
         )
 
 

@@ -19,13 +19,13 @@ from extremum.printable import json_text
 __all__ = ["COMMANDS", "program"]
 
 COMMANDS = {
-    "run": "Run a model on arrays from files or on random ones.",
-    "apply": "Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files that are larger than memory.",
-    "lower": "Write a model in DirectML's operators: as text, JSON, C++ or for DxDispatch.",
-    "check": "Look for broken promises and for targets that refuse a model or answer differently.",
-    "explain": "Say what a rule looks for and what to write instead, or what an error means; without a name, list all.",
-    "fix": "Rewrite the nodes that a target refuses or answers otherwise into standard ONNX that it runs, exactly.",
-    "conformance": "Find out which runtime answers what, or write the cases as files.",
+    "run": "Run a model on arrays from files, or on random arrays.",
+    "apply": "Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files larger than memory.",
+    "lower": "Translate a model into DirectML operators: as text, JSON, C++ or for DxDispatch.",
+    "check": "Find nodes that break their specification, or that a target refuses or answers differently.",
+    "explain": "Explain a rule or an error; without a name, list all.",
+    "fix": "Rewrite nodes that a target refuses or answers differently, into standard ONNX with exact answers.",
+    "conformance": "Test runtimes with the conformance suite, or write its cases as files.",
     "ops": "List the operators, their versions and element types.",
 }
 
@@ -65,19 +65,17 @@ class LazyGroup(Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--version", "asked", is_flag=True, help="Show the version and exit.")
-@click.option(
-    "--json", "form", flag_value="json", help="With --version: one JSON object, with all that a report needs."
-)
+@click.option("--json", "form", flag_value="json", help="With --version: print one JSON object for a bug report.")
 @click.pass_context
 def program(context: click.Context, asked: bool, form: str | None) -> None:
-    """Run the operators that pick the largest or smallest, exactly as their versions promise.
+    """Run operators that pick the largest or smallest elements, exactly as each version specifies.
 
-    Exit status: 0 done, 1 done with findings, 2 could not run.
+    Exit status: 0 success, 1 findings, 2 error, 130 interrupted.
     """
     if asked:
         write(json_text(import_module("extremum.cli.installation").record()) if form else f"extremum {__version__}")
         context.exit()
     if form:
-        raise click.UsageError("--json without --version comes after a command: extremum ops --json")
+        raise click.UsageError("--json goes after the command, as in: extremum ops --json")
     if context.invoked_subcommand is None:
         raise click.UsageError("Missing command.")

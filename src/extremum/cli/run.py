@@ -23,22 +23,36 @@ __all__ = ["run"]
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("-i", "--input", "files", multiple=True, metavar="NAME=FILE", help="An input: .npy, .npz:ENTRY or .pb.")
+@click.option(
+    "-i",
+    "--input",
+    "files",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Read an input from a .npy, .npz:ENTRY or .pb file.",
+)
 @click.option("--random", "draw", is_flag=True, help="Draw the other inputs at random.")
 @click.option(
     "--range",
     "ranges",
     multiple=True,
     metavar="NAME=LOW:HIGH",
-    help="Where a random input lies, both ends included [default: 0:1; floats: a normal distribution].",
+    help="Range of a random input, both ends included [default: 0:1; floats: a normal distribution].",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option(
-    "-o", "--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write each output as .npy."
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write each output to a .npy file in this folder.",
 )
 @click.option(
-    "--engine", type=click.Choice(backend.ENGINES), help="Who runs operators of other kinds [default: whoever can]."
+    "--engine",
+    type=click.Choice(backend.ENGINES),
+    help="Engine for other operators [default: onnxruntime if installed, else reference].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
@@ -55,13 +69,13 @@ def run(
     engine: str | None,
     as_json: bool,
 ) -> None:
-    """Run a model on arrays from files or on random ones.
+    """Run a model on arrays from files, or on random arrays.
 
-    Prints every input and output with its type, shape and first elements. Files are never overwritten.
+    Prints the type, the shape and the first elements of each input and output. Never overwrites a file.
     """
     paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
     if not draw and (unused := [each for each in ("--range", "--seed") if each in named_options(context).values()]):
-        raise ArgumentError(f"{unused[0]} is given, but nothing is drawn at random", remedy="add --random")
+        raise ArgumentError(f"{unused[0]} has no effect without --random", remedy="add --random")
     drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
     prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.loaded.proto.graph.output]

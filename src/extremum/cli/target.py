@@ -103,7 +103,7 @@ def _zarr(
     try:
         array = zarr.create_array(store=str(folder), shape=shape, dtype=dtype, chunks=chunks, zarr_format=number)
     except (TypeError, ValueError):
-        raise ArgumentError(f"Zarr has no elements of type {dtype}", remedy="name a .npy file") from None
+        raise ArgumentError(f"Zarr does not store elements of type {dtype}", remedy="name a .npy file") from None
 
     def put(place: tuple[slice, ...], block: NDArray[Any]) -> None:
         array[place] = block

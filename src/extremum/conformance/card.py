@@ -236,7 +236,7 @@ def recorded(run: Mapping[str, Any]) -> list[Recorded]:
             for each in run["runtimes"]
         ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError("this is no recorded run of the suite", given=str(error)) from None
+        raise InputError("the file does not hold a recorded run of the suite", given=str(error)) from None
 
 
 # Worst first.

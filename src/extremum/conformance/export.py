@@ -76,7 +76,7 @@ def export(
     Raises
     ------
     ArgumentError
-        If the folder has something in it, or no case is selected.
+        If the folder has something in it, or no case matches.
     OSError
         If it cannot be written.
 
@@ -107,7 +107,7 @@ def export(
             entries.append(entry)
             size += written
         if not entries:
-            raise ArgumentError("no case is selected", remedy="select less narrowly")
+            raise ArgumentError("no case matches", remedy="drop a filter")
         manifest = {"suite": "extremum", "version": __version__, "seed": seed, "cases": entries}
         size += _write_bytes(draft / "manifest.json", json.dumps(manifest, indent=1).encode() + b"\n")
         if target.exists():

@@ -39,8 +39,8 @@ class NpySource:
                 raise ValueError("it holds objects of Python, which are not read")
             promised = math.prod(self.shape) * self.dtype.itemsize
             if promised > size - start:
-                words = f"{self.dtype}{list(self.shape)}, {promised:,} bytes, but {size - start:,} follow"
-                raise ValueError(f"its header promises {words}")
+                words = f"{self.dtype}{list(self.shape)}, {promised:,} bytes, but the file holds {size - start:,}"
+                raise ValueError(f"its header declares {words}")
             self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._fortran, self._start, self._held = fortran, start, 0
         self._array: NDArray[Any] = np.ndarray(

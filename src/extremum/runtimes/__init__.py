@@ -197,7 +197,9 @@ def _of_file(path: Path) -> list[Runtime]:
         return _checked(module.runtimes())
     except Exception as error:
         if _is_absent(error):
-            raise DependencyError(f"'{path.name}' needs what is not installed", given=first_line(error)) from None
+            raise DependencyError(
+                f"'{path.name}' imports a package that is not installed", given=first_line(error)
+            ) from None
         raise _failure(path.name, error) from error
 
 
