@@ -12,9 +12,11 @@ from benchmarks import large
 
 
 def test_a_case_is_timed_with_both(tmp_path):
-    rows = list(large.matrix(1, [((40, 30), (10, 7), "float32", 0), ((40,), (3,), "uint8", None)]))
-    assert [row[4] for row in rows] == ["synchronous", "threads"] * 2
-    assert all(float(row[5]) > 0 for row in rows)
+    rows = list(
+        large.matrix(1, [((40, 30), (10, 7), "float32", 0, "max"), ((40,), (3,), "uint8", None, "argmax, NaN omitted")])
+    )
+    assert [row[5] for row in rows] == ["synchronous", "threads"] * 2
+    assert all(float(row[6]) > 0 for row in rows)
 
 
 def test_the_cost_of_a_chunk_is_drawn_and_printed(tmp_path, monkeypatch, capsys):

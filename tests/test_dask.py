@@ -1,5 +1,6 @@
 """The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
 
+import itertools
 import pickle
 import threading
 
@@ -77,8 +78,9 @@ def test_values_and_indices_are_the_references(data, case, order, width):
     pair = ed.minmax(d, **common, default=default, return_index=True)
     at = 1 if order is Order.MAX else 0
     alone = index(d, **common, default=-1)
-    lazy = [both.values, pair[at], both.indices, pair[2 + at], alone]
-    hold_all(list(zip(lazy, [values] * 2 + [indices] * 3, strict=True)), context)
+    lazy = [both.values, pair[at], value(d, **common, default=default), ed.minmax(d, **common, default=default)[at]]
+    lazy += [both.indices, pair[2 + at], alone]
+    hold_all(list(zip(lazy, [values] * 4 + [indices] * 3, strict=True)), context)
 
 
 @settings(max_examples=50)
@@ -184,6 +186,9 @@ def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
                 assert_identical(computed(found), np.asarray(expected))
         if axes:
             assert_identical(computed(ex.hardmax(d, axes)), ex.hardmax(y, axes))
+    # Values alone need no index, and so no sizes.
+    assert_identical(computed(ex.max(d, axis=0)), ex.max(y, axis=0))
+    assert_identical(computed(ex.minmax(d.rechunk({1: -1}))[0]), np.asarray(ex.min(y)))
     assert_identical(computed(ex.maximum(d, d[:, :1], x[0])), ex.maximum(y, y[:, :1], x[0]))
     mask = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0]
     for where, own in ((mask, y == x[0, 0]), (mask[..., :1], (y == x[0, 0])[..., :1]), (x[0] == x[0, 0],) * 2):
@@ -191,6 +196,30 @@ def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
         found = ex.argmax(d, **options, where=where, default=-1)
         assert_identical(computed(found), ex.argmax(y, **options, where=own, default=-1))
         assert_identical(computed(ex.hardmax(d, (1,), where=where)), ex.hardmax(y, (1,), where=own))
+
+
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_values_alone_have_no_indices_and_are_merged_in_pieces(dtype, monkeypatch):
+    monkeypatch.setattr("extremum.partials._TOGETHER", 64)
+    x = sample(np.random.default_rng(8), dtype, (12, 5, 3))
+    masked = np.ma.array(x, mask=np.random.default_rng(9).random(x.shape) < 0.5) if dtype.name != "bfloat16" else x
+    seen, merged = [], Pieces.merged
+
+    def look(pieces, parts):
+        seen.extend(end[1] is not None for part in parts for end in part)
+        return merged(pieces, parts)
+
+    monkeypatch.setattr(Pieces, "merged", look)
+    for policy, last, size in itertools.product(["propagate", "omit"], [False, True], [1, 5]):
+        options = {"axis": 0, "nan_policy": policy, "select_last_index": last, "default": dtype.type(1)}
+        for function in (ex.max, ex.min):
+            own = ed.max if function is ex.max else ed.min
+            hold(own(chunked(x, (size, 4, 3)), split_every=3, **options), function(x, **options))
+        assert not any(seen)
+        where = np.random.default_rng(size).random(x.shape) < 0.3
+        hold(ex.max(chunked(x, (size, 4, 3)), where=where, **options), ex.max(x, where=where, **options))
+        hold(ex.min(chunked(masked, (size, 4, 3)), **options), ex.min(masked, **options))
+        seen.clear()
 
 
 def test_the_values_of_a_lazy_table():

@@ -2,7 +2,8 @@
 
 Decides nothing about where the pieces are, who reads them and in which sequence parts meet: a part is the extreme
 elements of what it is of, each with its row-major index in the whole block that is reduced, and of equal elements the
-index decides. So the answer is that of one call on the whole array, in every bit.
+index decides. So the answer is that of one call on the whole array, in every bit. Where no index is asked for, and
+equal elements have equal bits or parts come in the order of their indices, a part has no indices.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum import _native, policy
 from extremum.arrays import as_result
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.interop import Adopted
@@ -22,8 +24,14 @@ from extremum.reductions import Found, Reduction
 
 __all__ = ["Part", "Pieces"]
 
-Part = tuple[tuple[NDArray[Any], NDArray[Any]], ...]
-"""For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1."""
+Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
+"""For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1.
+
+No indices are there where all slices have an element, and none is asked for.
+"""
+
+_TOGETHER = 1 << 20
+"""Bytes of parts that are merged at a time: they stay in the cache."""
 
 _INT64 = np.dtype(np.int64)
 
@@ -41,6 +49,8 @@ class Pieces:
     defaults: tuple[Any, ...] | None
     # What indices are counted in until the caller's type is due.
     counting: np.dtype[Any]
+    # Whether parts come in the order of their indices.
+    is_ordered: bool = False
 
     @classmethod
     def planned(
@@ -71,6 +81,22 @@ class Pieces:
         counting = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
         return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, counting)
 
+    def cut(self, chunks: Sequence[Sequence[float]]) -> Pieces:
+        """Return the call about pieces of these lengths along each axis, whose parts come in row-major sequence."""
+        several = [axis for axis in self.axes if len(chunks[axis]) > 1]
+        before = [axis for axis in self.axes if several and axis < several[-1]]
+        return replace(self, is_ordered=all(length == 1 for axis in before for length in chunks[axis]))
+
+    @property
+    def has_indices(self) -> bool:
+        """Whether parts need indices: they are asked for, or decide between equal elements of unequal bits."""
+        return self.index is not None or not (self.is_ordered or self.dtype.kind in "biumM")
+
+    @property
+    def nan_is_none(self) -> bool:
+        """Whether a part says by NaN that a slice has no element."""
+        return not self.has_indices and self.call.nan_policy == "omit" and self.dtype.kind not in "biumM"
+
     @property
     def types(self) -> tuple[np.dtype[Any], ...]:
         """The element types of the results: of the elements at each end, then of their indices."""
@@ -80,11 +106,31 @@ class Pieces:
 
     def part(self, piece: Adopted, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the part of a piece, whose first element is at `offset` of the whole."""
-        _, ends = replace(self.call, keepdims=True, where=where).search(piece, True, self.counting)
-        return tuple(
-            (end.values, self._in_the_whole(end.indices, piece.array.shape, offset))  # type: ignore[misc]
-            for end in ends
-        )
+        array, call = piece.array, replace(self.call, keepdims=True, where=where)
+        is_plain = where is None and piece.present is None
+        if is_plain and array.size and all(array.shape[axis] == 1 for axis in self.axes):
+            values = array.astype(array.dtype.newbyteorder("="), copy=False)
+            return ((values, self._only(values, offset)),) * len(call.largest)
+        if is_plain and self.nan_is_none:
+            options = {"keepdims": True, "nan_policy": "omit", "default": np.nan}
+            ends = ("max" if largest else "min" for largest in call.largest)
+            return tuple((np.asarray(getattr(_native, end)(array, self.axes, **options)), None) for end in ends)
+        found = call.search(piece, True, self.counting if self.has_indices else None)[1]
+        if self.has_indices:
+            return tuple((np.asarray(x.values), self._in_the_whole(x.indices, array.shape, offset)) for x in found)
+        if self.nan_is_none:
+            none = array.dtype.newbyteorder("=").type(np.nan)
+            return tuple((np.asarray(np.where(np.asarray(x.indices) == -1, none, x.values)), None) for x in found)
+        return tuple((np.asarray(x.values), x.indices) for x in found)
+
+    def _only(self, values: NDArray[Any], offset: tuple[int, ...]) -> NDArray[Any] | None:
+        """Return the indices of a piece that has one element of each slice."""
+        if not self.has_indices:
+            return None
+        place = self.counting.type(self._place(0, values.shape, offset))
+        if self.call.nan_policy == "omit" and values.dtype.kind not in "biu":
+            return np.asarray(np.where(policy.nan(values), self.counting.type(-1), place))
+        return np.broadcast_to(place, values.shape)
 
     def whole(self, piece: Adopted, origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
@@ -103,8 +149,14 @@ class Pieces:
         call = replace(self.call, origin=origin)
         gone = () if call.keepdims else self.axes
         # The caller's own memory from here on: a part may be somebody else's too.
-        ends = [Found(np.array(x.squeeze(gone)), i.squeeze(gone).astype(_INT64)) for x, i in self.merged(parts)]
-        lacking = int(np.count_nonzero(ends[0].indices == -1))
+        ends = [
+            Found(np.array(values.squeeze(gone)), None if places is None else places.squeeze(gone).astype(_INT64))
+            for values, places in self.merged(parts)
+        ]
+        if self.nan_is_none:
+            for end in ends:
+                end.indices = np.where(policy.nan(np.asarray(end.values)), -1, 0)
+        lacking = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
         lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
         # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.
         whole = np.broadcast_to(np.zeros((), self.dtype), [own if math.isnan(n) else n for n, own in lengths])
@@ -144,23 +196,60 @@ class Pieces:
             whole, stride = whole + (at + offset[axis]) * stride, stride * self.shape[axis]
         return whole
 
-    def _merged(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[Any, Any]:
-        values, indices = (np.stack([end[at] for end in ends]) for at in (0, 1))
-        there = indices != -1
-        where = None if there.all() else there
-        last = self.call.select_last_index
-        merge = Reduction(self.call.function, (largest,), 0, True, last, where=where)
-        (best,) = merge.search(Adopted(values), True, _INT64)[1]
+    def _merged(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]) -> tuple[Any, Any]:
+        shape, count, several = ends[0][0].shape, ends[0][0].size, len(ends)
+        values = [end[0].reshape(-1) for end in ends]
+        indices = None
+        if any(end[1] is not None for end in ends):
+            whole = np.broadcast_to(np.zeros((), self.counting), shape)
+            indices = [(whole if end[1] is None else end[1]).reshape(-1) for end in ends]
+        step = max(1, _TOGETHER // (several * values[0].itemsize))
+        if count <= step:
+            best, places = self._best(largest, np.stack(values), None if indices is None else np.stack(indices))
+            return best.reshape(shape), None if places is None else places.reshape(shape)
+        best = np.empty(shape, values[0].dtype)
+        places = None if indices is None else np.empty(shape, np.result_type(*indices))
+        for start in range(0, count, step):
+            block = slice(start, start + step)
+            found, at = self._best(
+                largest,
+                np.stack([each[block] for each in values]),
+                None if indices is None else np.stack([each[block] for each in indices]),
+            )
+            best.reshape(-1)[block] = found
+            if places is not None:
+                places.reshape(-1)[block] = at
+        return best, places
+
+    def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
+        """Return the best element of each column, and its index where there are indices."""
+        last, nan_policy = self.call.select_last_index, "omit" if self.nan_is_none else "propagate"
+        if indices is None and self.dtype.kind not in "mM":
+            options = {
+                "select_last_index": last,
+                "nan_policy": nan_policy,
+                "default": np.nan if self.nan_is_none else None,
+            }
+            return getattr(_native, "max" if largest else "min")(values, 0, **options), None
+        there = None if indices is None or indices.min(initial=0) >= 0 else indices != -1
+        merge = Reduction(self.call.function, (largest,), 0, True, last, where=there)
+        (best,) = merge.search(Adopted(values), True, np.dtype(np.int32))[1]
+        if indices is None:
+            return best.values, None
         place = best.indices
-        if not bool((indices[1:] > indices[:-1]).all()):
-            # They do not come in the order of their indices: of those as good as the best, the index says which it is.
-            equal = there & _equal(values, best.values)
-            among = Reduction(self.call.function, (last,), 0, True, where=equal)
-            place = among.search(Adopted(indices), False, _INT64)[1][0].indices
         assert place is not None
+        in_order = self.is_ordered or not self.has_indices or bool((indices[1:] > indices[:-1]).all())
+        if not in_order:
+            # Of those as good as the best, the index says which it is.
+            equal = _equal(values, best.values)
+            among = Reduction(self.call.function, (last,), 0, True, where=equal if there is None else equal & there)
+            place = among.search(Adopted(indices), False, _INT64)[1][0].indices
+            assert place is not None
         # Where nothing takes part in any, it takes part in the first neither.
-        place = np.maximum(place, 0)
-        return np.take_along_axis(values, place, 0)[0], np.take_along_axis(indices, place, 0)[0]
+        columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
+        return values.reshape(-1)[columns] if not in_order or there is not None else best.values, indices.reshape(-1)[
+            columns
+        ]
 
 
 def _equal(values: NDArray[Any], best: Any) -> NDArray[np.bool_]:

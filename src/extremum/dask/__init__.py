@@ -162,7 +162,8 @@ def _planned(
     where = None if call.where is None else chunked.aligned(call.function, call.where, x)
     call.where = None
     pieces = Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults)
-    chunked.require_known(call.function, x, pieces.axes)
+    if pieces.cut(x.chunks).has_indices:
+        chunked.require_known(call.function, x, pieces.axes)
     return pieces, where
 
 

@@ -38,6 +38,7 @@ def reduced(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
     if not isinstance(width, int) or width < 2:
         raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
+    pieces = pieces.cut(x.chunks)
     name = f"extremum-{function}-{tokenize(x.name, None if where is None else where.name, pieces, width)}"
     types = pieces.types
     tasks = dict(_tasks(pieces, x, where, width, name, several=len(types) > 1))

@@ -142,7 +142,7 @@ class Hardmax(Indices):
             yield Step(read)
             if part is None:
                 continue
-            indices = part[0][1]
+            indices = np.asarray(part[0][1])
             whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
             sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2)
             for place in places(whole, sizes):
