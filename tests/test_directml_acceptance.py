@@ -161,7 +161,7 @@ REFUSED = {
         argmax(),
         "2_1",
         SpecError,
-        "DML_ARGMAX is not there yet: it came with DML_ARGMAX-3_0",
+        "DML_ARGMAX needs feature level 3_0 or later",
         None,
     ),
     "too few dimensions": (

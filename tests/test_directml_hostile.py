@@ -16,10 +16,11 @@ from refusal import refusal
 FLOAT32, INT64, UINT32, INT32 = (dml.TensorDataType[name] for name in ("FLOAT32", "INT64", "UINT32", "INT32"))
 X, Y = dml.TensorDesc(FLOAT32, (2, 3)), dml.TensorDesc(INT64, (2, 1))
 ARGMAX = dml.ArgMaxOperatorDesc(X, Y, (1,))
-LEVELS = ", ".join(f"{level.value:#x}" for level in dml.FeatureLevel)
+LEVELS = "1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, 5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3, 6_4; 4_1 is also 0x4100"
+NO_LEVELS = [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4.1", "4_2", "FL_4_1", "", None, []]
 
 
-@pytest.mark.parametrize("given", [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4_1", None, []], ids=repr)
+@pytest.mark.parametrize("given", NO_LEVELS, ids=repr)
 def test_a_feature_level_that_is_none(given):
     shown = hex(given) if isinstance(given, int) else repr(given)
     source = model("(float[3] x) => (int64[1] y) { y = ArgMax(x) }")
@@ -38,10 +39,13 @@ def test_a_feature_level_that_is_none(given):
         )
 
 
-def test_a_feature_level_may_be_given_as_its_number():
-    operator = dml.create_operator(ARGMAX, feature_level=0x4100)
-    assert operator.feature_level is dml.FeatureLevel.FL_4_1
-    assert dml.lower(model("(float[3] x) => (int64[1] y) { y = ArgMax(x) }"), 0x4100).feature_level.name == "FL_4_1"
+@pytest.mark.parametrize("given", [0x4100, "4_1", dml.FeatureLevel.FL_4_1])
+def test_a_feature_level_may_be_given_as_its_number_or_its_text(given):
+    source = model("(int64[3] x) => (int64[1] y) { y = ArgMax(x) }")
+    assert dml.create_operator(ARGMAX, feature_level=given).feature_level is dml.FeatureLevel.FL_4_1
+    assert dml.lower(source, given).feature_level is dml.FeatureLevel.FL_4_1
+    assert check(source, feature_level=given, select=["EX102"]).findings == ()
+    assert len(check(source, feature_level="3_0", select=["EX102"]).findings) == 1
 
 
 @pytest.mark.parametrize(

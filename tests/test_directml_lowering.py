@@ -249,7 +249,7 @@ REFUSED = {
     "a level too low": (
         "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }",
         SpecError,
-        "DML_ARGMAX is not there yet: it came with DML_ARGMAX-3_0\n  at    graph.node[0]\n"
+        "DML_ARGMAX needs feature level 3_0 or later\n  at    graph.node[0]\n"
         "  given feature level 2_1\n  help  use feature level 3_0 or later",
     ),
     "a level too low for the type": (

@@ -116,10 +116,13 @@ def test_feature_levels(name):
 
 
 def test_an_operator_before_its_time():
-    with pytest.raises(
-        SpecError, match=r"^DML_ARGMAX is not there yet: it came with DML_ARGMAX-3_0\n  given feature level 2_1$"
-    ):
+    with pytest.raises(SpecError, match=r"^DML_ARGMAX needs feature level 3_0 or later\n  given feature level 2_1$"):
         spec.find(spec.DIRECTML, "DML_ARGMAX", 0x2100)
+
+
+def test_an_opset_before_the_first():
+    with pytest.raises(SpecError, match=r"^Hardmax needs opset 1 or later\n  given opset 0$"):
+        spec.find(spec.ONNX, "Hardmax", 0)
 
 
 def test_an_unknown_operator():

@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (*PROMISES, *TARGETS)
 def check(
     model: onnx.ModelProto | bytes | str | os.PathLike[str],
     *,
-    feature_level: int | None = None,
+    feature_level: int | str | None = None,
     runtime: str | AskedRuntime | None = None,
     select: Collection[str] = (),
     ignore: Collection[str] = (),
@@ -70,8 +70,8 @@ def check(
     ----------
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
-    feature_level : int, optional
-        DirectML's feature level, such as ``0x4100``; without one DirectML is not asked.
+    feature_level : int or str, optional
+        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; without one DirectML is not asked.
     runtime : str or AskedRuntime, optional
         The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it is started in a process of its
         own and asked what it makes of each node. By default onnxruntime is asked what it refuses, and no more.

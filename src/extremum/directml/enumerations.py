@@ -128,11 +128,12 @@ class FeatureLevel(_Enumeration, IntEnum):
 
 
 def feature_level_of(given: object) -> FeatureLevel:
-    """Return the feature level of a number such as 0x4100, or refuse what is none."""
+    """Return the feature level of a number such as 0x4100 or a text such as ``4_1``, or refuse what is none."""
     try:
-        return FeatureLevel(given)  # type: ignore[arg-type]
-    except ValueError:
+        return FeatureLevel[f"FL_{given}"] if isinstance(given, str) else FeatureLevel(given)  # type: ignore[arg-type]
+    except (KeyError, ValueError):
         text = hex(given) if isinstance(given, int) else repr(given)
-        # Not the member itself: before Python 3.12 it is formatted as its text.
-        levels = ", ".join(hex(level) for level in FeatureLevel)
-        raise ArgumentError(f"there is no feature level {text}", remedy=f"they are {levels}") from None
+        levels = ", ".join(map(str, FeatureLevel))
+        raise ArgumentError(
+            f"there is no feature level {text}", remedy=f"they are {levels}; 4_1 is also 0x4100"
+        ) from None

@@ -283,7 +283,7 @@ if TYPE_CHECKING:
 
 def lower(
     model: onnx.ModelProto | bytes | str | os.PathLike[str],
-    feature_level: FeatureLevel = FeatureLevel.FL_6_4,
+    feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4,
     *,
     sizes: Mapping[str, int] | None = None,
 ) -> LoweredModel:
@@ -299,8 +299,9 @@ def lower(
     ----------
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or the file that holds it. Other operators than the family's are left alone.
-    feature_level : FeatureLevel
-        What the operators have to get by with; the newest by default.
+    feature_level : FeatureLevel, int or str
+        What the operators have to get by with, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by
+        default.
     sizes : mapping of str to int, optional
         The size of each symbolic dimension: descriptions state every size.
 

@@ -200,15 +200,16 @@ class Operator:
             )
 
 
-def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel = FeatureLevel.FL_6_4) -> Operator:
+def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:
     """Return an operator, if the feature level takes its description.
 
     Parameters
     ----------
     desc : OperatorDesc
         One of the structures, such as :class:`extremum.directml.ArgMaxOperatorDesc`.
-    feature_level : FeatureLevel
-        What the operator has to get by with; the newest by default.
+    feature_level : FeatureLevel, int or str
+        What the operator has to get by with, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by
+        default.
 
     Returns
     -------

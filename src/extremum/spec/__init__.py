@@ -51,5 +51,5 @@ def find(domain: str, name: str, opset: int) -> OperatorVersion:
         raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {known}")
     in_force = [version for version in versions if version.since <= opset]
     if not in_force:
-        raise SpecError(f"{name} is not there yet: it came with {versions[0]}", given=requirement(domain, opset))
+        raise SpecError(f"{name} needs {versions[0].requirement} or later", given=requirement(domain, opset))
     return in_force[-1]
