@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import extremum as ex
+from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.interop import adopt
 from refusal import refusal
@@ -397,6 +398,27 @@ def test_elements_of_polars_that_hold_others():
     assert "have no order here" in refusal(
         ElementTypeError, ex.max, polars.Series([object(), None], dtype=polars.Object), nan_policy="omit"
     )
+
+
+FAR = np.iinfo(np.int64).max
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow", "pandas"])
+@pytest.mark.parametrize("unit", ["M8[ns]", "m8[ns]", "M8[us]", "m8[us]", "M8[ms]", "m8[ms]"])
+@pytest.mark.parametrize("counts", [[1, 0, None], [FAR, FAR - 1, None], [None, -FAR, 5], [1, None, -1]], ids=str)
+def test_nulls_beside_times_change_no_time(module, unit, counts):
+    library = pytest.importorskip(module)
+    x = np.array(["NaT" if count is None else count for count in counts], unit)
+    if module == "pandas":
+        pytest.importorskip("pyarrow")
+        name = f"{'timestamp' if unit[0] == 'M' else 'duration'}[{np.datetime_data(unit)[0]}][pyarrow]"
+        made = library.Series(library.array(x).astype(name))
+    else:
+        made = library.Series(x) if module == "polars" else library.array(x)
+    there = [count for count in counts if count is not None]
+    for best, function, place in ((max(there), ex.max, ex.argmax), (min(there), ex.min, ex.argmin)):
+        assert_identical(np.asarray(function(made, nan_policy="omit")), np.array(best).view(unit))
+        assert place(made, nan_policy="omit") == counts.index(best)
 
 
 @pytest.mark.parametrize("module", ["polars", "pyarrow"])

@@ -35,8 +35,7 @@ def adopt(x: Any) -> Adopted | None:
         _refuse_nulls_within(x)
     elif x.null_count():
         present = x.is_not_null().to_numpy()
-        # Any element will do in the place of a null: its own is not read.
-        x = x.fill_null(x.drop_nulls()[0]) if present.any() else _zeros(x)
+        x = _filled(x)
     name = x.name
 
     def back(result: NDArray[Any], kept: Kept) -> Any:
@@ -115,9 +114,14 @@ def _instant(result: NDArray[Any], zone: str) -> Any:
     return _zoned(polars.Series(result.reshape(1)), zone).item()
 
 
-def _zeros(x: Any) -> Any:
-    """Return as many zeros as there are nulls, in the type of the nulls where it has a zero."""
-    return polars.Series(np.zeros(len(x), np.int64)).cast(polars.Float64 if x.dtype == polars.Null else x.dtype)
+def _filled(x: Any) -> Any:
+    """Return numbers without nulls, which would make floats of integers; what stands for a null is not read.
+
+    Times stay as they are: NumPy has NaT for their nulls, and Python's times have neither nanoseconds nor far years.
+    """
+    if x.dtype == polars.Null:
+        return x.cast(polars.Float64).fill_null(0.0)
+    return x if x.dtype.is_temporal() else x.fill_null(False if x.dtype == polars.Boolean else 0)
 
 
 def _refuse_nulls_within(x: Any) -> None:
