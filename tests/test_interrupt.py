@@ -114,3 +114,29 @@ def test_a_library_that_does_not_come_back(commands, where):
     took, status, err = interrupted(started(COMMAND.format(then=then), *commands["run"]))
     assert (status, err) == (130, "extremum: interrupted\n")
     assert took < GENEROUS
+
+
+STARTS = """
+import os, signal
+from multiprocessing.popen_spawn_posix import Popen
+from extremum.runtimes.watched import Subprocess
+
+launch = Popen._launch
+
+def interrupted(self, process):
+    launch(self, process)
+    for _ in range(3):
+        os.kill(self.pid, signal.SIGINT)
+
+Popen._launch = interrupted
+if __name__ == "__main__":
+    with Subprocess("extremum") as process:
+        print("version", process.version)
+"""
+
+
+def test_the_process_of_a_runtime_does_not_hear_it():
+    """A terminal sends it to all processes; what the others would print would mix with the line of the command."""
+    done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout.startswith("version ")
+    assert done.stderr == ""
