@@ -297,6 +297,16 @@ def test_columns_without_an_order_are_named(make):
     assert ex.max(make({"n": [1, 2]}), axis=0) is not None
 
 
+def test_columns_of_arrays_are_refused():
+    polars = pytest.importorskip("polars")
+    x = polars.DataFrame({"n": [1, 2], "pairs": np.ones((2, 2))})
+    for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax):
+        for axis in (0, 1):
+            assert "column 'pairs' holds an array in each place" in refusal(ElementTypeError, function, x, axis=axis)
+    assert "column 'pairs' holds an array in each place" in refusal(ElementTypeError, ex.maximum, x, 1)
+    assert "column 'pairs' holds an array in each place" in refusal(ElementTypeError, ex.max, x.select("pairs"))
+
+
 def test_columns_of_objects_say_what_they_hold():
     pytest.importorskip("pandas")
     x = _pandas({"d": np.array([date(2020, 1, 1)], dtype=object), "n": [1]})

@@ -302,3 +302,27 @@ def test_a_slice_without_a_label_names_the_keyword_and_the_variable(dask):
             with pytest.raises(ArgumentError) as error:
                 function(xr.Dataset({"a": x}), "x", nan_policy="omit")
             assert error.value.where == "variable 'a'"
+
+
+FILLED = {
+    "a far year": (np.array(["2000-01-01"], "M8[ns]"), np.datetime64("2500", "Y"), "fill_value 2500 does not fit"),
+    "far labels": (
+        np.array(["2500-01-01"], "M8[s]"),
+        np.datetime64(5, "ns"),
+        "the label 2500-01-01T00:00:00 does not fit",
+    ),
+    "large numbers": (np.array([2**53 + 1]), 0.5, "the label 9007199254740993 does not fit float64"),
+    "NaN beside large numbers": (np.array([2**53 + 1]), np.nan, "the label 9007199254740993 does not fit float64"),
+    "a large number": (np.array([0.5]), 2**53 + 1, "fill_value 9007199254740993 does not fit float64"),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_labels_and_fill_values_that_lose_are_refused(name, chunked):
+    labels, fill_value, text = FILLED[name]
+    x = xr.DataArray(np.array([1.0]), dims="t", coords={"t": labels})
+    for function in (exx.idxmax, exx.idxmin):
+        reason = refusal(ArgumentError, function, x.chunk() if chunked else x, "t", fill_value=fill_value)
+        assert reason.startswith(f"{function.__name__}: {text}")
+    assert exx.idxmax(x, "t", fill_value=labels[0]).item() == labels[0].item()

@@ -32,7 +32,7 @@ def _over_axes(name: str) -> Callable[..., Any]:
     def function(
         x: Any, axis: Any = None, *, keepdims: bool = False, out: Any = None, where: Any = None, **options: Any
     ) -> Any:
-        table = take_apart(x)
+        table = _taken_apart(name, x)
         if name != "hardmax":
             options["keepdims"] = keepdims
         if not table.apart or not _is_first(axis):
@@ -64,7 +64,7 @@ def _elementwise(name: str) -> Callable[..., Any]:
     """Make ``maximum`` or ``minimum``."""
 
     def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate") -> Any:
-        tables = {at: take_apart(x) for at, x in enumerate(operands) if is_table(x)}
+        tables = {at: _taken_apart(name, x) for at, x in enumerate(operands) if is_table(x)}
         first = next((table for table in tables.values() if table.apart), None)
         if first is None:
             return elementwise.at_once(name, operands, out, nan_policy)
@@ -100,6 +100,14 @@ def _is_first(axis: Any) -> bool:
         return [operator.index(each) for each in (axis if isinstance(axis, tuple) else (axis,))] in ([0], [-2])
     except TypeError:
         return False
+
+
+def _taken_apart(function: str, x: Any) -> Table:
+    """Return the columns of a table."""
+    try:
+        return take_apart(x)
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
 
 
 def _adopted(function: str, x: Any) -> Adopted:

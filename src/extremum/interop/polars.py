@@ -49,6 +49,13 @@ def adopt(x: Any) -> Adopted | None:
 def table(x: Any) -> Table:
     """Return the columns of a DataFrame; over axis 0 they are one by one, and a table of one row comes back."""
     names = x.columns
+    for name, dtype in x.schema.items():
+        if isinstance(dtype, polars.Array):
+            raise ElementTypeError(
+                f"column {name!r} holds an array in each place, and the columns of a table have one element there",
+                given=f"{name!r}: {dtype}",
+                remedy="pass the column alone, or its elements as columns of their own",
+            )
 
     def frame(columns: list[Any]) -> Any:
         return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from extremum.errors import ArgumentError
+from extremum.exact import first_lost
 from extremum.signatures import TieOptions, like
 from extremum.xarray.labelled import Dims, each_variable, named, require_labelled
 from extremum.xarray.reductions import X, argmax, argmin
@@ -101,6 +102,7 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     names = _names(coord)
     if fill_value is not None:
         filler = _filler(function, names.dtype, fill_value)
+        _require_exact(function, coord, fill_value, filler.dtype)
         # The index -1 takes the last element.
         names = np.concatenate([names.astype(filler.dtype), filler])
 
@@ -140,6 +142,19 @@ def _names(coord: xr.DataArray) -> Any:
     for at, label in enumerate(labels):
         names[at] = label
     return names
+
+
+def _require_exact(function: str, coord: xr.DataArray, fill_value: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse labels and fill values that the type of both does not hold."""
+    if dtype.kind == "O" or not isinstance(coord.dtype, np.dtype):
+        return
+    for each, what in ((coord.values, "the label"), (np.asarray(fill_value), "fill_value")):
+        if (lost := first_lost(each, dtype)) is not None:
+            raise ArgumentError(
+                f"{function}: {what} {lost} does not fit {dtype}, the type of labels and fill_value together",
+                given=f"labels of {coord.dtype}, fill_value={fill_value!r}",
+                remedy="pass a fill_value of the type of the labels",
+            )
 
 
 def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
