@@ -118,6 +118,11 @@ EX108 warning: {ORT} compares int64 wrongly in Max-13 where the upper 32 bits ar
   given Max (before, now), opset 13; before = int64[1] [2147483648]; now = int64[1] [0]; \
 expected int64[1] [2147483648]; answered int64[1] [0]
   help  run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where""",
+    "EX109": """\
+EX109 info: onnxruntime may give ArgMax-13 float32 elements where the model has float16, and choose another one
+  at    graph.node[1], opset 13
+  given scores: float16[4, 10], axis=1
+  help  compute in float32, or run the node with extremum.onnxruntime""",
 }
 
 
@@ -170,6 +175,9 @@ def test_a_rule_finds_nothing_in_what_to_write_instead(code):
 def test_what_to_write_instead_of_an_error_is_without_errors(rule):
     report = check(onnx.parser.parse_model(rule.instead))
     assert [each for each in report.findings if each.severity is Severity.ERROR] == []
+
+
+BRANCHES = "then_branch = t () => (r) { r = ArgMax (a) }, else_branch = e () => (r) { r = ArgMin (x) }"
 
 
 @pytest.mark.parametrize(
@@ -234,6 +242,12 @@ def test_what_to_write_instead_of_an_error_is_without_errors(rule):
         ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=-2> (x) }", 11, 1),
         ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=3> (x) }", 11, 0),
         ("EX104", "(float[2, 3, 4] x) => (y) { y = Hardmax <axis=1> (x) }", 13, 0),
+        ("EX109", "(float16[3] x) => (y) { y = ArgMax (x) }", 13, 0),
+        ("EX109", "(float16[3] x) => (y, z) { a = Neg (x) y = ArgMin (a) z = Hardmax (a) }", 13, 2),
+        ("EX109", "(float16[3] x) => (y, z) { a = Neg (x) y = ReduceMax (a) z = Max (a, x) }", 13, 0),
+        ("EX109", "(float[3] x) => (y) { a = Neg (x) y = ArgMax (a) }", 13, 0),
+        ("EX109", "(bfloat16[3] x) => (y) { a = Neg (x) y = ArgMax (a) }", 13, 0),
+        ("EX109", f"(bool c, float16[3] x) => (y) {{ a = Neg (x) y = If (c) <{BRANCHES}> }}", 13, 1),
     ],
 )
 def test_the_edges_of_a_rule(code, body, opset, reasons):

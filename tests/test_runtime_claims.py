@@ -18,6 +18,11 @@ STOCK, REFERENCE = "onnxruntime", "onnx.reference"
 NAN = np.nan
 REFUSED = "refused"
 BROADCASTING = "(float[1, 2] x) => (y) { z = Constant <value = float[1] {3.0}> () y = Max (x, z) }"
+# In float16 2049 is rounded to 2048.
+FLOAT16 = """(float[2] x) => (y) {{
+    a = Cast <to=10> (x) b = Constant <value = float[1] {{2048.0}}> () c = Cast <to=10> (b) s = Add (a, c) z = {} (s)
+    y = Cast <to=1> (z)
+}}"""
 # On other processors it compares whole numbers.
 BY_LOWER_HALVES = Version(onnxruntime.__version__) < Version("1.32") and platform.machine() in ("x86_64", "AMD64")
 
@@ -42,6 +47,10 @@ CLAIMS = [
     ("EX103", STOCK, 13, "(float[3] x) => (y) { y = ReduceMax (x) }", [1, NAN, 2], [2]),
     ("EX103", STOCK, 13, "(float[3] x) => (y) { y = ReduceMin (x) }", [1, NAN, 2], [1]),
     ("EX103", STOCK, 13, "(float[1, 3] x) => (y) { y = Hardmax (x) }", [[NAN, 1, 2]], [[0, 0, 0]]),
+    ("EX109", STOCK, 13, FLOAT16.format("ArgMax"), [0, 1], [1]),
+    ("EX109", STOCK, 13, FLOAT16.format("Hardmax"), [0, 1], [0, 1]),
+    ("EX109", REFERENCE, 13, FLOAT16.format("ArgMax"), [0, 1], [0]),
+    ("EX109", REFERENCE, 13, FLOAT16.format("Hardmax"), [0, 1], [1, 0]),
     ("EX104", REFERENCE, 11, "(float[1, 1, 2] x) => (y) { y = Hardmax <axis=1> (x) }", [[[1, 2]]], [[[1, 1]]]),
 ]
 

@@ -323,6 +323,42 @@ def _asked(runtime: Runtime) -> AskedRuntime:
     return AskedRuntime(InProcess(runtime))
 
 
+@rule("EX109", "float16 between nodes", Severity.INFO)
+def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """ArgMax, ArgMin or Hardmax looks at float16 elements that another node gives.
+
+    On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round what one hands to the next.
+    Elements that are equal in float16 may differ there, and another one is chosen. extremum, in its sessions too, and
+    onnx's reference evaluator (1.19 to 1.23) look at the float16 elements.
+
+    Example::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
+           scores = Add (left, right)
+           label = ArgMax <axis = 1> (scores)
+        }
+
+    Instead::
+
+        <ir_version: 8, opset_import: ["" : 13]>
+        g (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
+           wide_left = Cast <to = 1> (left)
+           wide_right = Cast <to = 1> (right)
+           scores = Add (wide_left, wide_right)
+           label = ArgMax <axis = 1> (scores)
+        }
+    """
+    if schema.family not in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX):
+        return
+    for name, tensor in zip(site.names[:1], site.inputs, strict=False):
+        if tensor.element == "float16" and name in site.results:
+            yield SpecError(
+                f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one",
+                remedy="compute in float32, or run the node with extremum.onnxruntime",
+            )
+
+
 TARGETS: tuple[Rule, ...] = (
     onnxruntime,
     directml,
@@ -332,5 +368,6 @@ TARGETS: tuple[Rule, ...] = (
     refused,
     answered_otherwise,
     halves,
+    float16,
 )
 """In the order of their codes."""

@@ -41,6 +41,8 @@ class Site:
     stated: Mapping[str, TensorType]
     # Whether it calls a function of the model.
     is_call: bool = False
+    # The tensors that nodes give which stand in the same graph or function, or around it.
+    results: frozenset[str] = frozenset()
 
     @property
     def place(self) -> str:
@@ -141,22 +143,32 @@ class _Walk:
         default_factory=dict
     )
 
-    def nodes(self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types) -> Iterator[Site]:
+    def nodes(
+        self,
+        body: Body,
+        graph: onnx.GraphProto,
+        inferred: Types,
+        types: Types,
+        results: frozenset[str] = frozenset(),
+    ) -> Iterator[Site]:
         """Yield the nodes of a body: ``inferred`` goes by the names that are shown, ``types`` by those of the model."""
         stated = {body.called(name) if self.inlines else name: declared(each) for name, each in body.stated.items()}
+        given = (name for entry in body.entries for name in entry.node.output)
+        results |= {body.called(name) if self.inlines else name for name in given}
         for index, entry in enumerate(body.entries):
             for name, subgraph in entry.graphs:
                 found = held(entry, name, graph) or subgraph.graph
                 inner = ChainMap(known(found), inferred)
                 if body.names is None or self.inlines:
-                    yield from self.nodes(subgraph, found, inner, inner)
+                    yield from self.nodes(subgraph, found, inner, inner, results)
                 else:
-                    yield from self.nodes(subgraph, found, inner, ChainMap(_named(subgraph, inner.maps[0]), types))
+                    named = ChainMap(_named(subgraph, inner.maps[0]), types)
+                    yield from self.nodes(subgraph, found, inner, named, results)
             if entry.call is not None and self.inlines:
                 yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
             node = body.in_place(entry.node) if self.inlines else entry.node
-            site = Site(node, nodes.path(body.path, index), body.opsets, types, stated, entry.call is not None)
+            site = Site(node, nodes.path(body.path, index), body.opsets, types, stated, entry.call is not None, results)
             if entry.call is not None:
                 self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
             yield site
