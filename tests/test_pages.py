@@ -105,6 +105,14 @@ def test_every_link_leads_somewhere(page):
             assert place in anchors(path.read_text(encoding="utf-8")), link
 
 
+@pytest.mark.parametrize("page", [*PAGES, "README.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_names_is_there(page):
+    text = PAGES[page] if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|native|benchmarks|examples|\.ci)/[\w./-]+)`", text)
+    named += [f"tests/{name}" for name in re.findall(r"`(test_\w+\.py)`", text)]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
