@@ -168,10 +168,10 @@ def texts():
 
 def test_every_target_and_leg_that_is_named_is_there():
     text = "\n".join(texts())
-    legs = set(re.findall(r"\.ci/leg (?!lists)([a-z][a-z-]*)", text))
+    legs = set(re.findall(r"\.ci/leg\s+(?!lists)([a-z][a-z-]*)", text))
     assert len(legs) > 10
     assert {each.replace("-", "_") for each in legs} <= LEGS
-    assert set(re.findall(r"`make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)", text)) <= TARGETS
+    assert set(re.findall(r"`make\s+(?:[A-Z]+=\S+ )*([a-z][a-z-]*)", text)) <= TARGETS
     assert set(re.findall(r"run: make ([a-z][a-z-]*)", text)) <= TARGETS
 
 
