@@ -1,11 +1,14 @@
 """What `extremum apply` refuses, and what ends it before it is done: one line, and nothing under the final name."""
 
 import errno
+import http.server
 import os
 import resource
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -122,8 +125,16 @@ REFUSED = {
     ),
     "a scheduler that is not there": (
         ["argmax", "x.npy", "-o", "y.npy", "--scheduler", "tcp://127.0.0.1:9"],
-        "no scheduler answers at tcp://127.0.0.1:9; given: [Errno 111] Connection refused; help: start one with: "
-        "dask scheduler",
+        "no scheduler answers at tcp://127.0.0.1:9; given: Timed out trying to connect to tcp://127.0.0.1:9 after 3 s; "
+        "help: start one with: dask scheduler",
+    ),
+    "a scheduler without an address": (
+        ["argmax", "x.npy", "-o", "y.npy", "--scheduler", "foo"],
+        "'foo' is no address of a scheduler; help: write tcp://HOST:PORT",
+    ),
+    "a scheduler of another kind": (
+        ["argmax", "x.npy", "-o", "y.npy", "--scheduler", "http://127.0.0.1:80"],
+        "'http://127.0.0.1:80' is no address of a scheduler; help: write tcp://HOST:PORT",
     ),
 }
 
@@ -359,3 +370,36 @@ def test_a_model_that_does_not_take_the_file(shape, dtype, reason, capsys):
     np.save("x.npy", np.zeros(shape, dtype))
     assert apply("m.onnx", "x.npy", "-o", "y.npy", "--output-name", "y") == 2
     assert capsys.readouterr().err.startswith(f"extremum: {reason}")
+
+
+class Mute(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.request.recv(1 << 16)
+        self.server.stopped.wait(60)
+
+
+class Chatty(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.request.sendall(b"220 mail.example ESMTP, a server of another protocol\r\n" * 9)
+
+
+class Web(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("handler", [Mute, Chatty, Web])
+@pytest.mark.parametrize("scheme", ["tcp://", ""])
+def test_a_server_that_is_no_scheduler_is_refused_soon_and_nothing_is_left(handler, scheme, capsys):
+    save(sample(), "C")
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads, server.stopped = True, threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"{scheme}127.0.0.1:{server.server_address[1]}"
+        assert apply("argmax", "x.npy", "-o", "y.npy", "--scheduler", address) == 2
+        server.stopped.set()
+        server.shutdown()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"extremum: no scheduler answers at {address}; given: ")
+    assert line.endswith("; help: start one with: dask scheduler")
+    assert left() == ["x.npy"]

@@ -5,11 +5,11 @@ Decides that only finished pieces of the result come here, in whatever sequence 
 
 from __future__ import annotations
 
+import asyncio
 import math
-import socket
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -18,27 +18,46 @@ from extremum.large.jobs import Job, Step
 
 __all__ = ["steps_on"]
 
-_PATIENCE = "10s"
+_PATIENCE = 3
+"""Seconds in which a scheduler has to answer."""
+
+_ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
 def steps_on(address: str, job: Job) -> Iterator[Step]:
-    """Yield what is done by the workers of a scheduler."""
+    """Return what is done by the workers of a scheduler; one that does not answer, or has none, is refused at once."""
+    if _ADDRESS.fullmatch(address) is None:
+        raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
+    if not asyncio.run(_identity(address))["workers"]:
+        raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
+    return _steps(address, job)
+
+
+async def _identity(address: str) -> dict[str, Any]:
+    """Ask a scheduler what it is: a client would go on trying where nobody listens, or where no scheduler does."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    try:
+        options = Security().get_connection_args("client")
+        async with rpc(address, timeout=_PATIENCE, connection_args=options) as scheduler:
+            found: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE)
+        if found["type"] != "Scheduler":
+            raise ValueError(f"a {found['type']} does")
+        return found
+    except Exception as error:
+        # What is no scheduler may answer anything, and be read as anything.
+        given = first_line(error) or f"no answer within {_PATIENCE} seconds"
+        reason = f"no scheduler answers at {address}"
+        raise InputError(reason, given=given, remedy="start one with: dask scheduler") from None
+
+
+def _steps(address: str, job: Job) -> Iterator[Step]:
     from dask.array.core import slices_from_chunks
     from distributed import Client, as_completed
     from distributed.scheduler import KilledWorker
 
-    try:
-        # Asked first, because a client goes on trying where nobody listens.
-        parts = urlsplit(address)
-        if parts.hostname and parts.port:
-            socket.create_connection((parts.hostname, parts.port), timeout=10).close()
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        reason = f"no scheduler answers at {address}"
-        raise InputError(reason, given=first_line(error), remedy="start one with: dask scheduler") from None
-    with client:
-        if not client.scheduler_info(n_workers=-1)["workers"]:
-            raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
+    with Client(address, set_as_default=False) as client:
         lazy = job.lazy()
         blocks = lazy.to_delayed().ravel().tolist()
         futures = dict(zip(client.compute(blocks), slices_from_chunks(lazy.chunks), strict=True))
