@@ -19,7 +19,7 @@ from extremum.large.jobs import Job, Step
 __all__ = ["steps_on"]
 
 _PATIENCE = 3
-"""Seconds in which a scheduler has to answer."""
+"""Seconds in which a scheduler has to be connected; one more is for its answer."""
 
 _ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
@@ -41,13 +41,13 @@ async def _identity(address: str) -> dict[str, Any]:
     try:
         options = Security().get_connection_args("client")
         async with rpc(address, timeout=_PATIENCE, connection_args=options) as scheduler:
-            found: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE)
+            found: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE + 1)
         if found["type"] != "Scheduler":
             raise ValueError(f"a {found['type']} does")
         return found
     except Exception as error:
         # What is no scheduler may answer anything, and be read as anything.
-        given = first_line(error) or f"no answer within {_PATIENCE} seconds"
+        given = first_line(error) or f"no answer within {_PATIENCE + 1} seconds"
         reason = f"no scheduler answers at {address}"
         raise InputError(reason, given=given, remedy="start one with: dask scheduler") from None
 
