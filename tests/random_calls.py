@@ -6,6 +6,7 @@
 
 import argparse
 import importlib
+import math
 import random as randomness
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from extremum import _native
 from extremum import directml as dml
 from extremum.errors import ExtremumError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, index_types
 
 BFLOAT16_AND_FLOAT64 = (BFLOAT16, np.dtype("float64"))
 
@@ -107,7 +108,7 @@ class Calls:
         random, x = self.random, self.array()
         axes = self.axes(x)
         order, tie, keepdims = random.choice(list(Order)), random.choice(list(Tie)), random.random() < 0.5
-        index = random.choice(INDEX_TYPES)
+        index = random.choice(index_types(math.prod(x.shape[axis] for axis in axes)))
         kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
         kept = kept if keepdims else tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
         out = self.out(kept, index, x)

@@ -13,7 +13,14 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = tuple(np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = (np.dtype("float16"), BFLOAT16, np.dtype("float32"), np.dtype("float64"))
 ELEMENT_TYPES = (*INTEGERS, *FLOATS, np.dtype("bool"))
+# Those that hold an index of any array here. Every integer type is one of indices, where it holds the last of a slice.
 INDEX_TYPES = tuple(np.dtype(name) for name in ("int64", "int32", "uint64", "uint32"))
+
+
+def index_types(length):
+    """The types that hold every index of slices of so many elements."""
+    return tuple(dtype for dtype in INTEGERS if length - 1 <= np.iinfo(dtype).max)
+
 
 # Exponent mask and quiet bit of each floating format: NaN is every exponent bit and any mantissa bit.
 _EXPONENT = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000}

@@ -28,12 +28,14 @@ FORMS = ["C", "F", "zarr2", "zarr3", "netcdf"]
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("axes", [(0,), (1,), (2, 0), ()], ids=str)
-def test_indices_of_every_format(form, axes):
+@pytest.mark.parametrize(
+    ("axes", "dtype"), [((0,), "int32"), ((1,), "uint8"), ((2, 0), "int16"), ((), "uint32")], ids=str
+)
+def test_indices_of_every_format(form, axes, dtype):
     x = sample()
     words = save(x, form) + [word for axis in axes for word in ("--axis", axis)]
-    assert apply("argmax", *words, "-o", "y.npy", "--keepdims", "--dtype", "int32") == 0
-    assert_identical(np.load("y.npy"), ex.argmax(x, axes or None, keepdims=True, dtype=np.int32))
+    assert apply("argmax", *words, "-o", "y.npy", "--keepdims", "--dtype", dtype) == 0
+    assert_identical(np.load("y.npy"), ex.argmax(x, axes or None, keepdims=True, dtype=dtype))
     assert apply("argmin", *words, "-o", "z.npy", "--last", "--nan-policy", "omit", "--default", "-1") == 0
     expected = ex.argmin(x, axes or None, select_last_index=True, nan_policy="omit", default=-1)
     assert_identical(np.load("z.npy"), np.asarray(expected))

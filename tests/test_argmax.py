@@ -6,10 +6,10 @@ import pytest
 import extremum
 from agreement import assert_same_bits
 from extremum import reference
-from extremum.errors import ArgumentError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import ArgReduce, Order, Tie
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, INDEX_TYPES
+from strategies import BFLOAT16, ELEMENT_TYPES, INTEGERS
 
 FUNCTIONS = {Order.MAX: extremum.argmax, Order.MIN: extremum.argmin}
 X = np.random.default_rng(0).integers(0, 5, (3, 4, 5))
@@ -70,7 +70,7 @@ def test_rank_zero_has_index_zero(order, dtype):
     assert_same_bits(FUNCTIONS[order](x, keepdims=True, select_last_index=True), np.int64(0))
 
 
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
+@pytest.mark.parametrize("index", INTEGERS, ids=str)
 @pytest.mark.parametrize("spelling", [np.dtype, str, lambda dtype: dtype.type], ids=["dtype", "name", "type"])
 def test_index_types(order, index, spelling):
     for axis in (None, 0, (1, 2)):
@@ -78,7 +78,9 @@ def test_index_types(order, index, spelling):
         assert_same_bits(FUNCTIONS[order](X, axis, dtype=spelling(index)), expected(X, order, axes, index=index))
 
 
-@pytest.mark.parametrize("name", ["intc", "uintc", "int_", "uint", "longlong", "ulonglong"])
+@pytest.mark.parametrize(
+    "name", ["byte", "ubyte", "short", "ushort", "intc", "uintc", "int_", "uint", "longlong", "ulonglong"]
+)
 def test_indices_of_every_class_of_their_width(order, name):
     kind = getattr(np, name)
     assert type(FUNCTIONS[order](X, dtype=kind)) is np.dtype(kind).type
@@ -144,16 +146,16 @@ def test_axis_errors_are_what_numpy_code_catches(order):
             FUNCTIONS[order](X, 3)
 
 
-@pytest.mark.parametrize("axis", [1.0, "0", (0, None), [[0]]])
+@pytest.mark.parametrize("axis", [1.0, "0", (0, None), [[0]], True, (0, False), [True], np.True_])
 def test_an_axis_that_is_no_integer_is_a_type_error(order, axis):
     with pytest.raises(TypeError):
         FUNCTIONS[order](X, axis)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int16", "uint8", "bool", BFLOAT16], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "bool", BFLOAT16], ids=str)
 def test_another_index_type_is_refused(order, dtype):
     text = refusal(ElementTypeError, FUNCTIONS[order], X, dtype=dtype)
-    assert text == f"arg{order.value}: index type {np.dtype(dtype)} is not one of int64, int32, uint64, uint32"
+    assert text == f"arg{order.value}: index type {np.dtype(dtype)} is not an integer type in this machine's byte order"
 
 
 @pytest.mark.parametrize("dtype", ["no type", 3, [1], object, ">i8", ArgumentError], ids=str)
@@ -161,10 +163,54 @@ def test_what_is_no_index_type_is_refused_by_every_function(order, dtype):
     arg, both = FUNCTIONS[order], getattr(extremum, order.value)
     for x in (X, X.tolist()):
         text = refusal(ElementTypeError, arg, x, dtype=dtype)
-        assert text.endswith(" is not one of int64, int32, uint64, uint32")
+        assert text.endswith(" is not an integer type in this machine's byte order")
         options = {"return_index": True, "index_dtype": dtype}
         assert refusal(ElementTypeError, both, x, **options) == text.removeprefix("arg")
         assert refusal(ElementTypeError, extremum.minmax, x, **options).startswith("minmax: index type ")
+
+
+@pytest.mark.parametrize("index", INTEGERS, ids=str)
+def test_indices_have_the_type_of_out_where_none_is_named(order, index):
+    for axis in (0, (1, 2)):
+        plain = FUNCTIONS[order](X, axis)
+        for options in ({}, {"nan_policy": "raise"}, {"where": np.ones(X.shape, bool)}):
+            out = np.full(plain.shape, 9, index)
+            assert FUNCTIONS[order](X, axis, out=out, **options) is out
+            assert out.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("index", ["int8", "uint8", "int16", "uint16"])
+@pytest.mark.parametrize("options", [{}, {"nan_policy": "omit"}, {"nan_policy": "raise"}, {"where": True}], ids=str)
+def test_the_last_index_of_a_slice_has_to_fit(order, index, options):
+    last = np.iinfo(index).max
+    x = np.zeros(last + 1, np.float32)
+    x[last] = 1 if order.value == "max" else -1
+    longer = np.append(x, np.float32(0))
+    arg, both = FUNCTIONS[order], getattr(extremum, order.value)
+    assert_same_bits(arg(x, dtype=index, **options), np.dtype(index).type(last))
+    assert_same_bits(both(x, return_index=True, index_dtype=index, **options).indices, np.dtype(index).type(last))
+    text = f"arg{order.value}: an index up to {last + 1} does not fit {index}"
+    assert refusal(ArgumentError, arg, longer, dtype=index, **options) == text
+    assert refusal(ArgumentError, arg, longer, out=np.zeros((), index), **options) == text
+    for function in (both, extremum.minmax):
+        with pytest.raises(ArgumentError) as caught:
+            function(longer, return_index=True, index_dtype=index, **options)
+        assert caught.value.reason == f"{function.__name__}: an index up to {last + 1} does not fit {index}"
+        assert caught.value.remedy == "use index_dtype=int64"
+
+
+@pytest.mark.parametrize("name", ["keepdims", "select_last_index"])
+@pytest.mark.parametrize("value", ["no", None, 1.5, [True]], ids=str)
+def test_what_is_no_flag_is_a_type_error(order, name, value):
+    text = f"{name} is {value!r}, not a bool"
+    for function in (FUNCTIONS[order], getattr(extremum, order.value), extremum.minmax):
+        assert refusal(ArgumentTypeError, function, X, 0, **{name: value}) == f"{function.__name__}: {text}"
+        assert refusal(ArgumentTypeError, function, X.tolist(), 0, **{name: value}) == f"{function.__name__}: {text}"
+
+
+def test_a_flag_may_be_an_integer(order):
+    for flag in (1, np.True_, np.int8(1)):
+        assert FUNCTIONS[order](X, 0, keepdims=flag).shape == (1, *X.shape[1:])
 
 
 class TestIndexTooLarge:

@@ -17,13 +17,13 @@ from chunked_calls import hold as hold_the_reference
 from chunkings import grids
 from extremum import reference
 from extremum.dask import processors
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from law_cases import arrays, arrays_and_axes
 from lazy import chunked, computed, unreadable
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, sample
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INTEGERS, sample
 
 ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
@@ -118,7 +118,7 @@ def test_every_function_and_element_type_on_the_scheduler_of_processes():
     hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), sets=1)
 
 
-@pytest.mark.parametrize("dtype", INDEX_TYPES, ids=str)
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_indices_of_every_type(dtype):
     x = sample(np.random.default_rng(9), np.dtype("float32"), (12, 7))
     d = chunked(x, (5, 3))
@@ -315,3 +315,32 @@ def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch
     thread.join()
     assert counts == [1]
     assert ex.get_num_threads() == 5
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit", "raise"])
+def test_a_mask_beside_operands(policy):
+    rng = np.random.default_rng(12)
+    x, y, where = rng.standard_normal((9, 8)), rng.standard_normal(8), rng.random((9, 8)) < 0.5
+    for chunks in ((2, 3), (9, 8), (4, 1)):
+        for mask in (da.from_array(where, chunks=(3, 5)), where, da.from_array(where[0], chunks=3), True):
+            own = mask.compute() if isinstance(mask, da.Array) else mask
+            expected = ex.maximum(x, y, where=own, nan_policy=policy)
+            d = chunked(x, chunks)
+            assert_identical(computed(ed.maximum(d, y, where=mask, nan_policy=policy)), expected)
+            assert_identical(computed(ex.maximum(d, chunked(y, (3,)), where=mask, nan_policy=policy)), expected)
+    for mask in (np.ones(8), da.ones(8)):
+        text = refusal(ElementTypeError, ed.minimum, chunked(x, (2, 3)), y, where=mask)
+        assert text == "minimum: where has element type float64, not bool"
+    assert refusal(ArgumentError, ed.minimum, chunked(x, (2, 3)), y, where=da.ones(7, dtype=bool)).endswith("(7,)")
+
+
+@pytest.mark.parametrize("name", ["keepdims", "select_last_index", "return_index"])
+def test_what_is_no_flag_or_axis_is_refused_at_once(name):
+    d = chunked(np.ones((4, 4)), (2, 2))
+    for function in (ed.argmax, ed.argmin, ed.max, ed.min, ed.minmax):
+        if name != "return_index" or not function.__name__.startswith("arg"):
+            text = refusal(ArgumentTypeError, function, d, 0, **{name: "no"})
+            assert text == f"{function.__name__}: {name} is 'no', not a bool"
+        text = refusal(ArgumentTypeError, function, d, True)
+        assert text == f"{function.__name__}: axis True is not an integer"
+    assert refusal(ArgumentTypeError, ed.hardmax, d, axis=True) == "hardmax: axis True is not an integer"

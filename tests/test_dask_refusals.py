@@ -73,7 +73,7 @@ def test_what_is_refused_at_once():
     assert refusal(AxisError, ex.argmax, d, axis=2) == "argmax: axis 2 is out of range for an array with 2 dimensions"
     assert refusal(AxisError, ed.hardmax, d, (0, 0)).startswith("hardmax: axis 0 is given more than once")
     assert refusal(ArgumentError, ex.max, d, nan_policy="skip") == "max: there is no NaN policy 'skip'"
-    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.int8).startswith("argmax: index type int8 is not one of")
+    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.float16).startswith("argmax: index type float16 is not an")
     assert refusal(ArgumentError, ex.argmax, d, out=np.zeros((), int)) == (
         "argmax: a result that is computed later is written to no array now"
     )

@@ -8,7 +8,7 @@ import pytest
 import extremum
 from agreement import assert_same_bits, kernels
 from extremum import _native, reference
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Extremum, Order
 from refusal import refusal
 from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
@@ -187,3 +187,87 @@ def test_large_arrays_with_gaps(order, dtype, step):
     np.testing.assert_array_equal(FUNCTIONS[order](a, b), np_function(a, b))
     swapped = b.astype(b.dtype.newbyteorder())
     np.testing.assert_array_equal(FUNCTIONS[order](a, swapped, b[::-1]), np_function(np_function(a, b), b[::-1]))
+
+
+MASKS = {"all": True, "none": False, "some": np.arange(15).reshape(3, 5) % 3 > 0, "row": np.arange(5) % 2 > 0}
+
+
+@pytest.mark.parametrize("where", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+def test_elements_that_do_not_take_part_are_those_of_the_first_operand_or_of_out(order, dtype, policy, where):
+    rng = np.random.default_rng(7)
+    x, y, z = (sample(rng, dtype, shape) for shape in ((3, 5), (5,), (3, 1)))
+    whole = FUNCTIONS[order](x, y, z, nan_policy=policy)
+    assert_same_bits(FUNCTIONS[order](x, y, z, nan_policy=policy, where=where), np.where(where, whole, x))
+    first = np.broadcast_to(y, x.shape)
+    assert_same_bits(FUNCTIONS[order](y, x, z, nan_policy=policy, where=where), np.where(where, whole, first))
+    before = sample(rng, dtype, (3, 5))
+    for out in (before.copy(), np.asfortranarray(before), before.repeat(2, 1)[:, ::2]):
+        assert FUNCTIONS[order](x, y, z, nan_policy=policy, where=where, out=out) is out
+        assert_same_bits(np.ascontiguousarray(out), np.where(where, whole, before))
+
+
+@pytest.mark.parametrize("where", MASKS.values(), ids=MASKS)
+def test_a_mask_with_out_does_what_numpy_does(order, where):
+    x, y = np.random.default_rng(8).standard_normal((2, 3, 5))
+    ours, theirs = np.full((2, 3, 5), 7.0)
+    for swapped in (False, True):
+        out = ours.astype(">f8" if swapped else "<f8")
+        FUNCTIONS[order](x, y, out=out, where=where)
+        getattr(np, f"{order.value}imum")(x, y, out=theirs, where=where)
+        np.testing.assert_array_equal(out, theirs)
+
+
+def test_a_mask_of_operands_of_other_types(order):
+    x, y, where = np.array([1, 9, 4], np.int16), [2.5, 0.5, 8.0], [True, False, False]
+    largest = order is Order.MAX
+    assert_same_bits(FUNCTIONS[order](x, y, where=where), np.array([2.5 if largest else 1.0, 9.0, 4.0]))
+    times = np.array(["NaT", "2020-01-01"], "M8[s]")
+    assert_same_bits(FUNCTIONS[order](times, times[1], where=[False, True]), times)
+    assert FUNCTIONS[order](1, 2, where=[True, False]).tolist() == [2 if largest else 1, 1]
+    assert type(FUNCTIONS[order](np.float32(1), np.float32(2), where=False)) is np.float32
+
+
+def test_an_operand_may_be_the_output_under_a_mask(order):
+    x, y = np.random.default_rng(9).standard_normal((2, 40))
+    where = x > 0
+    expected = np.where(where, FUNCTIONS[order](x, y), x)
+    FUNCTIONS[order](y, x, out=x, where=where)
+    assert_same_bits(x, expected)
+
+
+def test_nan_that_does_not_take_part_is_not_refused(order):
+    x, y = np.array([np.nan, 1.0]), np.array([0.0, 2.0])
+    out = np.zeros(2)
+    assert_same_bits(FUNCTIONS[order](y, x, where=~np.isnan(x), nan_policy="raise")[:1], y[:1])
+    FUNCTIONS[order](y, x, where=~np.isnan(x), nan_policy="raise", out=out)
+    assert out[0] == 0
+    text = refusal(ArgumentError, FUNCTIONS[order], y, x, where=True, nan_policy="raise", out=out)
+    assert text.startswith("NaN at (0,) of the result")
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "text"),
+    [
+        ([1, 0], ElementTypeError, "where has element type int64, not bool"),
+        (
+            np.ones((2, 3), bool),
+            ArgumentError,
+            "where has shape (2, 3), which does not broadcast with the shape (2,) of the operands",
+        ),
+        (
+            np.ma.array([True, False], mask=[True, False]),
+            ArgumentError,
+            "where has 1 missing element, neither True nor False",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_no_mask_is_refused_and_out_stays_as_it_was(order, where, error, text):
+    out, x, name = np.full(2, 7), np.ones(2, int), FUNCTIONS[order].__name__
+    assert refusal(error, FUNCTIONS[order], x, x, where=where, out=out) == f"{name}: {text}"
+    assert out.tolist() == [7, 7]
+    masked = np.ma.array(out, mask=[True, False])
+    with pytest.raises(ArgumentError):
+        FUNCTIONS[order](x, 2, where=True, out=masked)

@@ -1,5 +1,7 @@
 """`out=`: any memory of the right shape and type receives the result, and nothing around it changes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
@@ -12,7 +14,7 @@ from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from layouts import broadcast, byte_swapped, contiguous, fortran, mixed, permuted, reversed_axes, strided, unaligned
 from refusal import refusal
-from strategies import ELEMENT_TYPES, INDEX_TYPES, sample
+from strategies import ELEMENT_TYPES, INTEGERS, sample
 
 OUT_LAYOUTS = (contiguous, fortran, permuted, reversed_axes, strided, mixed, unaligned, byte_swapped)
 
@@ -34,7 +36,7 @@ def assert_fills(operation, *inputs, layout, rng):
     assert owner.tobytes() == before
 
 
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=str)
+@pytest.mark.parametrize("index", INTEGERS, ids=str)
 def test_indices(out_layout, index):
     rng = np.random.default_rng(5)
     x = sample(rng, np.dtype("int16"), (3, 4, 5, 2))
@@ -53,6 +55,20 @@ def test_elements(out_layout, dtype):
         assert_fills(OneHot(tuple(range(len(shape) // 2, len(shape)))), x, layout=out_layout, rng=rng)
         assert_fills(OneHot(tuple(range(len(shape) // 2))), x, layout=out_layout, rng=rng)
         assert_fills(Extremum(Order.MIN), x, y, layout=out_layout, rng=rng)
+
+
+@pytest.mark.parametrize("options", [{}, {"nan_policy": "omit"}, {"nan_policy": "raise"}, {"where": True}], ids=str)
+@pytest.mark.parametrize("dtype", [*ELEMENT_TYPES[:-1], np.dtype("M8[s]"), np.dtype("m8[ns]")], ids=str)
+def test_every_function_writes_into_either_byte_order(dtype, options):
+    x = np.array([[1, 5, 2], [7, 2, 7]]).astype(dtype)
+    reducing = (extremum.argmax, extremum.argmin, extremum.max, extremum.min, extremum.hardmax)
+    calls = [partial(function, x, 1, **options) for function in reducing]
+    calls += [partial(function, x, x[::-1], **options) for function in (extremum.maximum, extremum.minimum)]
+    for call in calls:
+        expected = call()
+        out = np.zeros(expected.shape, expected.dtype.newbyteorder("S"))
+        assert call(out=out) is out
+        assert_same_bits(out.astype(expected.dtype), expected, f"{call}")
 
 
 def test_a_result_without_dimensions_stays_an_array():
@@ -112,7 +128,7 @@ def test_another_shape_is_refused(shape):
 
 def test_another_type_is_refused():
     for call in (
-        lambda: extremum.argmax(np.zeros(2), out=np.array(0, np.int32)),
+        lambda: extremum.argmax(np.zeros(2), out=np.array(0, np.float32)),
         lambda: extremum.argmin(np.zeros(2), dtype=np.uint32, out=np.array(0, np.int64)),
         lambda: extremum.maximum(np.zeros(2), out=np.zeros(2, np.float32)),
         lambda: extremum.hardmax(np.zeros(2), out=np.zeros(2, np.int64)),

@@ -263,6 +263,21 @@ def test_elementwise_functions_take_each_column_by_itself(make):
     assert_identical(column(ex.maximum(np.array([2**54, 1]), x), "a"), np.array([2**54, 2**54]))
 
 
+def test_a_mask_is_for_each_column_of_operands(make):
+    x, where = make(PLACES), [[True, False], [False, True]]
+    assert column(ex.minimum(x, 0, where=where), "b").tolist() == [0.5, 0]
+    assert_identical(column(ex.maximum(x, 2**54, where=where), "a"), np.array([2**54, 2**53 + 1]))
+    mask = make({"a": [True, False], "b": [False, True]})
+    assert column(ex.maximum(x, 2**54, where=mask), "a").tolist() == [2**54, 2**53 + 1]
+    assert refusal(ElementTypeError, ex.maximum, x, 1, where=[1, 0]).endswith("not bool")
+
+
+@pytest.mark.parametrize("axis", [True, False, (False,)])
+def test_a_bool_is_no_axis_of_a_table(make, axis):
+    for function in (ex.argmax, ex.max, ex.hardmax):
+        assert refusal(ArgumentTypeError, function, make(PLACES), axis).endswith("is not an integer")
+
+
 def test_operands_beside_a_table_fit_it(make):
     x = make(PLACES)
     assert "broadcast together" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 3)))

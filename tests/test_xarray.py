@@ -326,3 +326,27 @@ def test_labels_and_fill_values_that_lose_are_refused(name, chunked):
         reason = refusal(ArgumentError, function, x.chunk() if chunked else x, "t", fill_value=fill_value)
         assert reason.startswith(f"{function.__name__}: {text}")
     assert exx.idxmax(x, "t", fill_value=labels[0]).item() == labels[0].item()
+
+
+def test_a_mask_meets_operands_by_the_names_of_dimensions():
+    rng = np.random.default_rng(4)
+    x = xr.DataArray(rng.standard_normal((4, 6)), dims=("t", "s"), coords={"t": [1, 2, 3, 4]}, name="x")
+    y = xr.DataArray(rng.standard_normal(6), dims="s")
+    where = (x > 0).transpose("s", "t")
+    expected = x.copy(data=ex.maximum(x.values, y.values, where=where.values.T))
+    for function in (ex.maximum, exx.maximum):
+        xr.testing.assert_equal(function(x, y, where=where), expected)
+        xr.testing.assert_equal(function(x.chunk(t=2), y, where=where.chunk(s=4)), expected)
+        xr.testing.assert_equal(function(x.to_dataset(), y, where=where).x.transpose("t", "s"), expected)
+    shifted = where.assign_coords(t=[2, 3, 4, 5])
+    assert refusal(ArgumentError, exx.maximum, x, y, where=shifted).startswith("maximum: the operands differ in their")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32"])
+def test_indices_of_small_types(dtype):
+    x = xr.DataArray([[1.0, 5.0], [7.0, 0.0]], dims=("t", "s"))
+    for lazy in (x, x.chunk(s=1)):
+        assert_identical(np.asarray(exx.argmax(lazy, "s", dtype=dtype)), np.array([1, 0], dtype))
+        found = exx.max(lazy, "s", return_index=True, index_dtype=dtype).indices
+        assert_identical(np.asarray(found), np.array([1, 0], dtype))
+        assert refusal(ArgumentTypeError, exx.argmax, lazy, "s", select_last_index="no").endswith("not a bool")

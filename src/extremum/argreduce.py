@@ -35,7 +35,7 @@ def arg(
     call = Reduction(function, (function == "argmax",), axis, keepdims, select_last_index, stated, where)
     if adopted.array is not x and adopted.present is None:
         return call.natively(adopted, dtype=dtype, out=out, default=default)
-    (found,) = call.find(adopted, False, index_type(function, dtype), None if default is None else (default,))
+    (found,) = call.find(adopted, False, index_type(function, dtype, out), None if default is None else (default,))
     if out is not None:
         return into(function, out, found.indices)
     return call.wrap(adopted, found.indices)

@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop import Adopted
 from extremum.partials import Part, Pieces
+from extremum.policy import flag
 from extremum.reductions import Reduction, index_type
 from extremum.signatures import ArgKeywords, Axes, like
 
@@ -98,6 +99,7 @@ def _arg(
         )
     if not isinstance(x, cubed.Array):
         raise ArgumentTypeError(f"{function}: {type(x).__qualname__} is no array of cubed's")
+    keepdims = flag(function, "keepdims", keepdims)
     # cubed takes the reduced axes away itself.
     call = Reduction(function, (function == "argmax",), axis, True, **options)
     defaults = None if default is None else (default,)

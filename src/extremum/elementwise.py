@@ -29,24 +29,24 @@ _MOST = 31
 _DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
-def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any) -> Any:
+def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any = None) -> Any:
     """Answer a call of :func:`extremum.maximum` or :func:`extremum.minimum`."""
     nan_policy = "propagate" if nan_policy is None else nan_policy
     policy.require_policy(function, nan_policy)
     if (own := frontend(function, *operands)) is not None:
-        return own(*operands, out=out, nan_policy=nan_policy)
-    return at_once(function, operands, out, nan_policy)
+        return own(*operands, out=out, nan_policy=nan_policy, where=where)
+    return at_once(function, operands, out, nan_policy, where)
 
 
-def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str) -> Any:
+def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any = None) -> Any:
     """Compute with operands of which none has functions of its own."""
     try:
-        return _extremum(function, operands, out, nan_policy)
+        return _extremum(function, operands, out, nan_policy, where)
     except ExtremumError as error:
         raise error if error.reason.startswith(f"{function}:") else error.with_context(where=function) from None
 
 
-def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str) -> Any:
+def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
     adopted = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
     numbers = [x for x in operands if type(x) in _DEFAULT]
     dtype = _result_type(function, [each.array.dtype for each in adopted.values()], numbers)
@@ -54,12 +54,22 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     arrays = [adopted[at].array if at in adopted else as_element(x, dtype) for at, x in enumerate(operands)]
     if out is not None and not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    target = None if nan_policy == "raise" else out
+    there = None if where is None else policy.truths(function, adopt(where).mask(function))
+    if there is not None:
+        arrays[0] = np.broadcast_to(arrays[0], _shape_under(function, arrays, there))
+    target = None if nan_policy == "raise" or there is not None else out
     result = _computed(function, arrays, dtype, target, nan_policy == "omit")
     if nan_policy == "raise":
-        _refuse_nan(np.asarray(result))
+        _refuse_nan(np.asarray(result), there)
+    if there is not None:
+        if out is not None:
+            into(function, out, np.asarray(result), fill=False)
+        kept = arrays[0].astype(dtype, copy=False) if out is None else out
+        result = as_result(np.where(there, result, kept))
         if out is not None:
             return into(function, out, np.asarray(result))
+    elif nan_policy == "raise" and out is not None:
+        return into(function, out, np.asarray(result))
     if out is not None or not adopted:
         return result
     own = one_library(list(adopted.values()))
@@ -195,10 +205,28 @@ def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArra
     target += turned
 
 
-def _refuse_nan(result: NDArray[Any]) -> None:
-    """Refuse NaN, which a result holds wherever an operand does."""
-    if result.size and policy.nan(result.reshape(-1)[_native.argmax(result)]).any():
-        first = tuple(map(int, np.argwhere(policy.nan(result))[0]))
+def _shape_under(function: str, arrays: list[NDArray[Any]], there: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Return the shape that operands and their mask have together, or refuse them."""
+    shape = broadcast_shape(function, [each.shape for each in arrays])
+    try:
+        return np.broadcast_shapes(shape, there.shape)
+    except ValueError:
+        fault = f"{function}: where has shape {there.shape}, which does not broadcast with the shape {shape}"
+        raise ArgumentError(
+            f"{fault} of the operands",
+            remedy="dimensions, aligned at the last one, must be equal or 1",
+        ) from None
+
+
+def _refuse_nan(result: NDArray[Any], there: NDArray[np.bool_] | None) -> None:
+    """Refuse NaN, which a result holds wherever an operand that takes part does."""
+    if not result.size or not policy.nan(result.reshape(-1)[_native.argmax(result)]).any():
+        return
+    found = policy.nan(result)
+    if there is not None:
+        found &= there
+    if found.any():
+        first = tuple(map(int, np.argwhere(found)[0]))
         raise ArgumentError(
             f"NaN at {first} of the result" if first else "an operand is NaN",
             given="nan_policy='raise'",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from extremum.errors import ArgumentError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 
 __all__ = ["unravel"]
 
@@ -76,6 +76,8 @@ def unravel(
 
 
 def _axis(axis: Any, rank: int) -> int:
+    if isinstance(axis, bool):
+        raise ArgumentTypeError(f"unravel: axis {axis} is not an integer", remedy="pass an int or a tuple of ints")
     number = operator.index(axis)
     if not -rank <= number < rank:
         raise AxisError(

@@ -23,7 +23,7 @@ def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = T
     if not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
     given = f"out: {out.dtype}{list(out.shape)}"
-    if out.dtype != result.dtype:
+    if out.dtype.newbyteorder("=") != result.dtype:
         raise ElementTypeError(
             f"{function}: out has element type {out.dtype}, the result has {result.dtype}",
             given=given,
@@ -44,6 +44,11 @@ def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = T
     if fill:
         # The native module writes, because it refuses an output whose elements share memory.
         times = result.dtype.kind in "mM"
-        source, target = (result.view(np.int64), out.view(np.int64)) if times else (result, out)
+        source, target = (each.view(_int64(each)) if times else each for each in (result, out))
         _native.extremum(function, (source,), largest=True, omit=False, out=target)
     return out
+
+
+def _int64(times: NDArray[Any]) -> np.dtype[Any]:
+    """Return the integers that times are stored as, in their byte order."""
+    return np.dtype(np.int64).newbyteorder(times.dtype.byteorder)

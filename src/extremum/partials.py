@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from extremum import _native, policy
 from extremum.arrays import as_result
-from extremum.errors import ArgumentError, ExtremumError
+from extremum.errors import ExtremumError
 from extremum.interop import Adopted
-from extremum.reductions import Found, Reduction
+from extremum.reductions import Found, Reduction, require_fit
 
 __all__ = ["Part", "Pieces"]
 
@@ -70,9 +70,7 @@ class Pieces:
             call.find(Adopted(probe), values, index, defaults)
             axes = call.axes(len(shape))
             last = math.prod(shape[axis] for axis in axes) - 1
-            if index is not None and last > np.iinfo(index).max:
-                reason = f"{call.function}: an index up to {last} does not fit {index}"
-                raise ArgumentError(reason, remedy="use dtype=int64")
+            require_fit(call.function, last, index, "")
             if defaults is not None:
                 defaults = call.defaults(probe, values, index, defaults)
         except ExtremumError as error:

@@ -7,17 +7,18 @@ Decides which values of ``nan_policy``, ``where`` and ``default`` are refused. W
 from __future__ import annotations
 
 import datetime
+import operator
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from extremum.arrays import as_array, as_element
-from extremum.errors import ArgumentError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.exact import first_lost
 from extremum.signatures import NanPolicy
 
-__all__ = ["default_index", "default_value", "in_utc", "mask", "nan", "require_policy"]
+__all__ = ["default_index", "default_value", "flag", "in_utc", "mask", "nan", "require_policy", "truths"]
 
 
 def require_policy(function: str, nan_policy: object) -> None:
@@ -28,8 +29,19 @@ def require_policy(function: str, nan_policy: object) -> None:
         )
 
 
-def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return a mask in the shape of the array it belongs to."""
+def flag(function: str, name: str, value: object) -> bool:
+    """Return an option that is either true or false, or refuse it; what has an index counts, as in NumPy."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    try:
+        return bool(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        reason = f"{function}: {name} is {value!r}, not a bool"
+        raise ArgumentTypeError(reason, remedy="pass True or False") from None
+
+
+def truths(function: str, where: Any) -> NDArray[np.bool_]:
+    """Return a mask as an array of bool, or refuse it."""
     array = as_array(where)
     if array.dtype != np.bool_:
         raise ElementTypeError(
@@ -37,6 +49,12 @@ def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
             given=f"where: {array.dtype}{list(array.shape)}",
             remedy="pass the outcome of a comparison, or where.astype(bool)",
         )
+    return array
+
+
+def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a mask in the shape of the array it belongs to."""
+    array = truths(function, where)
     try:
         whole: NDArray[Any] = np.broadcast_to(array, shape)
     except ValueError:
@@ -53,7 +71,9 @@ def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnat(array), np.bool_)
     if array.dtype.kind in "biu":
         return np.zeros(array.shape, np.bool_)
-    return np.asarray(np.isnan(array), np.bool_)
+    # (ml_dtypes widens a bfloat16 to look at it, at which a signalling NaN is an invalid operation.)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.isnan(array), np.bool_)
 
 
 def default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:

@@ -6,6 +6,7 @@ and indices in one pass and comes here for what its quick way does not know: arr
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from extremum import _native, policy
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt
 
-__all__ = ["Found", "Reduction", "adopted_for", "index_type"]
+__all__ = ["Found", "Reduction", "adopted_for", "index_type", "require_fit"]
 
 _INT64 = np.dtype(np.int64)
 
@@ -46,6 +47,10 @@ class Reduction:
     # Where the result lies within that of a larger array, of which this one is a piece.
     origin: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        self.keepdims = policy.flag(self.function, "keepdims", self.keepdims)
+        self.select_last_index = policy.flag(self.function, "select_last_index", self.select_last_index)
+
     def adopt(self, x: object) -> Adopted:
         """Return the array, in whatever library the caller has it."""
         return adopted_for(self.function, x)
@@ -58,6 +63,9 @@ class Reduction:
         settled = None if defaults is None else self.defaults(x.array, values, index, defaults)
         wanted = values or self.nan_policy == "raise"
         lacking, ends = self.search(x, wanted, index)
+        # (A search for what may lack counts in another type.)
+        last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
+        require_fit(self.function, last, index, _summary(x.array))
         return self.settle(x.array, lacking, ends, values, index, settled)
 
     def natively(self, x: Adopted, **options: Any) -> Any:
@@ -247,7 +255,8 @@ class Reduction:
             return None
         if place.dtype != index and place.size and int(place.max()) > np.iinfo(index).max:
             raise ArgumentError(
-                f"{self.function}: index {int(place.max())} does not fit {index}", remedy="use dtype=int64"
+                f"{self.function}: index {int(place.max())} does not fit {index}",
+                remedy=f"use {_keyword(self.function)}=int64",
             )
         return place.astype(index, copy=False)
 
@@ -264,17 +273,35 @@ def adopted_for(function: str, x: object) -> Adopted:
         raise error.with_context(where=function) from None
 
 
-def index_type(function: str, dtype: Any) -> np.dtype[Any]:
-    """Return the type of indices that a caller names."""
+def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
+    """Return the type of indices that a caller names, or that `out` has."""
+    if dtype is None:
+        own: np.dtype[Any] = out.dtype.newbyteorder("=") if isinstance(out, np.ndarray) else _INT64
+        return own if own.kind in "iu" else _INT64
     given: Any = dtype
     try:
-        given = index = _INT64 if dtype is None else np.dtype(dtype)
+        index: np.dtype[Any] | None = np.dtype(dtype)
+        given = index
     except (TypeError, ValueError):
         # A type of another library, as PyTorch's are, or none at all.
         index = None
-    if index is _INT64 or (index is not None and index.kind in "iu" and index.itemsize >= 4 and index.isnative):
+    if index is not None and index.kind in "iu" and index.isnative:
         return index
     raise ElementTypeError(
-        f"{function}: index type {given} is not one of int64, int32, uint64, uint32",
-        remedy="use dtype=int64, the default",
+        f"{function}: index type {given} is not an integer type in this machine's byte order",
+        remedy=f"use {_keyword(function)}=int64, the default",
     )
+
+
+def require_fit(function: str, last: float, index: np.dtype[Any] | None, given: str) -> None:
+    """Refuse a type that does not hold the last index of a slice."""
+    if index is not None and last > np.iinfo(index).max:
+        raise ArgumentError(
+            f"{function}: an index up to {last} does not fit {index}",
+            given=given,
+            remedy=f"use {_keyword(function)}=int64",
+        )
+
+
+def _keyword(function: str) -> str:
+    return "dtype" if function.startswith("arg") else "index_dtype"

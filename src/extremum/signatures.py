@@ -48,7 +48,7 @@ No = Literal[False]
 Yes = Literal[True]
 
 IndexType = type[Any] | np.dtype[Any] | str
-"""The type of indices: int64, int32, uint64 or uint32."""
+"""The type of indices: any integer that holds the last index of a slice."""
 
 Value = TypeVar("Value")
 Index = TypeVar("Index")
@@ -56,7 +56,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class HardmaxOptions(TypedDict, total=False):
-    """Options of ``hardmax``: which elements take part; the mask is an array of any library."""
+    """Which elements take part: options of ``hardmax``, ``maximum`` and ``minimum``; a mask of any library."""
 
     nan_policy: NanPolicy
     where: Any

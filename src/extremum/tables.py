@@ -63,11 +63,11 @@ argmax, argmin, hardmax, max, min, minmax = map(_over_axes, ("argmax", "argmin",
 def _elementwise(name: str) -> Callable[..., Any]:
     """Make ``maximum`` or ``minimum``."""
 
-    def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate") -> Any:
+    def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         tables = {at: _taken_apart(name, x) for at, x in enumerate(operands) if is_table(x)}
         first = next((table for table in tables.values() if table.apart), None)
         if first is None:
-            return elementwise.at_once(name, operands, out, nan_policy)
+            return elementwise.at_once(name, operands, out, nan_policy, where)
         if out is not None:
             raise ArgumentError(
                 f"{name}: the columns of the result have types of their own, and out has one", remedy="leave out away"
@@ -79,13 +79,13 @@ def _elementwise(name: str) -> Callable[..., Any]:
         }
         _require_alike(name, first, list(tables.values()), list(arrays.values()))
         found = []
-        for place, label in enumerate(first.names):
+        for place, (label, mask) in enumerate(zip(first.names, _masks(name, where, first), strict=True)):
             parts = [
                 tables[at].columns[place] if at in tables else _part(arrays[at], first, place) if at in arrays else x
                 for at, x in enumerate(operands)
             ]
             with column(label, name):
-                found.append(getattr(ex, name)(*parts, nan_policy=nan_policy))
+                found.append(getattr(ex, name)(*parts, nan_policy=nan_policy, where=mask))
         return first.frame(found)
 
     return function
@@ -96,8 +96,9 @@ maximum, minimum = map(_elementwise, ("maximum", "minimum"))
 
 def _is_first(axis: Any) -> bool:
     """Whether axis 0 alone is meant; what is no axis is refused elsewhere."""
+    several = axis if isinstance(axis, tuple) else (axis,)
     try:
-        return [operator.index(each) for each in (axis if isinstance(axis, tuple) else (axis,))] in ([0], [-2])
+        return [operator.index(each) for each in several if not isinstance(each, bool)] in ([0], [-2])
     except TypeError:
         return False
 

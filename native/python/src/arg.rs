@@ -6,7 +6,7 @@ use crate::call::Function;
 use crate::errors::{Kind, error};
 use crate::index::{Index, block, too_far};
 use crate::operand::{Ndarray, settled};
-use crate::options::Truth;
+use crate::options::Flag;
 use crate::output::{Output, argument, tuple};
 use crate::reduce::{Reduction, Terms};
 use crate::work::detached;
@@ -37,7 +37,7 @@ macro_rules! arg {
         /// select_last_index : bool, default False
         ///     Among equal elements take the last instead of the first.
         /// dtype : data type, default int64
-        ///     Type of the indices: int64, int32, uint64 or uint32.
+        ///     Type of the indices: any integer that holds the last index of a slice. That of `out` where none is named.
         /// out : numpy.ndarray, optional
         ///     Receives the result; needs its shape and type, may have any strides.
         /// nan_policy : str, default "propagate"
@@ -75,7 +75,7 @@ macro_rules! arg {
         #[pyfunction]
         #[pyo3(
             signature = (
-                x, /, axis=None, *, keepdims=Truth(false), select_last_index=Truth(false), dtype=None, out=None,
+                x, /, axis=None, *, keepdims=Flag::UNSET, select_last_index=Flag::UNSET, dtype=None, out=None,
                 nan_policy=None, r#where=None, default=None
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
@@ -84,8 +84,8 @@ macro_rules! arg {
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Truth,
-            select_last_index: Truth,
+            keepdims: Flag<'py>,
+            select_last_index: Flag<'py>,
             dtype: Option<&Bound<'py, PyAny>>,
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
@@ -93,7 +93,9 @@ macro_rules! arg {
             default: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
-            let call = Call { function, largest: $largest, last: select_last_index.0, keepdims: keepdims.0 };
+            let last = select_last_index.read("select_last_index", function)?;
+            let keepdims = keepdims.read("keepdims", function)?;
+            let call = Call { function, largest: $largest, last, keepdims };
             match settled(x) {
                 Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => call.run(x, axis, dtype, out),
                 _ => call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]),
@@ -147,8 +149,8 @@ impl Call {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, function) = (x.object().py(), self.function);
         let axes = Named::new(axis, Default::All, &x, function)?;
-        let index = Index::new(py, dtype, function)?;
         let out = argument(out, function)?;
+        let index = Index::beside(py, dtype, out.as_ref(), function)?;
         // No Python code runs from here until the kernel has ended, except to word an error.
         let x = Array::new(x, function)?;
         let out = out.map(|out| Array::new(out, function)).transpose()?;
@@ -261,6 +263,6 @@ impl Call {
 fn no_place(default: Option<&Bound<'_, PyAny>>, index: IndexType) -> Option<Option<i32>> {
     let Some(default) = default else { return Some(None) };
     let place = default.cast_exact::<PyInt>().ok()?.extract::<i32>().ok()?;
-    let least = if matches!(index, IndexType::Int64 | IndexType::Int32) { -1 } else { 0 };
-    (place >= least).then_some(Some(place))
+    let least = if index.is_signed() { -1 } else { 0 };
+    (place >= least && (place < 0 || place as u64 <= index.max())).then_some(Some(place))
 }

@@ -6,7 +6,7 @@ use crate::errors::{Kind, error};
 use crate::operand::Ndarray;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 
 /// The axes that count where none is named.
 #[derive(Clone, Copy)]
@@ -104,8 +104,13 @@ impl<'a, 'py> Named<'a, 'py> {
 /// Whether reading an argument again runs no Python code and gives the same: an integer, or a tuple of integers.
 #[inline]
 fn is_settled(axis: &Bound<'_, PyAny>) -> bool {
-    axis.is_instance_of::<PyInt>()
-        || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| axis.is_instance_of::<PyInt>()))
+    is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
+}
+
+/// Whether an axis is an integer and no truth value, which Python counts among them.
+#[inline]
+fn is_number(axis: &Bound<'_, PyAny>) -> bool {
+    axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
 
 /// Reads an argument once and for all.
@@ -114,7 +119,11 @@ fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) 
     let py = given.py();
     let integer = |axis: Bound<'py, PyAny>| {
         static INDEX: Function = Function::new("operator", "index");
-        INDEX.call(py, (&axis,)).or_else(|failure| {
+        let number = match axis.is_instance_of::<PyBool>() {
+            true => Err(PyTypeError::new_err("a truth value")),
+            false => INDEX.call(py, (&axis,)),
+        };
+        number.or_else(|failure| {
             // Not what else went wrong in an `__index__`.
             if !failure.is_instance_of::<PyTypeError>(py) {
                 return Err(failure);

@@ -30,6 +30,9 @@ macro_rules! elementwise {
         /// nan_policy : str, default "propagate"
         ///     ``propagate``: NaN (NaT) wins. ``omit``: it gives way to any number, as in ``numpy.fmax`` and
         ///     ``numpy.fmin``. ``raise``: it is an error.
+        /// where : array_like of bool, optional
+        ///     Positions that are compared; broadcast with the operands. Elsewhere `out` keeps its elements, and without
+        ///     `out` the result has those of the first operand.
         ///
         /// Returns
         /// -------
@@ -57,16 +60,17 @@ macro_rules! elementwise {
         $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(
-            signature = (*arrays, out=None, nan_policy=None),
-            text_signature = "(*arrays, out=None, nan_policy='propagate')"
+            signature = (*arrays, out=None, nan_policy=None, r#where=None),
+            text_signature = "(*arrays, out=None, nan_policy='propagate', where=None)"
         )]
         pub fn $function<'py>(
             py: Python<'py>,
             arrays: &Bound<'py, PyTuple>,
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            call(py, stringify!($function), $largest, arrays, out, nan_policy)
+            call(py, stringify!($function), $largest, arrays, [out, nan_policy, r#where])
         }
     };
 }
@@ -97,27 +101,29 @@ fn call<'py>(
     function: &str,
     largest: bool,
     arrays: &Bound<'py, PyTuple>,
-    out: Option<&Bound<'py, PyAny>>,
-    nan_policy: Option<&Bound<'py, PyAny>>,
+    [out, nan_policy, r#where]: [Option<&Bound<'py, PyAny>>; 3],
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(omit) = omits(nan_policy)
+    if r#where.is_none()
+        && let Some(omit) = omits(nan_policy)
         && let Some(result) = run(py, function, largest, omit, arrays, out)?
     {
         return Ok(result);
     }
-    beyond(function, arrays, out, nan_policy)
+    beyond(function, arrays, out, nan_policy, r#where)
 }
 
-/// Asks the Python side, which knows other libraries' arrays, numbers that arrays do not hold, times, mixed types and policies.
+/// Asks the Python side, which knows other libraries' arrays, numbers that arrays do not hold, times, mixed types, policies
+/// and masks.
 #[cold]
 fn beyond<'py>(
     function: &str,
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
     nan_policy: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     static EXTREMUM: Function = Function::new("extremum.elementwise", "extremum");
-    EXTREMUM.call(arrays.py(), (function, arrays, out, nan_policy))
+    EXTREMUM.call(arrays.py(), (function, arrays, out, nan_policy, r#where))
 }
 
 /// The elementwise extremum of plain arrays of one element type, where NaN may be left out.

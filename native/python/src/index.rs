@@ -5,6 +5,7 @@ use crate::axes::Axes;
 use crate::call::Function;
 use crate::descriptor::{Elements, describe, descriptor};
 use crate::errors::{Kind, error};
+use crate::operand::Ndarray;
 use extremum_kernels::{ElementType, IndexType};
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
@@ -33,6 +34,26 @@ impl<'py> Index<'py> {
         match dtype {
             Some(dtype) if !dtype.is_none() => Self::named(dtype, function),
             _ => Ok(Self { elements: INT64, descriptor: descriptor(py, INT64.number)? }),
+        }
+    }
+
+    /// Reads the argument; where it is left out, the type is that of `out`, if indices can have that. May run Python code.
+    #[inline(always)]
+    pub fn beside(
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Ndarray<'py>>,
+        function: &str,
+    ) -> PyResult<Self> {
+        match (dtype, out) {
+            (None, Some(out)) => {
+                // SAFETY: an array has a descriptor, which is alive as long as the array is not given another.
+                let elements = unsafe { describe((*out.fields()).descr) };
+                let own = elements.filter(|elements| kernel(elements.element).is_some()).unwrap_or(INT64);
+                let elements = Elements { swapped: false, ..own };
+                Ok(Self { elements, descriptor: descriptor(py, elements.number)? })
+            }
+            _ => Self::new(py, dtype, function),
         }
     }
 
@@ -81,6 +102,10 @@ impl<'py> Index<'py> {
 fn number_of_class(dtype: &Bound<'_, PyAny>) -> Option<c_int> {
     let wide = size_of::<std::ffi::c_long>() == 8;
     let classes = [
+        (NpyTypes::PyByteArrType_Type, 1),
+        (NpyTypes::PyUByteArrType_Type, 2),
+        (NpyTypes::PyShortArrType_Type, 3),
+        (NpyTypes::PyUShortArrType_Type, 4),
         (NpyTypes::PyIntArrType_Type, 5),
         (NpyTypes::PyUIntArrType_Type, 6),
         if wide { (NpyTypes::PyLongArrType_Type, 7) } else { (NpyTypes::PyLongLongArrType_Type, 9) },
@@ -99,6 +124,10 @@ fn kernel(element: ElementType) -> Option<IndexType> {
         ElementType::Int32 => Some(IndexType::Int32),
         ElementType::UInt64 => Some(IndexType::UInt64),
         ElementType::UInt32 => Some(IndexType::UInt32),
+        ElementType::Int16 => Some(IndexType::Int16),
+        ElementType::UInt16 => Some(IndexType::UInt16),
+        ElementType::Int8 => Some(IndexType::Int8),
+        ElementType::UInt8 => Some(IndexType::UInt8),
         _ => None,
     }
 }
@@ -114,5 +143,6 @@ pub fn block(x: &Array<'_>, axes: Axes) -> u64 {
 pub fn too_far(x: &Array<'_>, index: IndexType, block: u64, function: &str) -> PyErr {
     let name = format!("{index:?}").to_lowercase();
     let reason = format!("{function}: an index up to {} does not fit {name}", block - 1);
-    error(x.object().py(), Kind::Argument, reason, Some(x.summary()), Some("use dtype=int64".into()))
+    let name = if function.starts_with("arg") { "dtype" } else { "index_dtype" };
+    error(x.object().py(), Kind::Argument, reason, Some(x.summary()), Some(format!("use {name}=int64")))
 }

@@ -109,10 +109,9 @@ impl Reduction<'_> {
         let omit = omits && is_float(x.element());
         let may_lack = omit || mask.is_some();
         // The index says of a slice that no element takes part in it.
-        let unsigned = [IndexType::UInt32, IndexType::UInt64];
         if x.shape().contains(&0)
             || mask.as_ref().is_some_and(|mask| !fits(mask, &x))
-            || may_lack && index.as_ref().is_some_and(|index| unsigned.contains(&index.kernel()))
+            || may_lack && index.as_ref().is_some_and(|index| !index.kernel().is_signed())
         {
             return Ok(None);
         }
@@ -253,8 +252,10 @@ impl<'py> End<'py> {
         let len = indices.shape().iter().product();
         // SAFETY: the array is new and in C order, of as many signed integers.
         unsafe {
-            match self.index {
-                IndexType::Int32 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place),
+            match self.index.size() {
+                1 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i8),
+                2 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i16),
+                4 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place),
                 _ => replace(slice::from_raw_parts_mut(indices.data().cast(), len), i64::from(place)),
             }
         }

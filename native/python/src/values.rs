@@ -2,7 +2,7 @@
 
 use crate::call::Function;
 use crate::index::Index;
-use crate::options::Truth;
+use crate::options::Flag;
 use crate::reduce::{Ends, Reduction, Terms};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -31,7 +31,7 @@ macro_rules! one_end {
         /// default : scalar, optional
         ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
         /// index_dtype : data type, default int64
-        ///     Type of the indices: int64, int32, uint64 or uint32.
+        ///     Type of the indices: any integer that holds the last index of a slice.
         /// out : numpy.ndarray, optional
         ///     Receives the values; needs their shape and type.
         ///
@@ -63,7 +63,7 @@ macro_rules! one_end {
         #[pyfunction]
         #[pyo3(
             signature = (
-                x, /, axis=None, *, keepdims=Truth(false), return_index=Truth(false), select_last_index=Truth(false),
+                x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
                 nan_policy=None, r#where=None, default=None, index_dtype=None, out=None
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)"
@@ -72,16 +72,16 @@ macro_rules! one_end {
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Truth,
-            return_index: Truth,
-            select_last_index: Truth,
+            keepdims: Flag<'py>,
+            return_index: Flag<'py>,
+            select_last_index: Flag<'py>,
             nan_policy: Option<&Bound<'py, PyAny>>,
             r#where: Option<&Bound<'py, PyAny>>,
             default: Option<&Bound<'py, PyAny>>,
             index_dtype: Option<&Bound<'py, PyAny>>,
             out: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            let flags = [keepdims.0, return_index.0, select_last_index.0];
+            let flags = [keepdims, return_index, select_last_index];
             answer(stringify!($function), &[$largest], x, axis, flags, [nan_policy, r#where, default, index_dtype, out])
         }
     };
@@ -140,7 +140,7 @@ one_end! {
 #[pyfunction]
 #[pyo3(
     signature = (
-        x, /, axis=None, *, keepdims=Truth(false), return_index=Truth(false), select_last_index=Truth(false),
+        x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
         nan_policy=None, r#where=None, default=None, index_dtype=None
     ),
     text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)"
@@ -149,15 +149,15 @@ one_end! {
 pub fn minmax<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    keepdims: Truth,
-    return_index: Truth,
-    select_last_index: Truth,
+    keepdims: Flag<'py>,
+    return_index: Flag<'py>,
+    select_last_index: Flag<'py>,
     nan_policy: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
     default: Option<&Bound<'py, PyAny>>,
     index_dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let flags = [keepdims.0, return_index.0, select_last_index.0];
+    let flags = [keepdims, return_index, select_last_index];
     answer("minmax", &[false, true], x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
 }
 
@@ -166,10 +166,14 @@ fn answer<'py>(
     largest: &[bool],
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    [keepdims, return_index, last]: [bool; 3],
+    flags: [Flag<'py>; 3],
     [nan_policy, r#where, default, index_dtype, out]: [Option<&Bound<'py, PyAny>>; 5],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
+    let [keepdims, return_index, last] = flags;
+    let keepdims = keepdims.read("keepdims", function)?;
+    let return_index = return_index.read("return_index", function)?;
+    let last = last.read("select_last_index", function)?;
     if out.is_none() && default.is_none() {
         let index = return_index.then(|| Index::new(py, index_dtype, function)).transpose()?;
         let reduction = Reduction { function, largest, keepdims, last, values: true };

@@ -60,7 +60,13 @@ _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 @click.option("--last", is_flag=True, help="Take the last of equal elements.")
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
 @click.option("--default", type=int, help="Index of a slice in which no element takes part.")
-@click.option("--dtype", type=click.Choice(["int64", "int32", "uint64", "uint32"]), default="int64", show_default=True)
+@click.option(
+    "--dtype",
+    type=click.Choice(["int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"]),
+    default="int64",
+    show_default=True,
+    help="Type of the indices.",
+)
 @click.option("--output-name", metavar="NAME", help="Output to write, if the model has several.")
 @click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster of this scheduler.")

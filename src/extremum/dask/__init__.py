@@ -21,6 +21,7 @@ from extremum.dask.models import run
 from extremum.dask.tree import reduced
 from extremum.errors import ArgumentError
 from extremum.partials import Pieces
+from extremum.policy import flag
 from extremum.reductions import Reduction, index_type
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
 
@@ -82,6 +83,8 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
         A lazy result is written to no array: pass it to ``dask.array.store``.
     nan_policy : str, default "propagate"
         As for :func:`extremum.{name}`.
+    where : array_like of bool, optional
+        Positions that are compared, Dask's or NumPy's. Elsewhere the result has the elements of the first operand.
 
     Returns
     -------
@@ -120,7 +123,7 @@ class _Arg(Protocol):
 
 
 class _Elementwise(Protocol):
-    def __call__(self, *arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Array: ...
+    def __call__(self, *arrays: Any, out: None = None, **options: Unpack[HardmaxOptions]) -> Array: ...
 
 
 class _Max(Protocol):
@@ -198,7 +201,7 @@ def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns:
             raise ArgumentError(
                 f"{name}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
             )
-        index = index_type(name, dtype) if with_index else None
+        index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
         pieces, mask = _planned(call, x, out, True, index, None if default is None else defaults)
         found = reduced(pieces, x, mask, split_every)
         if largest[1:]:
@@ -275,8 +278,8 @@ def hardmax(
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     """Make ``maximum`` or ``minimum``."""
 
-    def function(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate") -> Array:
-        return elementwise.extremum(name, arrays, out, nan_policy)
+    def function(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Array:
+        return elementwise.extremum(name, arrays, out, nan_policy, where)
 
     function.__doc__ = _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example)
     function.__name__ = function.__qualname__ = name

@@ -21,7 +21,7 @@ from extremum.interop import Adopted, adopt, one_library
 __all__ = ["extremum"]
 
 
-def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any) -> Any:
+def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any = None) -> Any:
     """Return the elementwise extremum as an array that is yet to be computed."""
     policy.require_policy(function, nan_policy)
     chunked = [x for x in operands if isinstance(x, da.Array)]
@@ -32,6 +32,7 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
     for x in chunked:
         require_chunked(function, x, out)
     arrays = [_operand(function, x) for x in operands]
+    mask = () if where is None else (_mask(function, where),)
     probes = [
         np.ones((1,) * x.ndim, element_type(function, x) if isinstance(x, da.Array) else x.dtype)
         if isinstance(x, da.Array | np.ndarray)
@@ -39,13 +40,15 @@ def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any
         for x in arrays
     ]
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
+    # A mask is one operand more for all that has to do with shapes and chunks.
+    arrays += mask
     shapes = [stand_in(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
     unknown = _unknown(function, arrays, max(map(len, shapes)))
     rank = len(elementwise.broadcast_shape(function, shapes))
     whole = range(rank)
     places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
     return da.blockwise(
-        partial(_compared, function, nan_policy, unknown),
+        partial(_compared, function, nan_policy, unknown, bool(mask)),
         tuple(whole),
         *(part for pair in zip(arrays, places, strict=True) for part in pair),
         name=None,
@@ -71,6 +74,14 @@ def _operand(function: str, x: Any) -> Any:
     return adopted.array
 
 
+def _mask(function: str, where: Any) -> Any:
+    """Return a mask as Dask's array or NumPy's, or refuse it."""
+    if not isinstance(where, da.Array):
+        return policy.truths(function, adopt(where).mask(function))
+    policy.truths(function, np.ones((), element_type(function, where)))
+    return _operand(function, where)
+
+
 def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]]:
     """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
     found: dict[int, list[int]] = {}
@@ -86,9 +97,10 @@ def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]
     return found
 
 
-def _compared(function: str, nan_policy: str, unknown: dict[int, list[int]], *blocks: Any) -> Any:
+def _compared(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
     rank = max(map(np.ndim, blocks))
     for axis, sharing in unknown.items():
         require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
+    operands, where = (blocks[:-1], blocks[-1]) if masked else (blocks, None)
     with share():
-        return elementwise.extremum(function, blocks, None, nan_policy)
+        return elementwise.extremum(function, operands, None, nan_policy, where)

@@ -70,6 +70,9 @@ _TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
         At least one of xarray's; the labels of dimensions that they share have to be equal.
     nan_policy : str, default "propagate"
         As for :func:`extremum.{name}`.
+    where : xarray.DataArray or array_like of bool, optional
+        Positions that are compared; its labels have to be equal, too. Elsewhere the result has the elements of the
+        first operand.
 
     Returns
     -------
@@ -94,25 +97,29 @@ _TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
 class _Elementwise(Protocol):
     @overload
     def __call__(
-        self, *arrays: xr.DataArray | NDArray[Any] | float, nan_policy: NanPolicy = "propagate"
+        self, *arrays: xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
     ) -> xr.DataArray: ...
     @overload
     def __call__(  # type: ignore[overload-cannot-match]
-        self, *arrays: xr.Dataset | xr.DataArray | NDArray[Any] | float, nan_policy: NanPolicy = "propagate"
+        self, *arrays: xr.Dataset | xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
     ) -> xr.Dataset: ...
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     """Make ``maximum`` or ``minimum``."""
 
-    def function(*arrays: Any, nan_policy: NanPolicy = "propagate") -> Any:
+    def function(*arrays: Any, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
             require_labelled(name, arrays[0] if arrays else None)
-        options = {"nan_policy": nan_policy}
+        # A mask meets the operands as they meet each other.
+        several = arrays if where is None else (*arrays, where)
+
+        def call(*found: Any) -> Any:
+            own, rest = found[: len(arrays)], found[len(arrays) :]
+            return getattr(ex, name)(*own, nan_policy=nan_policy, where=rest[0] if rest else None)
+
         try:
-            return xr.apply_ufunc(
-                getattr(ex, name), *arrays, dask="allowed", join="exact", keep_attrs=True, kwargs=options
-            )
+            return xr.apply_ufunc(call, *several, dask="allowed", join="exact", keep_attrs=True)
         except ExtremumError:
             raise
         except ValueError as error:

@@ -65,6 +65,14 @@ pub enum IndexType {
     UInt64,
     /// 32-bit unsigned integer.
     UInt32,
+    /// 16-bit signed integer.
+    Int16,
+    /// 16-bit unsigned integer.
+    UInt16,
+    /// 8-bit signed integer.
+    Int8,
+    /// 8-bit unsigned integer.
+    UInt8,
 }
 
 impl IndexType {
@@ -73,6 +81,8 @@ impl IndexType {
         match self {
             Self::Int64 | Self::UInt64 => 8,
             Self::Int32 | Self::UInt32 => 4,
+            Self::Int16 | Self::UInt16 => 2,
+            Self::Int8 | Self::UInt8 => 1,
         }
     }
 
@@ -83,6 +93,32 @@ impl IndexType {
             Self::Int32 => i32::MAX as u64,
             Self::UInt64 => u64::MAX,
             Self::UInt32 => u32::MAX as u64,
+            Self::Int16 => i16::MAX as u64,
+            Self::UInt16 => u16::MAX as u64,
+            Self::Int8 => i8::MAX as u64,
+            Self::UInt8 => u8::MAX as u64,
+        }
+    }
+
+    /// Whether the type holds -1.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::Int64 | Self::Int32 | Self::Int16 | Self::Int8)
+    }
+
+    /// Writes an index.
+    ///
+    /// # Safety
+    /// There is room for it; alignment is not needed.
+    #[inline(always)]
+    pub unsafe fn write(self, to: *mut u8, index: i64) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.size() {
+                8 => to.cast::<i64>().write_unaligned(index),
+                4 => to.cast::<i32>().write_unaligned(index as i32),
+                2 => to.cast::<i16>().write_unaligned(index as i16),
+                _ => to.write(index as u8),
+            }
         }
     }
 }

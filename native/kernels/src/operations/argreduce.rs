@@ -58,14 +58,8 @@ impl Sink for Indices {
         let output = self.output.wrapping_offset(at.output);
         for position in 0..tile.len {
             let to = output.wrapping_offset(axis.strides.output * position as isize);
-            // SAFETY: the caller's promise; alignment is not needed.
-            unsafe {
-                let index = tile.index(position);
-                match self.index.size() {
-                    8 => to.cast::<i64>().write_unaligned(index),
-                    _ => to.cast::<i32>().write_unaligned(index as i32),
-                }
-            }
+            // SAFETY: the caller's promise.
+            unsafe { self.index.write(to, tile.index(position)) }
         }
     }
 }

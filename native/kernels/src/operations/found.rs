@@ -133,9 +133,8 @@ impl Found<'_> {
                     }
                 }
             } else if !indices.is_null() {
-                let indices = indices.cast::<i32>();
                 for number in 0..tile.len {
-                    indices.wrapping_offset(place(number)).write_unaligned(tile.index(number) as i32);
+                    kind.write(indices.wrapping_offset(place(number) * kind.size() as isize), tile.index(number));
                 }
             }
             let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
@@ -269,10 +268,7 @@ impl Found<'_> {
         unsafe {
             if !indices.is_null() {
                 let index = found.map_or(-1, |(index, _)| index);
-                match kind.size() {
-                    8 => indices.cast::<i64>().wrapping_offset(position).write_unaligned(index),
-                    _ => indices.cast::<i32>().wrapping_offset(position).write_unaligned(index as i32),
-                }
+                kind.write(indices.wrapping_offset(position * kind.size() as isize), index);
             }
             if !values.is_null() {
                 let bits = found.map_or(0, |(_, at)| self.bits(at));

@@ -113,7 +113,8 @@ fn check(
     let size = element.size();
     let expected: Vec<_> = ends.iter().map(|&largest| draw.best(contents, largest)).collect();
     let results = expected[0].len();
-    let index = random.pick(&[IndexType::Int64, IndexType::Int32]);
+    let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
+    let index = if len.max(rows) as u64 > index.max() { IndexType::Int64 } else { index };
     // One byte in, so that nothing is aligned.
     let shift = random.below(2);
     for way in ways() {

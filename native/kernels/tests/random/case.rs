@@ -38,9 +38,25 @@ enum Operation {
     Extremum,
 }
 
+const INDEX_TYPES: [IndexType; 8] = [
+    IndexType::Int64,
+    IndexType::Int32,
+    IndexType::UInt64,
+    IndexType::UInt32,
+    IndexType::Int16,
+    IndexType::UInt16,
+    IndexType::Int8,
+    IndexType::UInt8,
+];
+
+/// An index type, or the widest where it does not hold the last index of a slice of so many elements.
+pub fn fitting(index: IndexType, block: usize) -> IndexType {
+    if block.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
+}
+
 impl Case {
     pub fn new(random: &mut Random) -> Self {
-        let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::UInt64, IndexType::UInt32]);
+        let index = random.pick(&INDEX_TYPES);
         let operation = random.pick(&[
             Operation::ArgReduce(index),
             Operation::ArgReduce(IndexType::Int64),
@@ -84,7 +100,8 @@ impl Case {
     }
 
     fn arg_reduce(&self, random: &mut Random, index: IndexType) -> Result<(), String> {
-        let (kept, _) = self.split();
+        let (kept, block) = self.split();
+        let index = fitting(index, block.iter().product());
         let input = self.input(random);
         let mut output = self.output(random, &kept, index.size());
         let before = input.bytes.clone();

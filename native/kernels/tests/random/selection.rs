@@ -1,7 +1,7 @@
 //! Values and indices at one or both ends, with elements left out: what `select` has to give.
 
 use crate::Random;
-use crate::case::Case;
+use crate::case::{Case, fitting};
 use crate::key::{Key, bytes_of};
 use crate::memory::{Memory, positions, strides};
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
@@ -108,7 +108,8 @@ impl Draw {
             ElementType::Int64 => random.pick(&[Omit::Nothing, Omit::NotATime]),
             _ => Omit::Nothing,
         };
-        Self { mask, omit, index: random.pick(&[IndexType::Int64, IndexType::Int32]) }
+        let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
+        Self { mask, omit, index: fitting(index, case.split().1.iter().product()) }
     }
 
     /// The place of the extremum among what takes part, and its bytes in this machine's order.
