@@ -136,7 +136,7 @@ def test_sizes_of_memory():
         1_000_000,
         64_000_000,
     ]
-    assert refusal(ArgumentError, parse_size, "-1MB") == "'-1MB' is no size of memory"
+    assert refusal(ArgumentError, parse_size, "-1MB") == "'-1MB' is not a memory size"
 
 
 def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():

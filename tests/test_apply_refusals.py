@@ -30,7 +30,7 @@ REFUSED = {
     ),
     "an output of no format": (
         ["argmax", "x.npy", "-o", "y.txt"],
-        "'y.txt' has no known format; help: name a .npy, a .zarr or a .nc file",
+        "'y.txt' has no known format; help: use .npy, .zarr or .nc",
     ),
     "an input that is not there": (["argmax", "z.npy", "-o", "y.npy"], "z.npy: No such file or directory"),
     "a Zarr that is not there": (["argmax", "z.zarr", "-o", "y.npy"], "z.zarr: No such file or directory"),
@@ -56,16 +56,16 @@ REFUSED = {
     ),
     "no size of memory": (
         ["argmax", "x.npy", "-o", "y.npy", "--memory", "much"],
-        "'much' is no size of memory; help: write for example 512MB or 2GiB",
+        "'much' is not a memory size; help: write for example 512MB or 2GiB",
     ),
     "no memory": (
         ["argmax", "x.npy", "-o", "y.npy", "--memory", "1kB"],
-        "1kB is too little memory for anything; help: give 1MB or more",
+        "1kB is too little memory; help: give 1MB or more",
     ),
     "a chunk larger than memory": (
         ["argmax", "large.nc", "-o", "y.npy", "--memory", "1MB"],
-        "so little memory does not hold one piece; given: 500,000 bytes of 16,000,064 for 1000000 elements and their "
-        "results; help: give more with --memory, or write the file in smaller chunks",
+        "one piece of the file does not fit the memory limit; given: a limit of 500,000 bytes; 1000000 "
+        "elements and their results take 16,000,064; help: raise --memory, or write the file in smaller chunks",
     ),
     "an operation that there is not": (
         ["median", "x.npy", "-o", "y.npy"],

@@ -183,7 +183,7 @@ def test_a_run_as_json_and_back_and_as_a_card():
 
 
 def test_no_recorded_run():
-    with pytest.raises(InputError, match="no recorded run"):
+    with pytest.raises(InputError, match="the file does not hold a recorded run of the suite"):
         recorded({"runtimes": [{}]})
 
 

@@ -93,7 +93,7 @@ def test_a_function_called_with_two_types_is_not_rewritten():
     functions = '<domain: "own", opset_import: ["" : 13]> F (x) => (y) { y = ArgMax (x) }'
     body = "(int16[3] a, float[3] b) => (y, z) { y = own.F (a) z = own.F (b) }"
     (refused,) = fix(model(body, functions=functions)).refusals
-    assert refused.reason == "ArgMax-13 is in a function that is called with several types of tensors"
+    assert refused.reason == "ArgMax-13 is in a function that is called with several element types"
     assert refused.remedy == "inline the function first"
 
 
@@ -122,7 +122,7 @@ def test_a_replacement_that_answers_otherwise_is_not_taken(monkeypatch):
     monkeypatch.setattr(verification, "same_bits", lambda first, second: False)
     (refused,) = fix(model("(int16[3] x) => (int64[1] y) { y = ArgMax (x) }")).refusals
     assert str(refused) == (
-        f"what would replace ArgMax-13 gives other answers in {ORT}\n"
+        f"the replacement of ArgMax-13 gives other answers in {ORT}\n"
         "  at    graph.node[0]\n"
         "  given int16 on wider integers"
     )

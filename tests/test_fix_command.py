@@ -219,7 +219,7 @@ def test_a_model_goes_nowhere_without_its_weights(tmp_path, capsys):
     folder = with_weights_beside(tmp_path / "large")
     assert refused(capsys, str(folder / "m.onnx"), "-o", "elsewhere.onnx") == (
         f"extremum: the weights of '{folder / 'm.onnx'}' are in other files of its folder; "
-        "help: write the fixed model there too"
+        "help: write the fixed model to that folder"
     )
     assert not Path("elsewhere.onnx").exists()
 

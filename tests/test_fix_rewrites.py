@@ -186,8 +186,8 @@ def test_what_directml_refuses(name, element, target, opset):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("(uint64[3] x) => (y) { y = ArgMax (x) }", "nothing that DirectML 3_0 takes stands for ArgMax-13 of uint64"),
-        ("(double[3] x) => (y) { y = Max (x) }", "DirectML 3_0 does not run what would replace Max-13"),
+        ("(uint64[3] x) => (y) { y = ArgMax (x) }", "DirectML 3_0 takes no exact replacement of ArgMax-13 of uint64"),
+        ("(double[3] x) => (y) { y = Max (x) }", "DirectML 3_0 does not run the replacement of Max-13"),
     ],
 )
 def test_what_directml_refuses_for_good(body, reason):

@@ -58,7 +58,7 @@ class Drawing:
             is_open = dtype is not None and declared.shape is None
             reason = "its rank is open" if is_open else "it is no tensor of numbers"
             raise InputError(
-                f"input {name!r} cannot be drawn at random: {reason}", remedy=f"give it with -i {name}=file"
+                f"input {name!r} cannot be drawn at random: {reason}", remedy=f"pass it with -i {name}=file"
             )
         shape = tuple(_size(size, name, sizes) for size in declared.shape)
         require_memory(shape, dtype, f"input {name!r}")

@@ -127,7 +127,7 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
 def _write(fixed: Fixed, source: Path, out: Path) -> None:
     if has_external_data(fixed.model) and out.absolute().parent.resolve() != source.absolute().parent.resolve():
         raise ArgumentError(
-            f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model there too"
+            f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model to that folder"
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     settle(out.absolute().parent)

@@ -33,7 +33,7 @@ _DIRTY = 64 << 20
 def require_target(out: Path) -> None:
     """Refuse a name that nothing can be written to."""
     if out.suffix not in (".npy", ".zarr", ".nc"):
-        raise ArgumentError(f"'{out}' has no known format", remedy="name a .npy, a .zarr or a .nc file")
+        raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
     settle(out.absolute().parent)
     require_free(out)
 

@@ -163,7 +163,7 @@ def _changes(
             change = _change(before, site, known, target, finding.code)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
-                    f"{before.schema} is in a function that is called with several types of tensors",
+                    f"{before.schema} is in a function that is called with several element types",
                     remedy="inline the function first",
                 )
         except ExtremumError as error:
@@ -244,7 +244,7 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
         return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
     rewrite = _rewrite(meant, code if finding is None else finding.code)
     if rewrite is None:
-        raise SpecError(f"nothing that {target.name} takes stands for {meant.schema} of {element} exactly")
+        raise SpecError(f"{target.name} takes no exact replacement of {meant.schema} of {element}")
     if opset < rewrite.since:
         raise SpecError(
             f"{meant.schema} of {element} can be rewritten from opset {rewrite.since} on",

@@ -45,13 +45,13 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
         except Exception as error:
             # Whatever the target raises.
             raise ModelError(
-                f"{target.name} does not run what would replace {change.operator}",
+                f"{target.name} does not run the replacement of {change.operator}",
                 where=change.place,
                 given=first_line(error),
             ) from error
         if not same_bits(answer, expected):
             raise ModelError(
-                f"what would replace {change.operator} gives other answers in {target.name}",
+                f"the replacement of {change.operator} gives other answers in {target.name}",
                 where=change.place,
                 given=f"{change.element} {change.title}",
             )

@@ -32,10 +32,10 @@ def parse_size(text: str) -> int:
     """Return the bytes that a text like ``512MB`` or ``2GiB`` says."""
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?", text.strip().upper())
     if match is None:
-        raise ArgumentError(f"{text!r} is no size of memory", remedy="write for example 512MB or 2GiB")
+        raise ArgumentError(f"{text!r} is not a memory size", remedy="write for example 512MB or 2GiB")
     size = int(float(match[1]) * (1024 if match[3] else 1000) ** _UNITS[match[2]])
     if size < LEAST:
-        raise MemoryLimitError(f"{text} is too little memory for anything", remedy="give 1MB or more")
+        raise MemoryLimitError(f"{text} is too little memory", remedy="give 1MB or more")
     return size
 
 
@@ -58,9 +58,9 @@ def lengths(
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
         raise MemoryLimitError(
-            "so little memory does not hold one piece",
-            given=f"{limit:,} bytes of {least:,} for {' x '.join(map(str, smallest))} elements and their results",
-            remedy="give more with --memory, or write the file in smaller chunks",
+            "one piece of the file does not fit the memory limit",
+            given=f"a limit of {limit:,} bytes; {' x '.join(map(str, smallest))} elements and their results take {least:,}",
+            remedy="raise --memory, or write the file in smaller chunks",
         )
     wanted = min(limit, max(ENOUGH, least))
     sizes = list(shape)

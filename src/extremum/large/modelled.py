@@ -50,8 +50,8 @@ class Modelled:
         self.dtype = self._output.dtype
         if self.dtype.hasobject:
             raise ArgumentError(
-                f"output {self._output.name!r} is text, and a file of pieces has to know before how long it is",
-                remedy="write an output of numbers with --output-name, or the text with extremum run",
+                f"output {self._output.name!r} is text, and a large file needs elements of a known size",
+                remedy="choose an output of numbers with --output-name, or write the text with extremum run",
             )
         self.shape = tuple(
             count if each == self._output.batch else length for each, length in enumerate(self._output.shape)

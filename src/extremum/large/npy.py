@@ -36,7 +36,7 @@ class NpySource:
             self.shape, fortran, self.dtype = _HEADERS[version](file)
             start, size = file.tell(), os.fstat(file.fileno()).st_size
             if self.dtype.hasobject:
-                raise ValueError("it holds objects of Python, which are not read")
+                raise ValueError("it holds Python objects")
             promised = math.prod(self.shape) * self.dtype.itemsize
             if promised > size - start:
                 words = f"{self.dtype}{list(self.shape)}, {promised:,} bytes, but the file holds {size - start:,}"
