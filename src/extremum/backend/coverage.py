@@ -6,7 +6,8 @@ would a tensor of known size fit into memory. The nodes come from :mod:`extremum
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 import onnx
 
@@ -34,13 +35,15 @@ def require_implemented(
     for each in nodes.graphs(graph):
         for value in each.input:
             _require_memory(value.name, declared(value.type))
+    # Each operator is asked about once, and the answers, which hold names of the model, are not kept.
+    implemented = cache(_is_implemented)
     for site in sites:
-        _node(site, others_too, refusal)
+        _node(site, others_too, refusal, implemented)
 
 
-def _node(site: Site, others_too: bool, refusal: str | None) -> None:
+def _node(site: Site, others_too: bool, refusal: str | None, implemented: Callable[[str, str, int], bool]) -> None:
     try:
-        _require_implementation(site, others_too, refusal)
+        _require_implementation(site, others_too, refusal, implemented)
         outputs = {name: site.types.get(name, TensorType()) for name in site.node.output}
         if site.schema is not None:
             output = site.output()
@@ -53,14 +56,21 @@ def _node(site: Site, others_too: bool, refusal: str | None) -> None:
         raise error.with_context(where=site.where) from None
 
 
-def _require_implementation(site: Site, others_too: bool, refusal: str | None) -> None:
+def _is_implemented(domain: str, operator: str, version: int) -> bool:
+    node = onnx.NodeProto(domain=domain, op_type=operator)
+    return Executor(onnx.GraphProto(), opsets={domain: version}).implements(node)
+
+
+def _require_implementation(
+    site: Site, others_too: bool, refusal: str | None, implemented: Callable[[str, str, int], bool]
+) -> None:
     node = site.node
     domain = nodes.canonical(node.domain)
     if domain not in site.opsets:
         raise ModelError(f"no version of the domain {domain!r} of {node.op_type} is imported")
     if others_too or site.is_call:
         return
-    if not Executor(onnx.GraphProto(), opsets=site.opsets).implements(node):
+    if not implemented(domain, node.op_type, site.opsets[domain]):
         name = f"{domain}.{node.op_type}" if domain else node.op_type
         remedy = "give it as a model-local function"
         if refusal is None and domain in _ONNXRUNTIME and not is_installed():

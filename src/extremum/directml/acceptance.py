@@ -18,7 +18,7 @@ from extremum.directml.descriptions import ActivationHardmaxOperatorDesc, Operat
 from extremum.directml.enumerations import FeatureLevel, TensorDataType, TensorFlags
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, SpecError
-from extremum.operations import Operation
+from extremum.operations import ArgReduce, Operation
 from extremum.spec import OperatorVersion, Parameter
 from extremum.tensors import TensorType
 
@@ -105,9 +105,12 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     _output(desc, expected)
     if isinstance(desc, ActivationHardmaxOperatorDesc):
         _effective_rank(desc)
-    if expected.element is None:
-        _index(desc, validate.axes(schema, values, desc.output.dimension_count))
-    return lower.operation(schema, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name)
+    operation = lower.operation(
+        schema, values, desc.output.dimension_count, index=desc.output.data_type.element_type.name
+    )
+    if isinstance(operation, ArgReduce):
+        _index(desc, operation.axes)
+    return operation
 
 
 def _type(tensor: TensorDesc) -> TensorType:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import onnx
@@ -26,7 +27,7 @@ from extremum.validate import input_values, output_count
 __all__ = ["Site", "inlined", "require_harmless", "sites"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Site:
     """A node where it stands."""
 
@@ -55,19 +56,20 @@ class Site:
         opset = self.opsets.get(nodes.canonical(self.node.domain))
         return f"{self.place}, opset {opset}" if opset else self.place
 
-    @property
+    # What follows of the node alone is computed once; the types around it become better known while models are walked.
+    @cached_property
     def schema(self) -> OperatorVersion | None:
         """The version in force, or None if the operator is none of this package's or its domain is not imported."""
         if self.is_call or nodes.canonical(self.node.domain) not in self.opsets:
             return None
         return nodes.version(self.node, self.opsets)
 
-    @property
+    @cached_property
     def attributes(self) -> dict[str, Any]:
         """The attributes that the node states itself, rather than leaving them to the call of its function."""
         return nodes.stated(self.node, {})
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the inputs, without those at the end that may be left out and are."""
         return nodes.operand_names(self.node, self.schema)
