@@ -57,9 +57,10 @@ def lengths(
     """
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
+        piece = " x ".join(map(str, smallest))
         raise MemoryLimitError(
             "one piece of the file does not fit the memory limit",
-            given=f"a limit of {limit:,} bytes; {' x '.join(map(str, smallest))} elements and their results take {least:,}",
+            given=f"a limit of {limit:,} bytes; {piece} elements and their results take {least:,}",
             remedy="raise --memory, or write the file in smaller chunks",
         )
     wanted = min(limit, max(ENOUGH, least))
