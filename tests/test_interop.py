@@ -6,6 +6,7 @@ together: `.ci/leg torch` does.
 
 import subprocess
 import sys
+import warnings
 from datetime import date, datetime, time, timedelta, timezone
 
 import ml_dtypes
@@ -124,6 +125,27 @@ def test_torchs_views_and_gradients():
     )
     assert "laid out as" in refusal(ElementTypeError, ex.argmax, torch.ones(2, 2).to_sparse())
     assert "on the device meta" in refusal(ElementTypeError, ex.argmax, torch.ones(2, device="meta"))
+
+
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_torchs_nested_tensors_are_refused(layout):
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+    with warnings.catch_warnings():
+        # Nested tensors are a prototype, and say so.
+        warnings.simplefilter("ignore")
+        rows = [torch.ones(2), torch.ones(3)]
+        x = torch.nested.nested_tensor(rows, layout=getattr(torch, layout))
+        for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum):
+            assert "a nested tensor has rows of different lengths" in refusal(ElementTypeError, function, x)
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16"])
+def test_torchs_vmap_is_refused(name):
+    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+    x = torch.ones(2, 3, dtype=getattr(torch, name))
+    for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum):
+        text = refusal(ArgumentTypeError, torch.vmap(function), x)
+        assert text.startswith("a tensor without elements of its own, as within torch.vmap")
 
 
 def test_jaxs_traces_and_narrow_integers():

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from extremum.arrays import refuse_device
-from extremum.errors import ArgumentError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
 from extremum.interop.adopted import Adopted, Kept
 from extremum.loading import load_module
 
@@ -21,6 +21,7 @@ _KINDS = (torch.Tensor, torch.nn.Parameter)
 def adopt(x: Any) -> Adopted | None:
     """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
     if type(x) not in _KINDS:
+        _refuse_nested(x)
         return None
     try:
         array: NDArray[Any] = x.numpy()
@@ -39,18 +40,35 @@ def _memory(x: Any) -> NDArray[Any]:
             given="torch.Tensor with requires_grad=True",
             remedy="pass x.detach()",
         )
+    _refuse_nested(x)
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
-    if plain.dtype is torch.bfloat16:
-        array: NDArray[Any] = plain.view(torch.int16).numpy().view(load_module("ml_dtypes").bfloat16)
-        return array
     try:
-        array = plain.numpy()
+        if plain.dtype is torch.bfloat16:
+            array: NDArray[Any] = plain.view(torch.int16).numpy().view(load_module("ml_dtypes").bfloat16)
+        else:
+            array = plain.numpy()
     except TypeError as error:
         raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
+    except RuntimeError as error:
+        raise ArgumentTypeError(
+            f"a tensor without elements of its own, as within torch.vmap: {first_line(error)}",
+            given="torch.Tensor",
+            remedy="call it outside of torch.vmap, on the whole tensor and with its axes",
+        ) from None
     return array
+
+
+def _refuse_nested(x: Any) -> None:
+    """Refuse a tensor whose rows have different lengths."""
+    if getattr(x, "is_nested", False):
+        raise ElementTypeError(
+            "a nested tensor has rows of different lengths",
+            given=f"torch.Tensor with layout {x.layout}",
+            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
+        )
 
 
 def _tensor(result: NDArray[Any], kept: Kept) -> Any:
