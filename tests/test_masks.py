@@ -34,7 +34,7 @@ def masks(shape, random):
         yield f"along axis {axis} alone", np.broadcast_to(along, shape)
 
 
-@pytest.fixture(params=["baseline", "avx2", "avx512"])
+@pytest.fixture(params=["baseline", "sse4.2", "avx2", "avx512"])
 def instruction_set(request):
     before = _native.get_instruction_set()
     # What a processor lacks is tested with what it has.

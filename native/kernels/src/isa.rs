@@ -2,8 +2,8 @@
 //!
 //! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. One kernel is written for one instruction set: `kernels::batches`, which a plan chooses only where AVX-512 is in
-//! force.
+//! rest. Two kernels are written for vector registers: `kernels::short_rows` for SSE4.2 and AVX2, and `kernels::batches`, which a plan
+//! chooses only where AVX-512 is in force.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -24,10 +24,12 @@ pub trait Task {
 pub enum InstructionSet {
     /// What every processor of the architecture has: SSE2 on x86-64, NEON on AArch64.
     Baseline = 1,
+    /// SSE4.2: x86-64-v2. Only kernels that are written for vector registers have a copy for it.
+    Sse42 = 2,
     /// AVX2 with BMI.
-    Avx2 = 2,
+    Avx2 = 3,
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
-    Avx512 = 3,
+    Avx512 = 4,
 }
 
 /// 0: not asked yet.
@@ -35,12 +37,13 @@ static LEVEL: AtomicU8 = AtomicU8::new(0);
 
 impl InstructionSet {
     /// All instruction sets, simplest first.
-    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Baseline, Self::Sse42, Self::Avx2, Self::Avx512];
 
     /// The name users see and may force.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
+            Self::Sse42 => "sse4.2",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
         }
@@ -51,6 +54,7 @@ impl InstructionSet {
         #[cfg(target_arch = "x86_64")]
         match self {
             Self::Baseline => true,
+            Self::Sse42 => sse42::is_available(),
             Self::Avx2 => avx2::is_available(),
             Self::Avx512 => avx512::is_available(),
         }
@@ -65,8 +69,9 @@ impl InstructionSet {
     pub fn current() -> Self {
         match LEVEL.load(Ordering::Relaxed) {
             1 => Self::Baseline,
-            2 => Self::Avx2,
-            3 => Self::Avx512,
+            2 => Self::Sse42,
+            3 => Self::Avx2,
+            4 => Self::Avx512,
             _ => Self::detect(),
         }
     }
@@ -92,7 +97,7 @@ impl InstructionSet {
     /// Whether there is more than the baseline of an architecture that has more: kernels that only save time are not compiled
     /// for the baseline alone.
     pub fn is_wide(self) -> bool {
-        self != Self::Baseline || cfg!(not(target_arch = "x86_64"))
+        matches!(self, Self::Avx2 | Self::Avx512) || cfg!(not(target_arch = "x86_64"))
     }
 }
 
@@ -207,8 +212,10 @@ macro_rules! instruction_set {
 
 instruction_sets! {
     []
+    /// SSE4.2, and what x86-64-v2 has beside it.
+    sse42 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt"]
     /// AVX2 with BMI.
-    avx2 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "avx" "avx2" "bmi1" "bmi2" "lzcnt"]
+    avx2 ["avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
     /// The same with VBMI and GFNI, which processors have since Ice Lake and Zen 4: what some kernels ask for besides.
@@ -241,7 +248,7 @@ mod tests {
     fn a_processor_is_asked_for_all_that_the_compiler_may_use() {
         let baseline = enabled(&[]);
         assert!(baseline.contains("sse2"));
-        for features in [avx2::FEATURES, avx512::FEATURES, avx512_vbmi::FEATURES] {
+        for features in [sse42::FEATURES, avx2::FEATURES, avx512::FEATURES, avx512_vbmi::FEATURES] {
             let asked: BTreeSet<String> = features.iter().map(|&feature| feature.to_owned()).collect();
             let all: BTreeSet<String> = enabled(features).difference(&baseline).cloned().collect();
             assert_eq!(asked, all);

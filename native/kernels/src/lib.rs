@@ -11,6 +11,8 @@ mod kernels;
 pub mod layout;
 mod operations;
 pub mod threads;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", miri))]
+mod vector;
 
 pub use element::rank::Extreme;
 pub use element::{ElementType, IndexType};

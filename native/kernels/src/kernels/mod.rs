@@ -23,6 +23,11 @@ pub mod prefetch;
 pub mod presence;
 pub mod rows;
 pub mod seek;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", miri))]
+pub mod short_rows;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", miri)))]
+#[path = "short_rows/without.rs"]
+pub mod short_rows;
 pub mod source;
 #[cfg(target_arch = "x86_64")]
 pub mod squares;

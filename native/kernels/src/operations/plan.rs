@@ -13,6 +13,7 @@ use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
+use crate::kernels::short_rows::serve;
 use crate::layout::axis::positions;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout};
 use crate::operations::input::{Input, Omission};
@@ -77,6 +78,8 @@ pub struct Demand {
     pub told: bool,
     /// Whether both ends of the order are wanted at once, and no place.
     pub both: bool,
+    /// The element type, unless NaN loses to all numbers.
+    pub plain: Option<ElementType>,
 }
 
 impl Demand {
@@ -91,6 +94,7 @@ impl Demand {
             wide,
             told: !places && input.element.is_integer(),
             both: !places && wide && ends == 2,
+            plain: (!input.numbers).then_some(input.element),
         }
     }
 }
@@ -142,6 +146,7 @@ impl<'a> Plan<'a> {
             let both = demand.both && pay_at_both_ends(size, kept.len, reduced.len);
             !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
         };
+        let short_rows = || demand.plain.is_some_and(|element| serve(element, kept.len, reduced.len, follow));
         let gaps = gaps(size, &reduced).filter(|&step| {
             let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
             pays && !demand.omits && !demand.swapped && demand.wide
@@ -149,7 +154,7 @@ impl<'a> Plan<'a> {
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced) && paid() => Form::RowBatches { packed: false },
+            None if contiguous(&reduced) && (paid() || short_rows()) => Form::RowBatches { packed: false },
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
             None if masked(&reduced) && paid() => Form::RowBatches { packed: false },
@@ -310,7 +315,8 @@ mod tests {
         };
         let mut layout = ReductionLayout::new(axes.iter().map(axis), false);
         let both = false;
-        let demand = Demand { swapped: false, two_keys: false, omits: false, masked: false, wide, told, both };
+        let plain = Some(ElementType::UInt8);
+        let demand = Demand { swapped: false, two_keys: false, omits: false, masked: false, wide, told, both, plain };
         Plan::new(1, demand, &mut layout, tasks).blocks()
     }
 

@@ -1,8 +1,10 @@
 //! Short rows that are read in batches, and those that batches leave out.
 
 use crate::element::order::Ends;
+use crate::isa::InstructionSet;
 use crate::kernels::batches::batch::{Batches, ROWS};
 use crate::kernels::outputs::UNKNOWN;
+use crate::kernels::short_rows::ShortRows;
 use crate::kernels::source::Lines;
 use crate::operations::block::{Asked, Blocks};
 use crate::operations::input::{Input, with_sources};
@@ -19,11 +21,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// for the other.
     ///
     /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` elements; AVX-512 is in force.
+    /// As for [`read`](Self::read), of so many rows of `len` elements.
     pub unsafe fn row_batches(&self, ends: Asked, lines: Lines, rows: usize, len: usize) {
         let (inputs, against, to) = ends;
         let values_alone = to.iter().all(|to| to.keys.is_null() && to.index.is_null());
-        if inputs.len() == 1 || values_alone && lines.mask.is_null() && !inputs[0].numbers {
+        let at_once = InstructionSet::current() == InstructionSet::Avx512 && values_alone;
+        if inputs.len() == 1 || at_once && lines.mask.is_null() && !inputs[0].numbers {
             // SAFETY: the caller's.
             return unsafe { self.row_batches_of(ends, lines, rows, len) };
         }
@@ -50,9 +53,22 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let (lines, left) = (lines.from(done as isize), rows - done);
             let (into, other) =
                 (to[0].from(done, size), to.get(1).map_or(ptr::null_mut(), |to| to.from(done, size).values));
-            // SAFETY: the caller's; the plan chose batches because AVX-512 is in force.
-            let found =
-                unsafe { Batches { lines, rows: left, len, element, largest, numbers, last, to: into, other }.run() };
+            // SAFETY: the caller's; each is run where the plan may have chosen it.
+            let found = unsafe {
+                match InstructionSet::current() {
+                    InstructionSet::Avx512 => {
+                        Batches { lines, rows: left, len, element, largest, numbers, last, to: into, other }.run()
+                    }
+                    _ if !lines.mask.is_null() || numbers => 0,
+                    _ => {
+                        let found = ShortRows { lines, rows: left, len, element, largest, last, to: into }.run();
+                        if !into.notes.is_null() {
+                            into.notes.write_bytes(UNKNOWN, found);
+                        }
+                        found
+                    }
+                }
+            };
             if !into.keys.is_null() {
                 // SAFETY: the batches have found a place in each of these rows; the keys have room for them.
                 with_sources!(inputs, lines, S, X, _dispatch => unsafe {

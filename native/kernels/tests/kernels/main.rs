@@ -15,8 +15,8 @@ mod layout;
 mod loops;
 #[cfg(all(unix, not(miri)))]
 mod selections;
+mod short_rows;
 mod turned;
-#[cfg(all(unix, not(miri)))]
 mod values;
 #[cfg(not(miri))]
 mod writers;

@@ -1,0 +1,261 @@
+//! Vector registers behind two traits, so that a kernel is written once for all instruction sets.
+//!
+//! [`Register`] is what a register does whatever it holds: load, store, move lanes. [`Lanes`] is what it does with lanes of a
+//! [`Kind`]: compare them and find them again. Both are thin: an operation is one to four instructions. The extremum that is
+//! wanted is always the largest: a kernel flips bits of what it loads where the smallest is wanted, or where integers have
+//! no sign.
+//!
+//! There is no load that stops before the end of a register, and none under a mask: kernels read whole registers that lie inside
+//! the array. A register is one of 16 bytes, or of several such *parts*; zips and shuffles work in each part alike, as AVX2 does.
+
+// Each function here and in the kernels above is a few instructions, and has one condition: see `Register`.
+#![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc, reason = "the condition is the same for every operation")]
+
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+#[cfg(any(miri, test))]
+pub mod portable;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+pub mod x86;
+
+use std::hint::select_unpredictable;
+
+/// A kind of lanes.
+pub trait Kind: Copy + 'static {
+    /// Bytes of a lane.
+    const SIZE: usize;
+    /// Whether lanes are keys that take several instructions to make, and do not say which zero an element was.
+    const KEYED: bool = false;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $size:literal $keyed:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $kind;
+        impl Kind for $kind {
+            const SIZE: usize = $size;
+            const KEYED: bool = $keyed;
+        }
+    )*};
+}
+
+kinds! {
+    /// Signed integers of 8 bits.
+    Int8 1 false;
+    /// Signed integers of 16 bits.
+    Int16 2 false;
+    /// Signed integers of 32 bits.
+    Int32 4 false;
+    /// Signed integers of 64 bits.
+    Int64 8 false;
+    /// Both floats of 16 bits: they differ in their infinity alone.
+    Float16 2 true;
+    /// binary32.
+    Float32 4 false;
+    /// binary64.
+    Float64 8 false;
+}
+
+/// A vector register.
+///
+/// # Safety
+/// Of every operation of this trait and of [`Lanes`]: the instruction set that the register belongs to is in force. Besides, what
+/// a load reads and a store writes is there. Nothing needs to be aligned.
+pub trait Register: Copy {
+    /// Bytes of the register, a multiple of 16.
+    const BYTES: usize;
+    /// Loads a register.
+    unsafe fn load(from: *const u8) -> Self;
+    /// Loads parts of 16 bytes that are `stride` bytes apart.
+    unsafe fn load_parts(from: *const u8, stride: isize) -> Self;
+    /// Stores the register.
+    unsafe fn store(self, to: *mut u8);
+    /// The exclusive or.
+    unsafe fn xor(self, other: Self) -> Self;
+    /// The low `SIZE` bytes in every lane of so many.
+    unsafe fn splat<const SIZE: usize>(bits: i64) -> Self;
+    /// Lanes of `SIZE` bytes interleaved: those of the lower halves of each part, and those of the upper halves.
+    unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
+    /// In each part the bytes that the table names.
+    unsafe fn shuffle(self, table: &[u8; 16]) -> Self;
+    /// Parts change places with those that are `PARTS` further.
+    unsafe fn exchange<const PARTS: usize>(self) -> Self;
+}
+
+/// A register as lanes of a kind, of which the largest is wanted.
+///
+/// # Safety
+/// As for [`Register`].
+pub trait Lanes<K: Kind>: Register {
+    /// Lanes of a register.
+    const LANES: usize = Self::BYTES / K::SIZE;
+    /// Bits of a lane in a word of [`hits`](Self::hits).
+    const BITS: usize;
+    /// Registers whose hits fill a word.
+    const GROUP: usize;
+    /// What has been seen of NaN.
+    type Seen: Copy;
+
+    /// The lanes of elements of which these bits are flipped first.
+    #[inline(always)]
+    unsafe fn lanes(self, flip: Self) -> Self {
+        self.xor(flip)
+    }
+    /// The larger lanes. Where one is NaN it may be lost.
+    unsafe fn larger(self, other: Self) -> Self;
+    /// Where these lanes are larger than `best`, they become the best, and `number` the place. Of equal lanes the bits of `best` stay.
+    unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self);
+    /// Whether a lane equals the one beside it.
+    unsafe fn meets(self, other: Self) -> bool;
+    /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the one beside them.
+    unsafe fn hits(registers: &[Self], sought: Self) -> u64;
+    /// Nothing seen yet.
+    unsafe fn unseen() -> Self::Seen;
+    /// Looks for NaN in two registers.
+    unsafe fn see(seen: &mut Self::Seen, one: Self, other: Self);
+    /// Whether NaN has been seen among lanes of which `best` has the largest. `infinity` is that of a keyed kind.
+    unsafe fn saw_nan(seen: Self::Seen, best: Self, infinity: Self) -> bool;
+}
+
+/// The bits of an element in every lane.
+///
+/// # Safety
+/// As for [`Register`].
+#[inline(always)]
+pub unsafe fn splat<K: Kind, V: Lanes<K>>(bits: i64) -> V {
+    match K::SIZE {
+        1 => V::splat::<1>(bits),
+        2 => V::splat::<2>(bits),
+        4 => V::splat::<4>(bits),
+        _ => V::splat::<8>(bits),
+    }
+}
+
+/// Zips lanes of a kind.
+///
+/// # Safety
+/// As for [`Register`].
+#[inline(always)]
+pub unsafe fn zip<K: Kind, V: Lanes<K>>(one: V, other: V) -> (V, V) {
+    match K::SIZE {
+        1 => one.zip::<1>(other),
+        2 => one.zip::<2>(other),
+        4 => one.zip::<4>(other),
+        _ => one.zip::<8>(other),
+    }
+}
+
+/// A table that takes byte `(at + by) % of` of each group of `of` bytes.
+const fn rotation(of: usize, by: usize) -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        table[at] = (at / of * of + (at + by) % of) as u8;
+        at += 1;
+    }
+    table
+}
+
+/// A table that takes one word of four bytes everywhere.
+const fn broadcast(word: usize) -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        table[at] = (4 * word + at % 4) as u8;
+        at += 1;
+    }
+    table
+}
+
+/// The largest of the lanes that lie at the same place of each part, in all parts.
+#[inline(always)]
+unsafe fn across<K: Kind, V: Lanes<K>>(mut best: V) -> V {
+    if V::BYTES >= 64 {
+        best = best.larger(best.exchange::<2>());
+    }
+    if V::BYTES >= 32 {
+        best = best.larger(best.exchange::<1>());
+    }
+    best
+}
+
+/// The largest of the lanes in each word of four bytes, in all of them.
+#[inline(always)]
+unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V) -> V {
+    if K::SIZE <= 2 {
+        best = best.larger(best.shuffle(const { &rotation(4, 2) }));
+    }
+    if K::SIZE == 1 {
+        best = best.larger(best.shuffle(const { &rotation(4, 1) }));
+    }
+    best
+}
+
+/// The largest lane, in all lanes.
+///
+/// # Safety
+/// As for [`Register`].
+#[inline(always)]
+pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
+    let mut best = across::<K, V>(best);
+    best = best.larger(best.shuffle(const { &rotation(16, 8) }));
+    if K::SIZE <= 4 {
+        best = best.larger(best.shuffle(const { &rotation(16, 4) }));
+    }
+    within_words::<K, V>(best)
+}
+
+/// The same of four registers at once: pairs are joined by zips, so that four take little longer than one.
+///
+/// # Safety
+/// As for [`Register`].
+#[inline(always)]
+pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
+    let join = |(low, high): (V, V)| low.larger(high);
+    if K::SIZE == 8 {
+        let (ab, cd) = (across::<K, V>(join(a.zip::<8>(b))), across::<K, V>(join(c.zip::<8>(d))));
+        let ((a, b), (c, d)) = (ab.zip::<8>(ab), cd.zip::<8>(cd));
+        return [a, b, c, d];
+    }
+    let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
+    let all = within_words::<K, V>(across::<K, V>(join(ab.zip::<8>(cd))));
+    [
+        all.shuffle(const { &broadcast(0) }),
+        all.shuffle(const { &broadcast(1) }),
+        all.shuffle(const { &broadcast(2) }),
+        all.shuffle(const { &broadcast(3) }),
+    ]
+}
+
+/// The first (or last) place of `sought` among `N` registers, `N <= 8`, that hold `len` elements: those that would reach beyond
+/// the end begin where they end with it. A place is returned even where nothing equals `sought`, because memory has changed.
+///
+/// # Safety
+/// As for [`Register`].
+#[inline(always)]
+pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
+    registers: &[V; N],
+    sought: V,
+    len: usize,
+) -> usize {
+    let words = N.div_ceil(V::GROUP);
+    let (mut word, mut group) = (0, 0);
+    for step in 0..words {
+        let at = if LAST { step } else { words - 1 - step };
+        let (start, end) = (at * V::GROUP, N.min((at + 1) * V::GROUP));
+        let hits = V::hits(&registers[start..end], sought);
+        if step == 0 {
+            word = hits | if LAST { 1 } else { 1 << ((end - start) * V::LANES * V::BITS - 1) };
+            group = at;
+        } else {
+            let any = hits != 0;
+            (word, group) = (select_unpredictable(any, hits, word), select_unpredictable(any, at, group));
+        }
+    }
+    let bit = if LAST { 63 - word.leading_zeros() } else { word.trailing_zeros() };
+    let place = group * V::GROUP * V::LANES + bit as usize / V::BITS;
+    place.min(place % V::LANES + (len - V::LANES))
+}
