@@ -26,6 +26,12 @@ def test_every_bit_goes_in_and_comes_out(x):
     assert y.view(np.uint16).tolist() == np.ascontiguousarray(x).view(np.uint16).tolist()
 
 
+def test_stock_onnxruntime_refuses_them():
+    stock = onnxruntime.InferenceSession(model(BODY).SerializeToString(), providers=["CPUExecutionProvider"])
+    with pytest.raises(Exception, match="Numpy_type 256 can't be converted"):
+        stock.run(None, {"x": X})
+
+
 def test_a_tensor_of_rank_0():
     (y,) = session("(bfloat16 x) => (bfloat16 y) { y = Identity (x) }").run(None, {"x": X[0, 1:2].reshape(())})
     assert (y.shape, y.view(np.uint16).tolist()) == ((), 0x7FC1)
