@@ -103,8 +103,13 @@ def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, capsys, way, case)
     assert given.partition(":")[0] in command(capsys, *words, *FEW)[2].partition("The above exception")[0]
 
 
+@pytest.mark.parametrize("has_backport", [False, True])
 @pytest.mark.parametrize("text", ["import nothing_that_there_is\n", "raise ImportError('it needs version 3')\n"])
-def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text):
+def test_what_an_adapter_needs_is_not_installed(folder, monkeypatch, text, has_backport):
+    if has_backport:
+        # What it gives is found instead of the standard library's.
+        backport = pytest.importorskip("importlib_metadata", reason="nothing that is installed brings it")
+        monkeypatch.setattr(runtimes, "entry_points", backport.entry_points)
     written("lacking.py", text)
     monkeypatch.syspath_prepend(folder)
     sys.modules.pop("lacking", None)

@@ -12,6 +12,7 @@ import functools
 import importlib
 import importlib.util
 import os
+import re
 import stat
 import sys
 import traceback
@@ -242,6 +243,7 @@ def _failure(name: str, error: Exception) -> ExecutionError:
 
 def _frames(error: Exception) -> list[traceback.FrameSummary]:
     """Return the frames of a traceback that are the adapter's and those of what it calls."""
-    library = str(Path(importlib.__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)
-    return [each for each in frames if each.filename != __file__ and not each.filename.startswith((library, "<frozen"))]
+    # importlib, importlib.metadata, or importlib_metadata, which takes its place where it is installed.
+    importing = re.compile(r"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]")
+    return [each for each in frames if each.filename != __file__ and not importing.match(each.filename)]
