@@ -209,10 +209,10 @@ def write_stack(path: Path, shape: tuple[int, ...]) -> None:
 def streamed(path: Path, axis: int) -> Any:
     """Return argmax of a file as the command finds it."""
     job = planned("argmax", open_source(str(path)), axis)
-    found = np.empty(job.shape, job.dtype)
+    found = np.empty(job.shape, job.dtypes[0])
     for step in job.steps(512_000_000):
         if step.place is not None:
-            found[step.place] = step.block
+            (found[step.place],) = step.blocks
     return found
 
 

@@ -2,10 +2,12 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+import xarray as xr
 
 import extremum as ex
 from agreement import assert_identical
@@ -55,6 +57,56 @@ def test_a_file_of_rank_0(form, value):
     assert_identical(np.load("h.npy"), np.array(1, value.dtype))
     assert apply("maximum", words[0], words[0], *words[1:], "-o", "m.npy") == 0
     assert_identical(np.load("m.npy"), np.array(value))
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("axes", [(0,), (1,), (2, 0), ()], ids=str)
+def test_values_and_their_indices_of_every_format(form, axes, capsys):
+    x = sample()
+    words = save(x, form) + [word for axis in axes for word in ("--axis", axis)]
+    assert apply("min", *words, "--keepdims", "-o", "y.npy") == 0
+    assert_identical(np.load("y.npy"), np.asarray(ex.min(x, axes or None, keepdims=True)))
+    options = {"axis": axes or None, "nan_policy": "omit", "default": 0.5, "select_last_index": True}
+    words += ["--nan-policy", "omit", "--default", "0.5", "--last"]
+    assert apply("max", *words, "--index", "--dtype", "int32", "-o", "y.npy") == 0
+    best = ex.max(x, **options, return_index=True, index_dtype=np.int32)
+    assert_identical(np.load("y.max.npy"), np.asarray(best.values))
+    assert_identical(np.load("y.argmax.npy"), np.asarray(best.indices))
+    capsys.readouterr()
+    assert apply("minmax", *words, "--index", "-o", "y.nc", "--json") == 0
+    names = [each["output"] for each in json.loads(capsys.readouterr().out)["outputs"]]
+    assert names == ["y.min.nc", "y.max.nc", "y.argmin.nc", "y.argmax.nc"]
+    for name, expected in zip(names, ex.minmax(x, **options, return_index=True), strict=True):
+        with xr.open_dataset(name) as found:
+            assert_identical(next(iter(found.data_vars.values())).values, np.asarray(expected))
+    assert not [name for name in left() if name.startswith(".")]
+
+
+def test_several_results_in_zarr():
+    zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
+    x = sample()
+    save(x, "C")
+    assert apply("minmax", "x.npy", "--axis", 1, "-o", "y.zarr") == 0
+    assert left() == ["x.npy", "y.max.zarr", "y.min.zarr"]
+    for name, expected in zip(("y.min.zarr", "y.max.zarr"), ex.minmax(x, 1), strict=True):
+        assert_identical(zarr.open_array(name, mode="r")[...], expected)
+
+
+def test_of_several_results_all_are_written_or_none(capsys):
+    save(sample(), "C")
+    Path("y.max.npy").write_bytes(b"mine")
+    assert apply("minmax", "x.npy", "-o", "y.npy") == 2
+    assert capsys.readouterr().err == (
+        "extremum: 'y.max.npy' already exists; help: choose another name, or move that file\n"
+    )
+    assert apply("max", "x.npy", "-o", "y.npy", "--dtype", "int32") == 2
+    assert capsys.readouterr().err.startswith("extremum: max does not use --dtype; help: drop it; max uses ")
+    assert apply("argmax", "x.npy", "-o", "z.npy", "--index") == 2
+    assert apply("argmax", "x.npy", "--axis", "0", "--nan-policy", "omit", "-o", "z.npy", "--default", "0.5") == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("extremum: argmax: default is 0.5, not an index")
+    assert apply("max", "x.npy", "-o", "z.npy", "--default", "much") == 2
+    assert left() == ["x.npy", "y.max.npy"]
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -170,9 +222,9 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     name, *words = save(x, form)
     job = planned("argmax", open_source(name, *words[1:]), axis)
     monkeypatch.setattr(type(job.pieces), "part", None)
-    found, reads = np.empty(job.shape, job.dtype), []
+    found, reads = np.empty(job.shape, job.dtypes[0]), []
     for step in job.steps(1_000_000):
-        found[step.place] = step.block
+        (found[step.place],) = step.blocks
         reads.append(step.read)
     assert_identical(found, ex.argmax(x, axis))
     assert len(reads) > 1

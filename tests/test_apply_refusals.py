@@ -69,7 +69,8 @@ REFUSED = {
     ),
     "an operation that there is not": (
         ["median", "x.npy", "-o", "y.npy"],
-        "there is no operation 'median'; help: use argmax, argmin, hardmax, maximum, minimum or the file of a model",
+        "there is no operation 'median'; help: use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or the "
+        "file of a model",
     ),
     "shapes that do not fit": (
         ["maximum", "x.npy", "row.npy", "-o", "y.npy"],
@@ -275,11 +276,13 @@ OPTIONS = {
     "--variable": (["--variable", "u"], ARG | ONE_HOT | EACH | MODEL),
 }
 OF_THE_WORK = {"--output", "--memory", "--scheduler", "--json"}
+# Tested with the values that it is about.
+OF_VALUES = {"--index"}
 
 
 def test_every_option_of_apply_is_tested():
     options = [each for each in apply_command.params if isinstance(each, click.Option)]
-    assert {max(each.opts, key=len) for each in options} == {*OPTIONS, *OF_THE_WORK}
+    assert {max(each.opts, key=len) for each in options} == {*OPTIONS, *OF_THE_WORK, *OF_VALUES}
 
 
 @pytest.mark.parametrize("operation", sorted(ARG | ONE_HOT | EACH | MODEL))

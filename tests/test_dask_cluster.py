@@ -114,6 +114,7 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, caps
     np.save("rows.npy", x.reshape(-1, 4))
     expected = {
         "argmax x.npy --axis 0": ex.argmax(x, 0),
+        "max x.npy --axis 2": ex.max(x, 2),
         "hardmax x.npy --axis 1": ex.hardmax(x, 1),
         "minimum x.npy x.npy": x,
         "m.onnx rows.npy": ex.argmax(x.reshape(-1, 4), 1, keepdims=True),
@@ -131,7 +132,7 @@ class Deadly:
     sources = ()
 
     def lazy(self):
-        return da.map_blocks(os._exit, 1, dtype=int, chunks=((1,),), meta=np.empty(0, int))
+        return (da.map_blocks(os._exit, 1, dtype=int, chunks=((1,),), meta=np.empty(0, int)),)
 
 
 @pytest.mark.parametrize("form", ["F", "zarr2", "zarr3", "netcdf"])

@@ -134,7 +134,9 @@ class Pieces:
         """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
         call = replace(self.call, origin=origin)
         found = call.find(piece, self.values, self.index, self.defaults)
-        return tuple(each for end in found for each in (end.values, end.indices) if each is not None)
+        return tuple(
+            each for each in (*(end.values for end in found), *(end.indices for end in found)) if each is not None
+        )
 
     def merged(self, parts: Sequence[Part]) -> Part:
         """Return the part of what several are of, in whatever sequence they come."""

@@ -26,7 +26,7 @@ from extremum.printable import json_text, printable
 
 __all__ = ["apply"]
 
-_REDUCTIONS = ("argmax", "argmin", "hardmax")
+_REDUCTIONS = ("argmax", "argmin", "max", "min", "minmax", "hardmax")
 _ELEMENTWISE = ("maximum", "minimum")
 
 # The options that an operation uses, besides those about files and the work.
@@ -34,11 +34,21 @@ _INDEX = ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "argmax": _INDEX,
     "argmin": _INDEX,
+    **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
     "hardmax": ("axes", "dims", "nan_policy"),
     **dict.fromkeys(_ELEMENTWISE, ("nan_policy",)),
 }
 _OF_A_MODEL = ("axes", "dims", "output_name")
+# The results of an operation that has several, with those that --index adds.
+_RESULTS = {"max": ("max", "argmax"), "min": ("min", "argmin"), "minmax": ("min", "max", "argmin", "argmax")}
 _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 @click.command(cls=Command)
@@ -59,7 +69,8 @@ _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 @click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
 @click.option("--last", is_flag=True, help="Take the last of equal elements.")
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
-@click.option("--default", type=int, help="Index of a slice in which no element takes part.")
+@click.option("--index", is_flag=True, help="Write the index of each value too, of max, min and minmax.")
+@click.option("--default", type=_number, metavar="NUMBER", help="Answer for a slice in which no element takes part.")
 @click.option(
     "--dtype",
     type=click.Choice(["int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"]),
@@ -86,17 +97,26 @@ def apply(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Apply argmax, argmin, hardmax, maximum, minimum or a MODEL to files larger than memory.
+    """Apply a reduction, hardmax, maximum, minimum or a MODEL to files larger than memory.
+
+    Reductions are argmax, argmin, max, min and minmax. Several results get a file each: with -o y.npy, minmax writes
+    y.min.npy and y.max.npy, and --index adds y.argmin.npy and y.argmax.npy.
 
     Reads .npy, .zarr, .nc and .h5 files piece by piece. The output file appears when it is complete. Never
     overwrites a file.
     """
     what = operation if operation in _OPTIONS else "a model"
-    refuse_unused(context, what, (*_OPTIONS.get(operation, _OF_A_MODEL), *_OF_ALL))
+    used = _OPTIONS.get(operation, _OF_A_MODEL)
+    results = _RESULTS.get(operation, (operation,))
+    if operation in _RESULTS and options["index"]:
+        used = (*used, "dtype")
+    else:
+        results = results[: (len(results) + 1) // 2]
+    refuse_unused(context, what, (*used, *_OF_ALL))
     if scheduler is not None and "memory" in named_options(context):
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory)
-    require_target(out)
+    paths = require_target(out, results)
     sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
         raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
@@ -106,16 +126,21 @@ def apply(
 
     def work(put: Put) -> None:
         for step in _shown(steps, operation, total):
-            if step.place is not None and step.block is not None:
-                put(step.place, step.block)
+            if step.place is not None:
+                put(step.place, step.blocks)
 
     zarr_format = getattr(sources[0], "format", 3)
-    write_pieces(out, job.shape, job.dtype, work, zarr_format=zarr_format, labels=job.labels)
+    write_pieces(paths, job.shape, job.dtypes, work, zarr_format=zarr_format, labels=job.labels)
+    shape = " x ".join(map(str, job.shape)) or "scalar"
+    written = [
+        {"output": str(path), "type": dtype.name, "shape": list(job.shape), "read": total}
+        for path, dtype in zip(paths, job.dtypes, strict=True)
+    ]
     if as_json:
-        write(json_text({"output": str(out), "type": job.dtype.name, "shape": list(job.shape), "read": total}))
+        write(json_text({"outputs": written} if written[1:] else written[0]))
     else:
-        shape = " x ".join(map(str, job.shape)) or "scalar"
-        write(f"wrote {printable(str(out))}: {job.dtype.name}, {shape}")
+        for each in written:
+            write(f"wrote {printable(str(each['output']))}: {each['type']}, {shape}")
 
 
 def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:

@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ from extremum.errors import ArgumentError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["require_free", "settle", "write_new", "write_new_folder"]
+__all__ = ["require_free", "settle", "write_new", "write_new_folder", "write_together"]
 
 _PREFIX = ".extremum-"
 # Everything is written; what is in this folder is put into place.
@@ -53,6 +53,22 @@ def write_new(folder: Path, files: Mapping[str, Callable[[BinaryIO], object]]) -
         if place == folder or not scratch.become(folder):
             scratch.move(folder / (scratch.path.name + _COMPLETE))
             _place(scratch.path, folder, files)
+
+
+def write_together(folder: Path, names: Sequence[str], write: Callable[[list[BinaryIO]], object]) -> None:
+    """Write several files into a folder that is there, all of them at the same time."""
+
+    def opened(files: list[BinaryIO], scratch: Path) -> None:
+        if len(files) == len(names):
+            write(files)
+        else:
+            name = names[len(files)]
+            _write(scratch / name, lambda file: opened([*files, file], scratch), folder / name)
+
+    with _scratch(folder) as scratch:
+        opened([], scratch.path)
+        scratch.move(folder / (scratch.path.name + _COMPLETE))
+        _place(scratch.path, folder, names)
 
 
 def write_new_folder(folder: Path, write: Callable[[Path], object]) -> None:

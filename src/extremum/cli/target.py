@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,51 +16,86 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.cli.new_files import require_free, settle, write_new, write_new_folder
+from extremum.cli.new_files import require_free, settle, write_new_folder, write_together
 from extremum.errors import ArgumentError
 from extremum.extras import lacking
 from extremum.large.labels import Labels
 
 __all__ = ["Put", "require_target", "write_pieces"]
 
-Put = Callable[[tuple[slice, ...], NDArray[Any]], None]
-"""Takes a piece of the result and its place."""
+PutOne = Callable[[tuple[slice, ...], NDArray[Any]], None]
+"""Takes a piece of one result and its place."""
+
+Put = Callable[[tuple[slice, ...], Sequence[NDArray[Any] | None]], None]
+"""Takes a piece of each result, or of some of them, and its place."""
 
 _DIRTY = 64 << 20
 """Bytes after which what was written is no longer held in memory."""
 
 
-def require_target(out: Path) -> None:
-    """Refuse a name that nothing can be written to."""
+def require_target(out: Path, names: Sequence[str]) -> list[Path]:
+    """Return the file of each result, or refuse a name that nothing can be written to.
+
+    One result has the name that is given; each of several has its own name before the suffix.
+    """
     if out.suffix not in (".npy", ".zarr", ".nc"):
         raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
     settle(out.absolute().parent)
-    require_free(out)
+    paths = [out.with_suffix(f".{name}{out.suffix}") for name in names] if names[1:] else [out]
+    for path in paths:
+        require_free(path)
+    return paths
 
 
 def write_pieces(
-    out: Path,
+    paths: Sequence[Path],
     shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtypes: Sequence[np.dtype[Any]],
     work: Callable[[Put], None],
     *,
     zarr_format: int,
     labels: Labels,
 ) -> None:
-    """Have the pieces of a result put into a new file, which takes its name when all are there."""
-    if out.suffix == ".npy":
-        write_new(out.parent, {out.name: partial(_npy, shape, dtype, work)})
-    elif out.suffix == ".nc":
+    """Have the pieces of results put into new files, which take their names when all pieces are there."""
+    suffix, folder = paths[0].suffix, paths[0].parent
+    if suffix == ".zarr":
+
+        def into_folders(puts: list[PutOne]) -> None:
+            if len(puts) == len(paths):
+                work(partial(_put, puts))
+            else:
+                also = lambda put: into_folders([*puts, put])  # noqa: E731
+                write_new_folder(paths[len(puts)], partial(_zarr, shape, dtypes[len(puts)], also, zarr_format))
+
+        into_folders([])
+        return
+    if suffix == ".nc":
         try:
             from extremum.cli.netcdf_file import write_netcdf
         except ModuleNotFoundError as error:
             raise lacking("a .nc file", error) from None
-        write_new(out.parent, {out.name: partial(write_netcdf, shape, dtype, labels, work)})
-    else:
-        write_new_folder(out, partial(_zarr, shape, dtype, work, zarr_format))
+
+    def into_files(puts: list[PutOne], files: list[BinaryIO]) -> None:
+        if len(puts) == len(paths):
+            work(partial(_put, puts))
+            return
+        also = lambda put: into_files([*puts, put], files)  # noqa: E731
+        dtype, file = dtypes[len(puts)], files[len(puts)]
+        if suffix == ".nc":
+            write_netcdf(shape, dtype, labels, also, file)
+        else:
+            _npy(shape, dtype, also, file)
+
+    write_together(folder, [path.name for path in paths], partial(into_files, []))
 
 
-def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], file: BinaryIO) -> None:
+def _put(puts: Sequence[PutOne], place: tuple[slice, ...], blocks: Sequence[NDArray[Any] | None]) -> None:
+    for put, block in zip(puts, blocks, strict=True):
+        if block is not None:
+            put(place, block)
+
+
+def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[PutOne], None], file: BinaryIO) -> None:
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
     file.flush()
@@ -92,7 +127,7 @@ def _npy(shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], Non
 
 
 def _zarr(
-    shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[Put], None], zarr_format: int, folder: Path
+    shape: tuple[int, ...], dtype: np.dtype[Any], work: Callable[[PutOne], None], zarr_format: int, folder: Path
 ) -> None:
     try:
         import zarr

@@ -58,19 +58,20 @@ def _steps(address: str, job: Job) -> Iterator[Step]:
     from distributed.scheduler import KilledWorker
 
     with Client(address, set_as_default=False) as client:
-        lazy = job.lazy()
-        blocks = lazy.to_delayed().ravel().tolist()
-        futures = dict(zip(client.compute(blocks), slices_from_chunks(lazy.chunks), strict=True))
+        results = job.lazy()
+        blocks = [block for lazy in results for block in lazy.to_delayed().ravel().tolist()]
+        places = [(at, place) for at, lazy in enumerate(results) for place in slices_from_chunks(lazy.chunks)]
+        futures, count = dict(zip(client.compute(blocks), places, strict=True)), len(blocks)
         total = sum(math.prod(each.shape) * each.dtype.itemsize for each in job.sources)
         done = 0
         try:
             for number, future in enumerate(as_completed(list(futures)), 1):
                 block: Any = future.result()
-                place = futures.pop(future)
+                at, place = futures.pop(future)
                 future.release()
-                share = total * number // len(blocks) - done
+                share = total * number // count - done
                 done += share
-                yield Step(share, place, np.asarray(block))
+                yield Step(share, place, (*(None,) * at, np.asarray(block), *(None,) * (len(results) - at - 1)))
         except KilledWorker as error:
             raise ExecutionError("workers die of the work they are given", given=first_line(error)) from None
         except ExtremumError:

@@ -47,8 +47,8 @@ class Modelled:
             names = ", ".join(each.name for each in found)
             raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
         (self._output,) = found
-        self.dtype = self._output.dtype
-        if self.dtype.hasobject:
+        self.dtypes: tuple[np.dtype[Any], ...] = (self._output.dtype,)
+        if self._output.dtype.hasobject:
             raise ArgumentError(
                 f"output {self._output.name!r} is text, and a large file needs elements of a known size",
                 remedy="choose an output of numbers with --output-name, or write the text with extremum run",
@@ -82,9 +82,9 @@ class Modelled:
                 slice(start, stop) if each == self._output.batch else slice(0, length)
                 for each, length in enumerate(self.shape)
             )
-            yield Step(block.nbytes, out, result)
+            yield Step(block.nbytes, out, (result,))
 
-    def lazy(self) -> Any:
+    def lazy(self) -> tuple[Any, ...]:
         """Return the output."""
         from extremum.dask import run
 
@@ -92,4 +92,4 @@ class Modelled:
         sizes = {axis: -1 for axis in range(chunked.ndim) if axis != self._axis}
         if self._batch is not None:
             sizes[self._axis] = self._batch
-        return run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name)
+        return (run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name),)
