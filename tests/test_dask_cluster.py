@@ -124,6 +124,9 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, caps
             main(["apply", *words.split(), "-o", f"{number}.npy", "--scheduler", address])
         assert caught.value.code == 0, capsys.readouterr().err
         assert_identical(np.load(f"{number}.npy"), whole)
+    assert large_files.apply("minmax", "x.npy", "--axis", 1, "--index", "-o", "y.npy", "--scheduler", address) == 0
+    for name, whole in zip(("min", "max", "argmin", "argmax"), ex.minmax(x, 1, return_index=True), strict=True):
+        assert_identical(np.load(f"y.{name}.npy"), whole)
 
 
 class Deadly:
