@@ -32,7 +32,8 @@ _NOWHERE = str(Path(os.devnull, "nowhere"))
 class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
     """A session of onnxruntime in which the operators of the ArgMax family are this package's.
 
-    Takes the arguments and has the methods of ``onnxruntime.InferenceSession``.
+    Takes the arguments and has the methods of ``onnxruntime.InferenceSession``. ``run`` takes and returns bfloat16
+    arrays of ml_dtypes too.
 
     Parameters
     ----------
@@ -109,39 +110,9 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
             if folder != before:
                 # The next model that is opened with these options has a folder of its own.
                 sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
-        self._has_bfloat16 = has_bfloat16(self)
-
-    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
-        """Run the model once, as onnxruntime's session does, which takes and gives no bfloat16 arrays.
-
-        Parameters
-        ----------
-        output_names : sequence of str or None
-            The outputs that are wanted; None for all.
-        input_feed : mapping
-            Arrays, bfloat16 of ml_dtypes among them, or OrtValues by name.
-        run_options : onnxruntime.RunOptions, optional
-            As onnxruntime takes them.
-
-        Returns
-        -------
-        list
-            An array for each output that is a tensor, other types as onnxruntime gives them.
-
-        Examples
-        --------
-        >>> import ml_dtypes
-        >>> import numpy as np
-        >>> import onnx
-        >>> from extremum.onnxruntime import InferenceSession
-        >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (bfloat16[3] x) => (bfloat16[3] y) { y = Hardmax(x) }'
-        >>> session = InferenceSession(onnx.parser.parse_model(text).SerializeToString())
-        >>> session.run(None, {"x": np.array([1, 3, 2], ml_dtypes.bfloat16)})[0]
-        array([0, 1, 0], dtype=bfloat16)
-        """
-        if self._has_bfloat16:
-            return run(self, super().run, output_names, input_feed, run_options)
-        return super().run(output_names, input_feed, run_options)
+        if has_bfloat16(self):
+            # A method of our own is 5 % of a small run, so that other sessions keep onnxruntime's.
+            self.__class__ = _Bfloat16Session
 
     def __repr__(self) -> str:
         inputs, outputs = (
@@ -151,6 +122,14 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         )
         changed = len(self.conversion.changes) if self.conversion else 0
         return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
+
+
+class _Bfloat16Session(InferenceSession):
+    """A session with an input or an output of bfloat16."""
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
+        """Run the model once, as onnxruntime's session does, which takes and gives no bfloat16 arrays."""
+        return run(self, super().run, output_names, input_feed, run_options)
 
 
 def give_weights(options: Any, model: Model) -> None:
