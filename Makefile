@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
-# For `make bench`: another suite than the one of all peers (sessions, large, preparing, answers, scaling, saturation).
+# For `make bench`: another suite than the one of all peers (memory, sessions, large, preparing, answers, scaling, saturation).
 SUITE ?=
 BENCH ?= $(if $(SUITE),,--quick)
 # For `make test-all`: what `.ci/leg` lists.
@@ -84,9 +84,9 @@ lint: $(VENV)/.installed $(VENV)/.tools ## formatting, lint and types
 	.ci/linked-crates --check
 	cargo clippy --quiet --release --workspace --all-targets -- -D warnings
 
-bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= measures everything, SUITE= something else
+bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= measures everything, SUITE= something else, SET= an instruction set
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks$(addprefix .,$(SUITE)) $(BENCH)
+	$(BIN)/python -m benchmarks$(addprefix .,$(SUITE)) $(BENCH) $(addprefix --instruction-set ,$(SET))
 
 # From a folder that is made anew: what a page no longer says is nowhere.
 docs: install ## build the site of the documentation into build/site; a warning is an error

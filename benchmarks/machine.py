@@ -11,7 +11,7 @@ import platform
 import re
 from pathlib import Path
 
-__all__ = ["describe", "hold"]
+__all__ = ["describe", "hold", "processor"]
 
 
 def describe() -> dict[str, str]:
@@ -24,6 +24,13 @@ def describe() -> dict[str, str]:
     facts["system"] = f"{platform.system()} {platform.machine()}"
     facts["instruction set"] = _native.get_instruction_set()
     return facts
+
+
+def processor() -> str:
+    """Return the processor and the instruction set in force: what figures that stand beside others are known by."""
+    from extremum import _native
+
+    return f"{_processor()}, {_native.get_instruction_set()}"
 
 
 def _processor() -> str:

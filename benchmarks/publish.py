@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import charts, markdown, record
+from extremum.printable import markdown_table
 
-__all__ = ["publish"]
+__all__ = ["publish", "publish_rows"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,6 +34,19 @@ def publish(sources: Sequence[Path], root: Path = ROOT) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return list(contents)
+
+
+def publish_rows(table: str, head: Sequence[str], rows: Sequence[Sequence[str]], root: Path = ROOT) -> None:
+    """Put rows into a table of docs/performance.md, in the place of those of the same processor: their first column."""
+    document = root / "docs" / "performance.md"
+    text = document.read_text(encoding="utf-8")
+    opening, closing = f"<!-- {table} -->\n", f"<!-- /{table} -->"
+    start = text.index(opening) + len(opening)
+    end = text.index(closing, start)
+    before = [line.strip("| ").split(" | ") for line in text[start:end].splitlines()[2:]]
+    kept = [row for row in before if row[0] != rows[0][0]]
+    content = markdown_table(head, sorted([*kept, *rows], key=lambda row: row[0]), figures=True).rstrip("\n")
+    document.write_text(f"{text[:start]}{content}\n{text[end:]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

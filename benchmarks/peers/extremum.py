@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import extremum
+from benchmarks import instruction_sets
 from benchmarks.matrix import Case
 from benchmarks.peers.contender import Prepared
 
@@ -38,6 +39,7 @@ class Extremum:
 
 
 def connect(threads: int) -> Extremum:
-    """Set the number of threads and return the adapter."""
+    """Set the number of threads and the instruction set, and return the adapter."""
+    instruction_sets.hold()
     extremum.set_num_threads(threads)
     return Extremum()

@@ -29,7 +29,8 @@ class Jax:
         os.environ["NPROC"] = str(threads)
         os.environ["JAX_PLATFORMS"] = "cpu"
         if threads == 1:
-            os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+            one_thread = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+            os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {one_thread}"
         self._jax: Any = import_module("jax")
         self._jax.config.update("jax_enable_x64", True)
         self.version: str = self._jax.__version__
