@@ -47,6 +47,11 @@ pub trait NanState<L>: Copy {
     fn new<O: Order>() -> Self;
     /// One more lane observed.
     fn observe<O: Order>(self, lane: L) -> Self;
+    /// Two more, in one instruction where there is one for that.
+    #[inline(always)]
+    fn observe_two<O: Order>(self, one: L, other: L) -> Self {
+        self.observe::<O>(one).observe::<O>(other)
+    }
     /// Whether one of the lanes observed, of which the champion is the best, was NaN.
     fn saw_nan<O: Order>(self, champion: L) -> bool;
 }

@@ -1,6 +1,6 @@
 //! The native floats, float32 and float64: compared as they are, and by integer keys where NaN is among them.
 
-use crate::element::compare::{Compared, Lane, NanState, pick, worst};
+use crate::element::compare::{Compared, Index, Lane, NanState, pick, worst};
 use crate::element::order::Order;
 use crate::element::rank::{Ranked, own_rank};
 use crate::element::stored::Element;
@@ -17,7 +17,7 @@ macro_rules! float {
             type Key = $key;
             const LOWEST: Self = <$type>::NEG_INFINITY;
             const HIGHEST: Self = <$type>::INFINITY;
-            type NanState = bool;
+            type NanState = $bits;
             #[inline(always)]
             fn key<O: Order>(self) -> $key {
                 // In integers throughout: the compiler takes float comparisons out of vectors again in some loops.
@@ -36,19 +36,23 @@ macro_rules! float {
             }
         }
 
-        /// Whether a lane was NaN.
-        impl NanState<$type> for bool {
+        /// Whether a lane was NaN: an integer as wide as the lanes, so that both fill the same vector registers.
+        impl NanState<$type> for $bits {
             #[inline(always)]
-            fn new<O: Order>() -> bool {
-                false
+            fn new<O: Order>() -> $bits {
+                0
             }
             #[inline(always)]
-            fn observe<O: Order>(self, lane: $type) -> bool {
-                self | (O::NAN_WINS & (lane != lane))
+            fn observe<O: Order>(self, lane: $type) -> $bits {
+                self.or(O::NAN_WINS & (lane != lane))
+            }
+            #[inline(always)]
+            fn observe_two<O: Order>(self, one: $type, other: $type) -> $bits {
+                self.or(O::NAN_WINS & one.partial_cmp(&other).is_none())
             }
             #[inline(always)]
             fn saw_nan<O: Order>(self, _: $type) -> bool {
-                self
+                self.any()
             }
         }
 

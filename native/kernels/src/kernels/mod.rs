@@ -36,7 +36,6 @@ pub mod squares;
 pub mod squares;
 pub mod stream;
 pub mod sweep;
-pub mod sweep_ends;
 pub mod transpose;
 pub mod turned;
 pub mod zip;

@@ -12,8 +12,7 @@ use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::seek::{LOOK, seek, seek_utmost};
 use crate::kernels::source::{Lines, Source};
-use crate::kernels::sweep::{BLOCK, DISTANCE, Sweep, asks_ahead};
-use crate::kernels::sweep_ends::sweep_ends;
+use crate::kernels::sweep::{BLOCK, Sweep, sweep_ends};
 use std::marker::PhantomData;
 
 /// Finds the extrema of each of several rows.
@@ -40,9 +39,6 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
     unsafe fn run(self) {
         debug_assert!(self.len > 0 && !self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
         let size = size_of::<S::Element>();
-        // Where rows go down in memory, what comes after a row has been read.
-        let Lines { data, stride, .. } = self.lines;
-        let end = data.wrapping_add(stride.max(0) as usize * self.rows.saturating_sub(1) + self.len * size);
         // Copies, since what is written might be the lists themselves for all that the compiler knows.
         let other = X::BOTH as usize;
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
@@ -51,9 +47,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
             unsafe {
                 let source = self.lines.line::<S>(row as isize);
                 // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
-                let next = source.data().cast::<u8>().wrapping_offset(stride);
-                let ahead = row + 1 < self.rows && !asks_ahead::<S::Element>() && self.len * size >= AHEAD / 2;
-                let found = find::<S, X>(source, self.len, self.last, end);
+                let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
+                let ahead = row + 1 < self.rows && self.len * size >= AHEAD / 2;
+                let found = find::<S, X>(source, self.len, self.last);
                 for end in 0..1 + X::BOTH as usize {
                     let (Some(key), place) = found[end] else { unreachable!("a row holds at least one element") };
                     let sought = match end {
@@ -158,23 +154,19 @@ unsafe fn seek_at<S: Source, O: Order>(
 const LONG: usize = 1 << 20;
 
 /// Bytes of the next row that are asked for before the place is looked for: the hardware goes on by itself from
-/// there. Measured over rows of 4 and 8 KiB from the third-level cache: 2 KiB gain 10 to 20 %, 8 KiB lose it again.
+/// there. Measured over rows of 4 and 8 KiB: from the third-level cache 2 KiB gain 10 to 20 %, 8 KiB lose it again (Zen 5); from
+/// memory 2 KiB gain 10 to 15 % (Zen 3).
 const AHEAD: usize = 2048;
 
 /// A key, and where the block that holds it begins and ends.
 type Found<E> = (Option<Key<E>>, (usize, usize));
 
-/// For each end the key of the extremum of `len` elements, and where it lies. What lies before `end` will be read later.
+/// For each end the key of the extremum of `len` elements, and where it lies.
 ///
 /// # Safety
 /// There are `len >= 1` elements.
 #[inline(always)]
-unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
-    source: S,
-    len: usize,
-    last: bool,
-    end: *const u8,
-) -> [Found<S::Element>; 2] {
+unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Found<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
     // (In an array they would be in memory.)
     let mut first: Found<S::Element> = (None, (0, len));
@@ -219,13 +211,11 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
             (left.start, len.min(most + up))
         };
         left = if last { 0..start } else { stop..len };
-        // Not beyond what will be read: to ask for what is in no cache takes long.
-        let ahead = data.wrapping_add(stop).cast::<u8>().wrapping_add(DISTANCE) <= end;
         // Nothing is beyond NaN, which is at both ends.
         // SAFETY: `start..stop` lies in `0..len`.
         unsafe {
             if X::BOTH || S::MASKED {
-                let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0], ahead);
+                let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0]);
                 if one.is_some() {
                     first = (one, (start, stop));
                 }
@@ -235,7 +225,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(
                 if is_utmost(&first, &second) {
                     break;
                 }
-            } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0, ahead) {
+            } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0) {
                 first = (Some(key), (start, stop));
                 if key == utmost::<X::First, _>() {
                     break;

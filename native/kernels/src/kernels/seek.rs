@@ -22,9 +22,9 @@ pub unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize,
     // To compare values is cheaper than to compare keys, but does not find NaN.
     let value = LaneOf::<S>::from_key(key);
     let at = if key == utmost::<O, _>() {
-        stretch_with::<LAST>(len, |at| lane(at).key::<O>() == key)
+        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at).key::<O>() == key)
     } else {
-        stretch_with::<LAST>(len, |at| lane(at) == value)
+        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at) == value)
     };
     // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
     let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
@@ -106,14 +106,15 @@ pub unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(
 /// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
 /// whether it has one or not.
 #[inline(always)]
-fn stretch_with<const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
+fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
     let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
     while at != far {
-        let mut any = false;
+        // Collected as wide as the lanes: a truth value for each would be packed first.
+        let mut any = I::ZERO;
         for step in 0..LANES {
-            any |= hit(at + step);
+            any = any.or(hit(at + step));
         }
-        if any {
+        if any.any() {
             return at;
         }
         // A stretch at the edge overlaps one without a hit, which does no harm.

@@ -33,8 +33,6 @@ pub trait Source: Copy {
     fn skip(self, elements: usize) -> Self;
     /// The first element.
     fn data(self) -> *const Self::Element;
-    /// The place of the first element in the mask; null without one.
-    fn mask(self) -> *const u8;
 }
 
 impl<E: Compared> Source for *const E {
@@ -66,10 +64,6 @@ impl<E: Compared> Source for *const E {
     #[inline(always)]
     fn data(self) -> *const E {
         self
-    }
-    #[inline(always)]
-    fn mask(self) -> *const u8 {
-        ptr::null()
     }
 }
 
@@ -118,10 +112,6 @@ impl<E: Compared> Source for Masked<E> {
     #[inline(always)]
     fn data(self) -> *const E {
         self.data
-    }
-    #[inline(always)]
-    fn mask(self) -> *const u8 {
-        self.mask
     }
 }
 

@@ -1,30 +1,40 @@
 //! The extreme key of a block of contiguous elements: values alone, without their places.
+//!
+//! ```text
+//! best = K registers, each of the worst lane there is
+//! for each step of K registers, in the order of addresses; the last one ends where the block does:
+//!     best[k] = better of best[k] and register k, for each k
+//!     for each pair of registers: note the lanes where one of the two is NaN
+//! if a lane was NaN: the key is NaN's
+//! best = better of all best[k]
+//! if no lane of it is better than the champion so far: nothing
+//! the key is the best of its lanes
+//! ```
+//!
+//! Memory is read in the order of addresses, once, by one stream: the processor reads ahead by itself, and nothing is asked for.
+//! What held the best lanes in memory and took several stretches at a time, to load and store them less often, looked like eight
+//! streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within them. Eight
+//! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
 
-use crate::element::compare::{Compared, Index, Key, Lane, NanState, better_key, pick, utmost, worst};
+use crate::element::compare::{Compared, Key, Lane, NanState, better_key, pick, utmost, worst};
 use crate::element::integers::Bool;
-use crate::element::order::Order;
-use crate::kernels::cache_line::{Aligned, LINE};
-use crate::kernels::prefetch::prefetch;
-use std::mem::MaybeUninit;
+use crate::element::order::{Ends, Order};
+use crate::kernels::source::Source;
+use std::hint::black_box;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
     /// How much of a row is searched, before any of it is swept, for the key that no other beats: nothing after it can win.
     const HEAD: Head = Head::NONE;
 
-    /// The extreme key of a block, if it is better than the champion so far. Where `ahead`, what comes after it is asked for.
+    /// The extreme key of a block, if it is better than the champion so far.
     ///
     /// # Safety
     /// `data` points at `len >= 1` elements, of any alignment.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(
-        data: *const Self,
-        len: usize,
-        champion: Option<Key<Self>>,
-        ahead: bool,
-    ) -> Option<Key<Self>> {
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<Key<Self>>) -> Option<Key<Self>> {
         // SAFETY: the caller's.
-        unsafe { sweep_lanes::<Self, O>(data, len, champion, ahead) }
+        unsafe { sweep_lanes::<Self, O>(data, len, champion) }
     }
 }
 
@@ -66,10 +76,10 @@ impl Sweep for Bool {
     const HEAD: Head = Head { len: BLOCK, least: 1, two_keys: true };
     /// By bytes, the copies of whose loop are there already: any but zero is true.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<u8>, ahead: bool) -> Option<u8> {
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<u8>) -> Option<u8> {
         let reach = champion.map(|champion| if O::LARGEST { champion } else { champion.min(1) });
         // SAFETY: the caller's; a bool is a byte.
-        let best = unsafe { sweep_lanes::<u8, O>(data.cast(), len, reach, ahead) };
+        let best = unsafe { sweep_lanes::<u8, O>(data.cast(), len, reach) };
         best.map(|byte| if byte == 0 { 0 } else { u8::MAX })
     }
 }
@@ -78,26 +88,8 @@ impl Sweep for Bool {
 /// enough to be still in the first-level cache when the answer is looked up in it.
 pub const BLOCK: usize = 16384;
 
-/// Bytes of accumulators that a sweep uses where a row is long enough.
-pub const ACCUMULATORS: usize = 256;
-
-/// Bytes ahead of what is being read that are asked for: rows follow each other in most arrays, so this reaches into
-/// the next row.
-pub const DISTANCE: usize = 4096;
-
-/// Whether sweeps of a type ask for what comes later. Elements of one or two bytes are compared as fast as they can be
-/// loaded, some of them several times; to ask for them takes longer than it gains.
-pub const fn asks_ahead<E: Compared>() -> bool {
-    size_of::<E>() >= 4
-}
-
-/// Whether each lane is also watched for NaN, which takes longer than the accumulators do.
-pub const fn watched<E: Compared>() -> bool {
-    size_of::<E>() >= 4 && size_of::<<E::Lane as Lane>::NanState>() > 0
-}
-
-/// Elements that are the least to go through side by side. Loops over fewer are unrolled by the compiler
-/// before it vectorises them, and then not vectorised at all.
+/// Elements that are searched side by side. Loops over fewer are unrolled by the compiler before it vectorises them, and then
+/// not vectorised at all.
 pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
@@ -109,139 +101,177 @@ pub unsafe fn sweep_lanes<E: Compared, O: Order>(
     data: *const E,
     len: usize,
     champion: Option<Key<E>>,
-    ahead: bool,
 ) -> Option<Key<E>> {
-    // SAFETY: as many elements are read as there are.
+    // SAFETY: the caller's.
+    let [key, _] = unsafe { sweep_ends::<*const E, O>(data, len, [champion, None]) };
+    key
+}
+
+/// A key for each end of the order, where there is one.
+pub type Keys<E> = [Option<Key<E>>; 2];
+
+/// For each end of the order the extreme key of a block, or of what a mask leaves of it, if it is better than the champion so
+/// far.
+///
+/// # Safety
+/// There are `len >= 1` elements.
+#[inline(always)]
+pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: Keys<S::Element>) -> Keys<S::Element> {
+    // SAFETY: the caller's.
     unsafe {
-        let wide = const { if ACCUMULATORS / size_of::<E>() > LANES { ACCUMULATORS / size_of::<E>() } else { LANES } };
-        // Short rows end before the processor reads ahead by itself, and to watch for NaN leaves time to ask.
-        let pays = asks_ahead::<E>() && (watched::<E>() || len * size_of::<E>() < BLOCK);
-        if pays && ahead && len >= LANES {
-            sweep_by::<E, O, true>(data, len, champion, LANES)
-        } else if len >= 16 * wide {
-            sweep_by::<E, O, false>(data, len, champion, wide)
-        } else if len >= LANES {
-            sweep_by::<E, O, false>(data, len, champion, LANES)
-        } else {
-            let key = (0..len).map(|at| load::<E, O>(data, at).key::<O>());
-            key.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
+        match size_of::<S::Element>() {
+            1 => sweep_by::<S, X, 32>(source, len, champions),
+            2 => sweep_by::<S, X, 16>(source, len, champions),
+            4 => sweep_by::<S, X, 8>(source, len, champions),
+            _ => sweep_by::<S, X, 4>(source, len, champions),
         }
     }
 }
 
-/// Sweeps `lanes` elements side by side, at most [`ACCUMULATORS`] of them.
-///
-/// The accumulators stay in memory: a pass takes up to eight stretches into them, so they are loaded and stored once for
-/// all eight. More would be further apart: passes over eight kilobytes look like eight walks to a processor that reads
-/// ahead, and took up to twice as long. Where lanes are watched for NaN, two are nearer still, which pays where more comes
-/// after them. (Accumulators in an array that should stay in registers were spilled at every step.)
+/// The same, by registers of `W` lanes.
 ///
 /// # Safety
-/// `data` points at `len >= lanes` elements, and `lanes` is a multiple of [`LANES`].
+/// As for [`sweep_ends`].
 #[inline(always)]
-unsafe fn sweep_by<E: Compared, O: Order, const AHEAD: bool>(
-    data: *const E,
+unsafe fn sweep_by<S: Source, X: Ends, const W: usize>(
+    source: S,
     len: usize,
-    champion: Option<Key<E>>,
-    lanes: usize,
-) -> Option<Key<E>> {
-    let mut best = Aligned([const { MaybeUninit::<E::Lane>::uninit() }; ACCUMULATORS]);
-    let best = &mut best.0[..lanes];
-    let near = AHEAD && watched::<E>();
-    let mut nan = false;
+    champions: Keys<S::Element>,
+) -> Keys<S::Element> {
+    // SAFETY: there are as many elements as the registers have lanes.
+    unsafe {
+        if len >= 8 * W && !X::BOTH && !S::MASKED {
+            sweep_registers::<S, X, W, 8>(source, len, champions)
+        } else if len >= 4 * W && (X::BOTH || S::MASKED) {
+            sweep_registers::<S, X, W, 4>(source, len, champions)
+        } else if len >= 2 * W {
+            sweep_registers::<S, X, W, 2>(source, len, champions)
+        } else {
+            let second = if X::BOTH { sweep_few::<S, X::Second>(source, len, champions[1]) } else { None };
+            [sweep_few::<S, X::First>(source, len, champions[0]), second]
+        }
+    }
+}
+
+/// The extreme key of a few elements, if it is better than the champion so far.
+///
+/// # Safety
+/// There are `len >= 1` elements.
+#[inline(always)]
+unsafe fn sweep_few<S: Source, O: Order>(
+    source: S,
+    len: usize,
+    champion: Option<Key<S::Element>>,
+) -> Option<Key<S::Element>> {
+    // SAFETY: the caller's.
+    let keys = (0..len).map(|at| unsafe { source.lane::<O>(at) }.key::<O>());
+    keys.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
+}
+
+/// The lanes that a source yields.
+type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
+
+/// Sweeps `K` registers of `W` lanes in each step. (The compiler keeps such small arrays in registers where all loops over them
+/// have constant ends.)
+///
+/// # Safety
+/// There are `len >= K * W` elements; `K` is even.
+#[inline(always)]
+unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
+    source: S,
+    len: usize,
+    champions: Keys<S::Element>,
+) -> Keys<S::Element> {
+    let mut first = [[worst::<X::First, LaneOf<S>>(); W]; K];
+    let mut second = [[worst::<X::Second, LaneOf<S>>(); W]; K];
+    let mut state = [<LaneOf<S> as Lane>::NanState::new::<X::First>(); W];
     let mut at = 0;
     while at < len {
-        // The last stretch overlaps the one before: an extremum does not mind reading an element twice.
-        at = at.min(len - lanes);
-        // SAFETY: each pass reads as many stretches as its constant says, and so many are left.
-        let taken = unsafe {
-            match ((len - at) / lanes, at == 0) {
-                (8.., true) if !near => stretch::<E, O, 8, true, AHEAD>(data.add(at), best, &mut nan),
-                (4.., true) if !near => stretch::<E, O, 4, true, AHEAD>(data.add(at), best, &mut nan),
-                (2.., true) => stretch::<E, O, 2, true, AHEAD>(data.add(at), best, &mut nan),
-                (_, true) => stretch::<E, O, 1, true, AHEAD>(data.add(at), best, &mut nan),
-                (8.., false) if !near => stretch::<E, O, 8, false, AHEAD>(data.add(at), best, &mut nan),
-                (4.., false) if !near => stretch::<E, O, 4, false, AHEAD>(data.add(at), best, &mut nan),
-                (2.., false) => stretch::<E, O, 2, false, AHEAD>(data.add(at), best, &mut nan),
-                (_, false) => stretch::<E, O, 1, false, AHEAD>(data.add(at), best, &mut nan),
+        // An extremum does not mind reading an element twice.
+        at = at.min(len - K * W);
+        for pair in (0..K).step_by(2) {
+            let (low, high) = (at + pair * W, at + pair * W + W);
+            // SAFETY: `at + K * W` is not beyond `len`.
+            unsafe {
+                let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
+                take::<X::First, _, W>(&mut first[pair], one);
+                take::<X::First, _, W>(&mut first[pair + 1], other);
+                for lane in 0..W {
+                    state[lane] = state[lane].observe_two::<X::First>(one[lane], other[lane]);
+                }
+                if X::BOTH {
+                    take::<X::Second, _, W>(&mut second[pair], register::<S, X::Second, W>(source, low));
+                    take::<X::Second, _, W>(&mut second[pair + 1], register::<S, X::Second, W>(source, high));
+                }
             }
-        };
-        at += taken * lanes;
+        }
+        at += K * W;
+    }
+    // What has to be in memory at the end is what the compiler builds vectors for; from sums of single lanes it builds none
+    // (64-bit lanes took twice to ten times as long).
+    let (first, state) = (black_box(first), black_box(state));
+    let second = if X::BOTH { black_box(second) } else { second };
+    let best = join::<X::First, _, W, K>(first);
+    let mut nan = false;
+    for lane in 0..W {
+        nan |= state[lane].saw_nan::<X::First>(best[lane]);
     }
     if nan {
-        return Some(utmost::<O, _>());
+        return [Some(utmost::<X::First, _>()), X::BOTH.then(utmost::<X::Second, _>)];
     }
-    // SAFETY: the passes have filled the accumulators.
-    let best = unsafe { std::slice::from_raw_parts_mut(best.as_mut_ptr().cast::<E::Lane>(), lanes) };
+    let other =
+        if X::BOTH { settle::<X::Second, _, W>(join::<X::Second, _, W, K>(second), champions[1]) } else { None };
+    [settle::<X::First, _, W>(best, champions[0]), other]
+}
+
+/// `W` lanes from one on.
+///
+/// # Safety
+/// There are as many elements.
+#[inline(always)]
+unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) -> [LaneOf<S>; W] {
+    let mut lanes = [LaneOf::<S>::LOWEST; W];
+    for lane in 0..W {
+        // SAFETY: the caller's.
+        lanes[lane] = unsafe { source.lane::<O>(from + lane) };
+    }
+    lanes
+}
+
+/// Takes the lanes that are better.
+#[inline(always)]
+fn take<O: Order, L: Lane, const W: usize>(best: &mut [L; W], lanes: [L; W]) {
+    for lane in 0..W {
+        best[lane] = pick::<O, _>(lanes[lane], best[lane]);
+    }
+}
+
+/// The best lanes of all registers.
+#[inline(always)]
+fn join<O: Order, L: Lane, const W: usize, const K: usize>(registers: [[L; W]; K]) -> [L; W] {
+    let mut best = registers[0];
+    for other in &registers[1..] {
+        take::<O, _, W>(&mut best, *other);
+    }
+    best
+}
+
+/// The extreme key of a register, if it is better than the champion so far. Few blocks beat it, and to see that they do not costs
+/// less than to find their own.
+#[inline(always)]
+fn settle<O: Order, L: Lane, const W: usize>(best: [L; W], champion: Option<L::Key>) -> Option<L::Key> {
     if let Some(champion) = champion {
-        // Few blocks beat the champion, and to see that they do not costs less than to find their own.
-        let mut better = <E::Lane as Lane>::Index::ZERO;
-        for lane in best.iter() {
-            better = better.or(O::better(lane.key::<O>(), champion));
+        let mut better = false;
+        for lane in 0..W {
+            better |= O::better(best[lane].key::<O>(), champion);
         }
-        if !better.any() {
+        if !better {
             return None;
         }
     }
-    // By halves first, then by key: integers are what the compiler reduces within a register.
-    let mut width = lanes;
-    while width > LANES {
-        width /= 2;
-        let (low, high) = best.split_at_mut(width);
-        for lane in 0..width {
-            low[lane] = pick::<O, _>(high[lane], low[lane]);
-        }
-    }
-    // From the first lane on: vectors loaded across those just stored would have to wait for memory.
-    let mut key = worst::<O, Key<E>>();
-    for lane in &best[..LANES] {
+    let mut key = worst::<O, L::Key>();
+    for lane in best {
         key = better_key::<O, _>(key, lane.key::<O>());
     }
     Some(key)
-}
-
-/// Accumulates `COUNT` neighbouring stretches, each as long as `best`, into `best`, or begins it where `FRESH`; asks for
-/// what comes later where `AHEAD`. Returns `COUNT` and raises `nan` where a lane was NaN.
-///
-/// # Safety
-/// There are `COUNT` stretches; unless `FRESH`, `best` is filled.
-#[inline(always)]
-unsafe fn stretch<E: Compared, O: Order, const COUNT: usize, const FRESH: bool, const AHEAD: bool>(
-    data: *const E,
-    best: &mut [MaybeUninit<E::Lane>],
-    nan: &mut bool,
-) -> usize {
-    let lanes = best.len();
-    if AHEAD {
-        for line in (0..COUNT * lanes * size_of::<E>()).step_by(LINE) {
-            prefetch::<LINE>(data.cast::<u8>().wrapping_add(DISTANCE + line));
-        }
-    }
-    let mut flags = <E::Lane as Lane>::Index::ZERO;
-    for lane in 0..lanes {
-        // SAFETY: the caller vouches for `COUNT` stretches and for accumulators that are filled unless `FRESH`.
-        unsafe {
-            let mut champion = if FRESH { worst::<O, _>() } else { best[lane].assume_init() };
-            let mut state = <E::Lane as Lane>::NanState::new::<O>();
-            for step in 0..COUNT {
-                let value = load::<E, O>(data, lane + step * lanes);
-                state = state.observe::<O>(value);
-                champion = pick::<O, _>(value, champion);
-            }
-            flags = flags.or(state.saw_nan::<O>(champion));
-            best[lane].write(champion);
-        }
-    }
-    *nan |= flags.any();
-    COUNT
-}
-
-/// The lane of the element at `at`.
-///
-/// # Safety
-/// The element may be read.
-#[inline(always)]
-pub unsafe fn load<E: Compared, O: Order>(data: *const E, at: usize) -> E::Lane {
-    // SAFETY: the caller keeps `at` inside the row; alignment is not needed.
-    unsafe { data.add(at).read_unaligned() }.lane::<O>()
 }

@@ -39,6 +39,6 @@ impl Task for ReadAll {
     #[inline(always)]
     unsafe fn run(self) -> i32 {
         // SAFETY: the caller vouches for `len` integers.
-        unsafe { sweep_lanes::<i32, Largest>(self.data, self.len, None, false).unwrap_or(i32::MIN) }
+        unsafe { sweep_lanes::<i32, Largest>(self.data, self.len, None).unwrap_or(i32::MIN) }
     }
 }
