@@ -13,7 +13,7 @@ use crate::kernels::gaps::{SPAN, WIDEST};
 use crate::kernels::mask::MASK_SCRATCH;
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
-use crate::kernels::short_rows::serve;
+use crate::kernels::short_rows::{Wanted, serve};
 use crate::layout::axis::positions;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout};
 use crate::operations::input::{Input, Omission};
@@ -78,14 +78,19 @@ pub struct Demand {
     pub told: bool,
     /// Whether both ends of the order are wanted at once, and no place.
     pub both: bool,
-    /// The element type, unless NaN loses to all numbers.
-    pub plain: Option<ElementType>,
+    /// The element type and what is wanted of rows, unless NaN loses to all numbers.
+    pub plain: Option<(ElementType, Wanted)>,
 }
 
 impl Demand {
     /// What it is for an input, of which some is left out; at so many ends of the order, and with `places` or without.
     pub fn new(input: &Input, omission: Option<&Omission>, ends: usize, places: bool) -> Self {
         let wide = InstructionSet::current().is_wide();
+        let wanted = match (places, ends) {
+            (true, _) => Wanted::Places,
+            (false, 1) => Wanted::Values,
+            (false, _) => Wanted::Both,
+        };
         Self {
             swapped: input.swapped,
             two_keys: input.element == ElementType::Bool,
@@ -94,7 +99,7 @@ impl Demand {
             wide,
             told: !places && input.element.is_integer(),
             both: !places && wide && ends == 2,
-            plain: (!input.numbers).then_some(input.element),
+            plain: (!input.numbers).then_some((input.element, wanted)),
         }
     }
 }
@@ -146,7 +151,8 @@ impl<'a> Plan<'a> {
             let both = demand.both && pay_at_both_ends(size, kept.len, reduced.len);
             !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
         };
-        let short_rows = || demand.plain.is_some_and(|element| serve(element, kept.len, reduced.len, follow));
+        let short_rows =
+            || demand.plain.is_some_and(|(element, wanted)| serve(element, kept.len, reduced.len, follow, wanted));
         let gaps = gaps(size, &reduced).filter(|&step| {
             let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
             pays && !demand.omits && !demand.swapped && demand.wide
@@ -315,7 +321,7 @@ mod tests {
         };
         let mut layout = ReductionLayout::new(axes.iter().map(axis), false);
         let both = false;
-        let plain = Some(ElementType::UInt8);
+        let plain = Some((ElementType::UInt8, Wanted::Places));
         let demand = Demand { swapped: false, two_keys: false, omits: false, masked: false, wide, told, both, plain };
         Plan::new(1, demand, &mut layout, tasks).blocks()
     }

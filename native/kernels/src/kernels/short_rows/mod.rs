@@ -59,8 +59,9 @@ trait Wide {
         + Lanes<Float64>;
     /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Measured on Zen 3 and Zen 4.
     const TURNED: [usize; 4];
-    /// Bytes of the longest row at all, likewise: one row after the other is faster from there on.
-    const LONGEST: [usize; 4];
+    /// Bytes of the longest row at all, likewise, for each of what may be [`Wanted`]: one row after the other is faster from there
+    /// on. Measured on Zen 3.
+    const LONGEST: [[usize; 4]; 3];
     /// Runs a task compiled for it.
     ///
     /// # Safety
@@ -80,7 +81,8 @@ struct Narrow;
 impl Wide for Avx2 {
     type Register = std::arch::x86_64::__m256i;
     const TURNED: [usize; 4] = [31, 80, 60, 256];
-    const LONGEST: [usize; 4] = [1024, LONGEST / 2, LONGEST / 2, LONGEST];
+    const LONGEST: [[usize; 4]; 3] =
+        [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [8, 0, 32, 1024]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::avx2::run(task)
@@ -91,7 +93,8 @@ impl Wide for Avx2 {
 impl Wide for Sse42 {
     type Register = std::arch::x86_64::__m128i;
     const TURNED: [usize; 4] = [15, 80, 48, 96];
-    const LONGEST: [usize; 4] = [512, LONGEST / 2, LONGEST / 2, LONGEST];
+    const LONGEST: [[usize; 4]; 3] =
+        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::sse42::run(task)
@@ -106,7 +109,8 @@ impl Wide for Narrow {
     #[cfg(miri)]
     type Register = crate::vector::portable::Part;
     const TURNED: [usize; 4] = [15, 80, 48, 96];
-    const LONGEST: [usize; 4] = [512, LONGEST / 2, LONGEST / 2, LONGEST];
+    const LONGEST: [[usize; 4]; 3] =
+        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::dispatch_narrow(task)
@@ -137,16 +141,36 @@ macro_rules! with_set {
     };
 }
 
+/// What is wanted of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The place of the extremum, and perhaps its value.
+    Places,
+    /// The value alone.
+    Values,
+    /// The values at both ends of the order, for which there are kernels that read rows once.
+    Both,
+}
+
 /// Whether rows of `len` elements are read so, which may follow one another in memory.
-pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool) -> bool {
+pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted: Wanted) -> bool {
     let size = element.size();
     let bytes = len * size;
+    let longest = |[places, values, both]: [[usize; 4]; 3]| match wanted {
+        Wanted::Places => places[size.trailing_zeros() as usize],
+        Wanted::Values => values[size.trailing_zeros() as usize],
+        Wanted::Both => both[size.trailing_zeros() as usize],
+    };
+    // The value of a key is fetched by its place, which takes rows that are turned longer than packed columns.
+    let fetched = size == 2 && wanted == Wanted::Values && bytes < 2 * turned::PART;
     len >= 2
         && element != ElementType::Bool
+        && !fetched
         && with_set!(I => {
             let turned = bytes <= longest_turned::<I>(size);
             let lanes = <I as Wide>::Register::BYTES / size;
-            bytes <= <I as Wide>::LONGEST[size.trailing_zeros() as usize] && if turned { rows >= lanes && (follow || bytes >= turned::PART) } else { rows >= medium::BATCH }
+            let there = if turned { rows >= lanes && (follow || bytes >= turned::PART) } else { rows >= medium::BATCH };
+            there && bytes <= longest(I::LONGEST)
         }, false)
 }
 

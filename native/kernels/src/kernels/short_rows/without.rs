@@ -15,8 +15,16 @@ pub struct ShortRows {
     pub to: Outputs,
 }
 
+/// What is wanted of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Places,
+    Values,
+    Both,
+}
+
 /// Never.
-pub fn serve(_: ElementType, _: usize, _: usize, _: bool) -> bool {
+pub fn serve(_: ElementType, _: usize, _: usize, _: bool, _: Wanted) -> bool {
     false
 }
 
