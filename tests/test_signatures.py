@@ -6,6 +6,7 @@ import runpy
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import extremum
@@ -101,6 +102,30 @@ def test_the_word_of_another_library_is_answered_with_ours(module, name):
         # hardmax keeps its axes and needs no default.
         takes = ours.partition("=")[0] in inspect.signature(function).parameters
         assert caught.value.remedy.startswith(f"use {ours}" if takes else "the keywords are ")
+
+
+NATIVE = {
+    "dim": "use axis",
+    "dims": "use axis",
+    "axes": "use axis",
+    "keepdim": "use keepdims",
+    "skipna": "use nan_policy='omit', which leaves out NaN and what is missing",
+    "initial": "use default, which is the answer where no element takes part",
+    "mask": "use where, which is True where an element takes part",
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("theirs", NATIVE)
+def test_the_array_functions_answer_with_our_word_too(name, theirs):
+    function = getattr(extremum, name)
+    known = inspect.signature(function).parameters
+    ours = NATIVE[theirs].removeprefix("use ").partition(",")[0].partition("=")[0]
+    for x in (np.ones(3), [1, 2]):
+        with pytest.raises(ArgumentTypeError) as caught:
+            function(x, **{theirs: 0, "out": None} if "out" in known else {theirs: 0})
+        assert caught.value.reason == f"{name}() got an unexpected keyword argument {theirs!r}"
+        assert caught.value.remedy.startswith(NATIVE[theirs] if ours in known else "the keywords are ")
 
 
 def test_types_of_options_are_shown():

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::axes::{Axes, Default, Named};
 use crate::call::Function;
-use crate::errors::{Kind, error};
+use crate::errors::{Kind, error, refuse_unknown};
 use crate::index::{Index, block, too_far};
 use crate::operand::{Ndarray, settled};
 use crate::options::Flag;
@@ -14,7 +14,7 @@ use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{IndexType, Input, argreduce};
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyDict, PyInt};
 use std::{ptr, slice};
 
 macro_rules! arg {
@@ -76,7 +76,7 @@ macro_rules! arg {
         #[pyo3(
             signature = (
                 x, /, axis=None, *, keepdims=Flag::UNSET, select_last_index=Flag::UNSET, dtype=None, out=None,
-                nan_policy=None, r#where=None, default=None
+                nan_policy=None, r#where=None, default=None, **unknown
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
         )]
@@ -91,8 +91,10 @@ macro_rules! arg {
             nan_policy: Option<&Bound<'py, PyAny>>,
             r#where: Option<&Bound<'py, PyAny>>,
             default: Option<&Bound<'py, PyAny>>,
+            unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
+            refuse_unknown(function, unknown)?;
             let last = select_last_index.read("select_last_index", function)?;
             let keepdims = keepdims.read("keepdims", function)?;
             let call = Call { function, largest: $largest, last, keepdims };

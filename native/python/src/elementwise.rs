@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::call::Function;
-use crate::errors::{Kind, error};
+use crate::errors::{Kind, error, refuse_unknown};
 use crate::number::{convert, insert, operands};
 use crate::options::omits;
 use crate::output::{Output, argument, order_of_memory, tuple};
@@ -10,7 +10,7 @@ use crate::work::detached;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 macro_rules! elementwise {
     ($function:ident, $largest:literal, $superlative:literal, $zero:literal, $operators:literal, $(#[doc = $example:literal])+) => {
@@ -60,7 +60,7 @@ macro_rules! elementwise {
         $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(
-            signature = (*arrays, out=None, nan_policy=None, r#where=None),
+            signature = (*arrays, out=None, nan_policy=None, r#where=None, **unknown),
             text_signature = "(*arrays, out=None, nan_policy='propagate', where=None)"
         )]
         pub fn $function<'py>(
@@ -69,7 +69,9 @@ macro_rules! elementwise {
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
             r#where: Option<&Bound<'py, PyAny>>,
+            unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
+            refuse_unknown(stringify!($function), unknown)?;
             call(py, stringify!($function), $largest, arrays, [out, nan_policy, r#where])
         }
     };

@@ -38,3 +38,16 @@ pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, 
     };
     instance().map_or_else(|failure| failure, PyErr::from_value)
 }
+
+/// The error about a keyword that a function has not, worded on the Python side; nothing where there is none.
+#[inline]
+pub fn refuse_unknown(function: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    unknown.map_or(Ok(()), |unknown| Err(unknown_keyword(function, unknown)))
+}
+
+#[cold]
+fn unknown_keyword(function: &str, unknown: &Bound<'_, PyDict>) -> PyErr {
+    static UNKNOWN: Function = Function::new("extremum.signatures", "unknown_keyword");
+    let error = || UNKNOWN.call(unknown.py(), (function, unknown.keys().get_item(0)?));
+    error().map_or_else(|failure| failure, PyErr::from_value)
+}

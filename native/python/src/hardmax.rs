@@ -3,11 +3,13 @@
 use crate::array::Array;
 use crate::axes::{Default, Named};
 use crate::call::Function;
+use crate::errors::refuse_unknown;
 use crate::operand::settled;
 use crate::output::{Output, argument, order_of_memory};
 use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::slice;
 
 /// One at the first largest element over a set of axes, zero elsewhere.
@@ -56,7 +58,7 @@ use std::slice;
 ///        [0., 1., 0.]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, axis=Given(None), *, out=None, nan_policy=None, r#where=None),
+    signature = (x, /, axis=Given(None), *, out=None, nan_policy=None, r#where=None, **unknown),
     text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
 )]
 pub fn hardmax<'py>(
@@ -65,7 +67,9 @@ pub fn hardmax<'py>(
     out: Option<&Bound<'py, PyAny>>,
     nan_policy: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
+    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    refuse_unknown("hardmax", unknown)?;
     let py = x.py();
     let settled = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none());
     let Some(x) = settled else {

@@ -1,11 +1,12 @@
 //! `max`, `min` and `minmax`.
 
 use crate::call::Function;
+use crate::errors::refuse_unknown;
 use crate::index::Index;
 use crate::options::Flag;
 use crate::reduce::{Ends, Reduction, Terms};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 macro_rules! one_end {
     ($function:ident, $largest:literal, $superlative:literal, $arg:literal, $operators:literal, $(#[doc = $example:literal])+) => {
@@ -64,7 +65,7 @@ macro_rules! one_end {
         #[pyo3(
             signature = (
                 x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
-                nan_policy=None, r#where=None, default=None, index_dtype=None, out=None
+                nan_policy=None, r#where=None, default=None, index_dtype=None, out=None, **unknown
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)"
         )]
@@ -80,7 +81,9 @@ macro_rules! one_end {
             default: Option<&Bound<'py, PyAny>>,
             index_dtype: Option<&Bound<'py, PyAny>>,
             out: Option<&Bound<'py, PyAny>>,
+            unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
+            refuse_unknown(stringify!($function), unknown)?;
             let flags = [keepdims, return_index, select_last_index];
             answer(stringify!($function), &[$largest], x, axis, flags, [nan_policy, r#where, default, index_dtype, out])
         }
@@ -141,7 +144,7 @@ one_end! {
 #[pyo3(
     signature = (
         x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
-        nan_policy=None, r#where=None, default=None, index_dtype=None
+        nan_policy=None, r#where=None, default=None, index_dtype=None, **unknown
     ),
     text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)"
 )]
@@ -156,7 +159,9 @@ pub fn minmax<'py>(
     r#where: Option<&Bound<'py, PyAny>>,
     default: Option<&Bound<'py, PyAny>>,
     index_dtype: Option<&Bound<'py, PyAny>>,
+    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    refuse_unknown("minmax", unknown)?;
     let flags = [keepdims, return_index, select_last_index];
     answer("minmax", &[false, true], x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
 }
