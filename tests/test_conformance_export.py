@@ -42,6 +42,7 @@ def test_another_seed_gives_other_elements(tmp_path):
     assert digest(export(tmp_path / "a", plain, seed=1).folder) != digest(export(tmp_path / "b", plain, seed=2).folder)
 
 
+@pytest.mark.exhaustive
 def test_the_whole_suite_is_small_and_onnx_loads_all_of_it(tmp_path):
     written = export(tmp_path / "suite")
     assert written.results + written.refusals == sum(1 for _ in cases())

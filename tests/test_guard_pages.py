@@ -12,7 +12,7 @@ PROGRAM = Path(__file__).with_name("guard_pages.py")
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are protected by mprotect; the kernels' reads are the same")
 @pytest.mark.parametrize("side", ["begin", "end"])
-@pytest.mark.parametrize("batch", ["short", "random"])
+@pytest.mark.parametrize("batch", ["random", pytest.param("short", marks=pytest.mark.exhaustive)])
 def test_memory_beyond_an_array_is_not_touched(batch, side):
     command = [sys.executable, PROGRAM, batch, side]
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
