@@ -105,21 +105,32 @@ impl IndexType {
         matches!(self, Self::Int64 | Self::Int32 | Self::Int16 | Self::Int8)
     }
 
-    /// Writes an index.
+    /// Writes some indices, which lie so many bytes apart.
     ///
     /// # Safety
-    /// There is room for it; alignment is not needed.
-    #[inline(always)]
-    pub unsafe fn write(self, to: *mut u8, index: i64) {
+    /// There is room for them, and as many can be read; alignment is not needed.
+    #[inline]
+    pub unsafe fn write(self, to: *mut u8, step: isize, from: *const i64, len: usize) {
         // SAFETY: the caller's.
         unsafe {
             match self.size() {
-                8 => to.cast::<i64>().write_unaligned(index),
-                4 => to.cast::<i32>().write_unaligned(index as i32),
-                2 => to.cast::<i16>().write_unaligned(index as i16),
-                _ => to.write(index as u8),
+                8 => write(to, step, from, len, |index| index),
+                4 => write(to, step, from, len, |index| index as i32),
+                2 => write(to, step, from, len, |index| index as i16),
+                _ => write(to, step, from, len, |index| index as i8),
             }
         }
+    }
+}
+
+/// # Safety
+/// As for [`IndexType::write`].
+#[inline(always)]
+unsafe fn write<T>(to: *mut u8, step: isize, from: *const i64, len: usize, narrow: impl Fn(i64) -> T) {
+    for number in 0..len {
+        let to = to.wrapping_offset(step * number as isize).cast::<T>();
+        // SAFETY: the caller's.
+        unsafe { to.write_unaligned(narrow(from.add(number).read_unaligned())) }
     }
 }
 

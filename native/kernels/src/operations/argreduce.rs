@@ -56,10 +56,7 @@ impl Sink for Indices {
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let output = self.output.wrapping_offset(at.output);
-        for position in 0..tile.len {
-            let to = output.wrapping_offset(axis.strides.output * position as isize);
-            // SAFETY: the caller's promise.
-            unsafe { self.index.write(to, tile.index(position)) }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
     }
 }

@@ -125,17 +125,9 @@ impl Found<'_> {
                     values.wrapping_offset(place(number)).write_unaligned(found.add(number).read_unaligned());
                 }
             }
-            if !indices.is_null() && kind.size() == 8 {
-                let indices = indices.cast::<i64>();
-                if indices.wrapping_offset(output).cast_const() != tile.index {
-                    for number in 0..tile.len {
-                        indices.wrapping_offset(place(number)).write_unaligned(tile.index(number));
-                    }
-                }
-            } else if !indices.is_null() {
-                for number in 0..tile.len {
-                    kind.write(indices.wrapping_offset(place(number) * kind.size() as isize), tile.index(number));
-                }
+            let (size, first) = (kind.size() as isize, indices.wrapping_offset(output * kind.size() as isize));
+            if !indices.is_null() && first.cast_const() != tile.index.cast() {
+                kind.write(first, step * size, tile.index, tile.len);
             }
             let Some(omission @ Omission { pattern, fill, .. }) = &self.omission else { return };
             if self.whole {
@@ -268,7 +260,7 @@ impl Found<'_> {
         unsafe {
             if !indices.is_null() {
                 let index = found.map_or(-1, |(index, _)| index);
-                kind.write(indices.wrapping_offset(position * kind.size() as isize), index);
+                kind.write(indices.wrapping_offset(position * kind.size() as isize), 0, &raw const index, 1);
             }
             if !values.is_null() {
                 let bits = found.map_or(0, |(_, at)| self.bits(at));
