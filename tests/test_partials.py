@@ -97,7 +97,9 @@ def test_what_cannot_be_meant_is_refused_before_a_piece_is_read():
     with pytest.raises(ArgumentError) as caught:
         planned(x, None, index=np.dtype(np.uint32))
     assert str(caught.value) == (
-        "max: an index up to 4899999999 does not fit uint32\n  given float32[70000, 70000]\n  help  use index_dtype=int64"
+        "max: an index up to 4899999999 does not fit uint32\n"
+        "  given float32[70000, 70000]\n"
+        "  help  use index_dtype=int64"
     )
 
 
