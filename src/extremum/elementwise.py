@@ -66,11 +66,9 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
             into(function, out, np.asarray(result), fill=False)
         kept = arrays[0].astype(dtype, copy=False) if out is None else out
         result = as_result(np.where(there, result, kept))
-        if out is not None:
-            return into(function, out, np.asarray(result))
-    elif nan_policy == "raise" and out is not None:
-        return into(function, out, np.asarray(result))
-    if out is not None or not adopted:
+    if out is not None:
+        return result if target is out else into(function, out, np.asarray(result))
+    if not adopted:
         return result
     own = one_library(list(adopted.values()))
     whole = np.asarray(result)

@@ -203,23 +203,22 @@ class Pieces:
         if any(end[1] is not None for end in ends):
             whole = np.broadcast_to(np.zeros((), self.counting), shape)
             indices = [(whole if end[1] is None else end[1]).reshape(-1) for end in ends]
+
+        def found(block: slice) -> tuple[Any, Any]:
+            places = None if indices is None else np.stack([each[block] for each in indices])
+            return self._best(largest, np.stack([each[block] for each in values]), places)
+
         step = max(1, _TOGETHER // (several * values[0].itemsize))
         if count <= step:
-            best, places = self._best(largest, np.stack(values), None if indices is None else np.stack(indices))
-            return best.reshape(shape), None if places is None else places.reshape(shape)
-        best = np.empty(shape, values[0].dtype)
-        places = None if indices is None else np.empty(shape, np.result_type(*indices))
-        for start in range(0, count, step):
-            block = slice(start, start + step)
-            found, at = self._best(
-                largest,
-                np.stack([each[block] for each in values]),
-                None if indices is None else np.stack([each[block] for each in indices]),
-            )
-            best.reshape(-1)[block] = found
-            if places is not None:
-                places.reshape(-1)[block] = at
-        return best, places
+            best, places = found(slice(None))
+        else:
+            best = np.empty(count, values[0].dtype)
+            places = None if indices is None else np.empty(count, np.result_type(*indices))
+            for block in (slice(start, start + step) for start in range(0, count, step)):
+                best[block], at = found(block)
+                if places is not None:
+                    places[block] = at
+        return best.reshape(shape), None if places is None else places.reshape(shape)
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
         """Return the best element of each column, and its index where there are indices."""
@@ -247,9 +246,8 @@ class Pieces:
             assert place is not None
         # Where nothing takes part in any, it takes part in the first neither.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
-        return values.reshape(-1)[columns] if not in_order or there is not None else best.values, indices.reshape(-1)[
-            columns
-        ]
+        chosen = best.values if in_order and there is None else values.reshape(-1)[columns]
+        return chosen, indices.reshape(-1)[columns]
 
 
 def _equal(values: NDArray[Any], best: Any) -> NDArray[np.bool_]:

@@ -270,7 +270,9 @@ def adopted_for(function: str, x: object) -> Adopted:
     try:
         return adopt(x)
     except ExtremumError as error:
-        raise error.with_context(where=function) from None
+        # An error about a column names it.
+        where = f"{function}, {error.where}" if error.where else function
+        raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
 
 
 def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:

@@ -21,6 +21,7 @@ from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, is_table, one_library, take_apart
 from extremum.interop.columns import Table, column
 from extremum.out import into
+from extremum.reductions import adopted_for
 from extremum.signatures import NanPolicy
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
@@ -39,7 +40,7 @@ def _over_axes(name: str) -> Callable[..., Any]:
             options |= {} if out is None else {"out": out}
             # A wrong axis is refused before columns are.
             getattr(ex, name)(np.zeros((1, 1)), axis)
-            return getattr(ex, name)(_adopted(name, x), axis, where=where, **options)
+            return getattr(ex, name)(adopted_for(name, x), axis, where=where, **options)
         if name != "hardmax":
             # A column of one element, so that it keeps its type.
             options["keepdims"] = True
@@ -73,7 +74,7 @@ def _elementwise(name: str) -> Callable[..., Any]:
                 f"{name}: the columns of the result have types of their own, and out has one", remedy="leave out away"
             )
         arrays = {
-            at: _adopted(name, x)
+            at: adopted_for(name, x)
             for at, x in enumerate(operands)
             if at not in tables and type(x) not in (bool, int, float)
         }
@@ -111,20 +112,11 @@ def _taken_apart(function: str, x: Any) -> Table:
         raise error.with_context(where=function) from None
 
 
-def _adopted(function: str, x: Any) -> Adopted:
-    """Return an argument as one array."""
-    try:
-        return adopt(x)
-    except ExtremumError as error:
-        where = f"{function}, {error.where}" if error.where else function
-        raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
-
-
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
     """Return the mask of each column."""
     if where is None:
         return [None] * table.shape[1]
-    return list(policy.mask(function, _adopted(function, where).mask(function), table.shape).T)
+    return list(policy.mask(function, adopted_for(function, where).mask(function), table.shape).T)
 
 
 def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:

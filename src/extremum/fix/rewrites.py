@@ -15,7 +15,7 @@ from extremum import dtypes, validate
 from extremum.errors import SpecError
 from extremum.fix.fragment import Fragment
 from extremum.graph.sites import Site
-from extremum.spec import Family
+from extremum.spec import Family, OperatorVersion
 
 __all__ = ["REWRITES", "Rewrite", "find"]
 
@@ -62,6 +62,14 @@ def ranks(fragment: Fragment, x: str, axes: Sequence[int], *, element: str, larg
     beaten = fragment.add("Less" if largest else "Greater", x, extremum)
     unbeaten = fragment.cast(fragment.add("Not", beaten), "float32")
     return fragment.add("Add", unbeaten, fragment.cast(fragment.add("IsNaN", x), "float32"))
+
+
+def _axes(schema: OperatorVersion, site: Site) -> tuple[int, ...]:
+    """Return the axes along which a node looks, or refuse a node of which the rank is not known."""
+    rank = site.inputs[0].rank
+    if rank is None:
+        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
+    return validate.axes(schema, validate.attributes(schema, site.attributes, site.inputs), rank)
 
 
 # Integers of 16 bits as int32 and uint32 as int64: both hold every value, in the same order.
@@ -158,17 +166,14 @@ _INTEGERS = (*_CASTS, "int32", "int64", "uint64")
 def _build_indexed_element(fragment: Fragment, site: Site) -> None:
     schema, tensor = site.schema, site.inputs[0]
     assert schema is not None
-    if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
-    values = validate.attributes(schema, site.attributes, site.inputs)
-    axes = validate.axes(schema, values, tensor.rank)
+    axes = _axes(schema, site)
     result = site.node.input[0]
     for axis in reversed(axes):
         index = _index(fragment, result, str(tensor.element), axis, largest=schema.family is Family.LARGEST)
         result = fragment.add("GatherElements", result, index, axis=axis)
     if not axes:
         fragment.add("Identity", result)
-    elif not values["keepdims"]:
+    elif not validate.attributes(schema, site.attributes, site.inputs)["keepdims"]:
         fragment.reduce("Squeeze", result, axes)
 
 
@@ -200,9 +205,7 @@ INDEXED_ELEMENT = Rewrite(
 def _build_ranked_hardmax(fragment: Fragment, site: Site) -> None:
     schema, tensor = site.schema, site.inputs[0]
     assert schema is not None
-    if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
-    axes = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
+    axes = _axes(schema, site)
     element = str(tensor.element)
     x = carried(fragment, site.node.input[0], element)
     ranked = ranks(fragment, x, axes, element=element, largest=True)
@@ -228,10 +231,9 @@ RANKED_HARDMAX = Rewrite(
 def _build_indexed_hardmax(fragment: Fragment, site: Site) -> None:
     schema, tensor, name = site.schema, site.inputs[0], site.node.input[0]
     assert schema is not None
-    if tensor.rank is None:
-        raise SpecError(f"the rank of the input of {schema} is not known", remedy="state the shape in the model")
-    axis, *others = validate.axes(schema, validate.attributes(schema, site.attributes), tensor.rank)
+    axis, *others = _axes(schema, site)
     element, rank = str(tensor.element), tensor.rank
+    assert rank is not None
     x = carried(fragment, name, element)
     if others:
         x, axis, rank = fragment.add("Flatten", x, axis=axis), 1, 2
