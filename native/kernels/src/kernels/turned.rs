@@ -12,6 +12,7 @@ pub const VECTOR: usize = 16;
 pub const BAND: usize = LINE;
 
 /// A tile of both operands and of the output.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the squares of AVX-512 read it"))]
 #[derive(Clone, Copy)]
 pub struct Turned {
     /// The operand whose lines are contiguous.

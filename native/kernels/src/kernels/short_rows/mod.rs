@@ -57,11 +57,13 @@ trait Wide {
         + Lanes<Float16>
         + Lanes<Float32>
         + Lanes<Float64>;
-    /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Measured on Zen 3 and Zen 4.
-    const TURNED: [usize; 4];
+    /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Those of 128 bits were measured
+    /// with SSE4.2, on Zen 3 and Zen 4.
+    const TURNED: [usize; 4] = [15, 80, 48, 96];
     /// Bytes of the longest row at all, likewise, for each of what may be [`Wanted`]: one row after the other is faster from there
     /// on. Measured on Zen 3.
-    const LONGEST: [[usize; 4]; 3];
+    const LONGEST: [[usize; 4]; 3] =
+        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
     /// Runs a task compiled for it.
     ///
     /// # Safety
@@ -92,25 +94,19 @@ impl Wide for Avx2 {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Wide for Sse42 {
     type Register = std::arch::x86_64::__m128i;
-    const TURNED: [usize; 4] = [15, 80, 48, 96];
-    const LONGEST: [[usize; 4]; 3] =
-        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::sse42::run(task)
     }
 }
 
-// (By a model of processors, not measured: see the measurements with SSE4.2.)
+// (The limits are those of SSE4.2: by a model of processors, not measured.)
 #[cfg(any(target_arch = "aarch64", miri))]
 impl Wide for Narrow {
     #[cfg(not(miri))]
     type Register = std::arch::aarch64::uint8x16_t;
     #[cfg(miri)]
     type Register = crate::vector::portable::Part;
-    const TURNED: [usize; 4] = [15, 80, 48, 96];
-    const LONGEST: [[usize; 4]; 3] =
-        [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::dispatch_narrow(task)
@@ -141,7 +137,7 @@ macro_rules! with_set {
     };
 }
 
-/// What is wanted of each row.
+/// What is wanted of each row; the order is that of [`Wide::LONGEST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The place of the extremum, and perhaps its value.
@@ -156,11 +152,6 @@ pub enum Wanted {
 pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted: Wanted) -> bool {
     let size = element.size();
     let bytes = len * size;
-    let longest = |[places, values, both]: [[usize; 4]; 3]| match wanted {
-        Wanted::Places => places[size.trailing_zeros() as usize],
-        Wanted::Values => values[size.trailing_zeros() as usize],
-        Wanted::Both => both[size.trailing_zeros() as usize],
-    };
     // The value of a key is fetched by its place, which takes rows that are turned longer than packed columns.
     let fetched = size == 2 && wanted == Wanted::Values && bytes < 2 * turned::PART;
     len >= 2
@@ -170,7 +161,7 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted
             let turned = bytes <= longest_turned::<I>(size);
             let lanes = <I as Wide>::Register::BYTES / size;
             let there = if turned { rows >= lanes && (follow || bytes >= turned::PART) } else { rows >= medium::BATCH };
-            there && bytes <= longest(I::LONGEST)
+            there && bytes <= I::LONGEST[wanted as usize][size.trailing_zeros() as usize]
         }, false)
 }
 
@@ -242,7 +233,7 @@ impl ShortRows {
     }
 
     unsafe fn by_kind<I: Wide>(&self) -> usize {
-        let (flip, sign) = if self.largest { (0, 0) } else { (-1, -1) };
+        let flip = if self.largest { 0 } else { -1 };
         let top = 1 << (8 * self.element.size() - 1);
         match self.element {
             ElementType::Bool => 0,
@@ -254,10 +245,10 @@ impl ShortRows {
             ElementType::UInt32 => self.by_length::<I, Int32>(flip ^ top, 0),
             ElementType::Int64 => self.by_length::<I, Int64>(flip, 0),
             ElementType::UInt64 => self.by_length::<I, Int64>(flip ^ top, 0),
-            ElementType::Float16 => self.by_length::<I, Float16>(sign & top, 0x7c00),
-            ElementType::BFloat16 => self.by_length::<I, Float16>(sign & top, 0x7f80),
-            ElementType::Float32 => self.by_length::<I, Float32>(sign & top, 0),
-            ElementType::Float64 => self.by_length::<I, Float64>(sign & top, 0),
+            ElementType::Float16 => self.by_length::<I, Float16>(flip & top, 0x7c00),
+            ElementType::BFloat16 => self.by_length::<I, Float16>(flip & top, 0x7f80),
+            ElementType::Float32 => self.by_length::<I, Float32>(flip & top, 0),
+            ElementType::Float64 => self.by_length::<I, Float64>(flip & top, 0),
         }
     }
 
