@@ -92,7 +92,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("module", "name"), [each for each in FRONT_ENDS if each[1] not in ("maximum", "minimum")])
+@pytest.mark.parametrize(("module", "name"), FRONT_ENDS)
 def test_the_word_of_another_library_is_answered_with_ours(module, name):
     function = front_end(module, name)
     for theirs, ours in WORDS.get(module, WORDS["extremum.dask"]).items():
@@ -143,3 +143,10 @@ def test_what_lint_checks_the_types_of_runs():
     front_end("extremum.dask", "max")
     front_end("extremum.xarray", "max")
     runpy.run_path(str(Path(__file__).with_name("typed_uses.py")))
+
+
+@pytest.mark.parametrize("name", ["argmax", "hardmax", "maximum", "minmax"])
+def test_what_a_front_end_lacks_is_not_among_the_keywords(name):
+    with pytest.raises(ArgumentTypeError, match=r"unexpected keyword argument 'out'") as caught:
+        front_end("extremum.xarray", name)(1, out=None)
+    assert "out" not in caught.value.remedy.replace(",", "").split()

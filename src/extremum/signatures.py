@@ -184,15 +184,16 @@ def like(
         function.__name__ = function.__qualname__ = name or model
         plain = inspect.signature(function)
         own = [each for each in plain.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        known = {each.name for each in own}.union(without)
-        options = {p.name: p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in known}
+        known = {each.name for each in own}
+        options = {p.name: p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in known.union(without)}
         defaults = {key: each.default for key, each in options.items()}
         ordered = sorted([*options.values(), *own], key=lambda each: each.kind)
+        names = [each.name for each in ordered]
 
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
             if unknown := keywords.keys() - defaults.keys() - known:
-                raise unknown_keyword(function.__name__, sorted(unknown)[0], known.union(defaults))
+                raise unknown_keyword(function.__name__, sorted(unknown)[0], names)
             return function(*arguments, **defaults | keywords)
 
         call.__signature__ = plain.replace(parameters=ordered)  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dask.array import Array
     from typing_extensions import Unpack
 
-    from extremum.signatures import Axes, Axis, HardmaxOptions, NanPolicy, No, Yes
+    from extremum.signatures import Axes, Axis, HardmaxOptions, No, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
 
@@ -278,11 +278,10 @@ def hardmax(
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     """Make ``maximum`` or ``minimum``."""
 
-    def function(*arrays: Any, out: None = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Array:
-        return elementwise.extremum(name, arrays, out, nan_policy, where)
+    @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example))
+    def function(*arrays: Any, **options: Any) -> Array:
+        return elementwise.extremum(name, arrays, **options)
 
-    function.__doc__ = _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example)
-    function.__name__ = function.__qualname__ = name
     return function
 
 

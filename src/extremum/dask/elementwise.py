@@ -21,7 +21,7 @@ from extremum.interop import Adopted, adopt, one_library
 __all__ = ["extremum"]
 
 
-def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any = None) -> Any:
+def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any) -> Any:
     """Return the elementwise extremum as an array that is yet to be computed."""
     policy.require_policy(function, nan_policy)
     chunked = [x for x in operands if isinstance(x, da.Array)]

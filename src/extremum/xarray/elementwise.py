@@ -108,6 +108,7 @@ class _Elementwise(Protocol):
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
     """Make ``maximum`` or ``minimum``."""
 
+    @like(name, _TEXT.format(name=name, superlative=superlative, example=example), without=("out",))
     def function(*arrays: Any, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
             require_labelled(name, arrays[0] if arrays else None)
@@ -128,8 +129,6 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
                 remedy="align them first, as xarray.align(x, y) does",
             ) from None
 
-    function.__doc__ = _TEXT.format(name=name, superlative=superlative, example=example)
-    function.__name__ = function.__qualname__ = name
     return function
 
 
