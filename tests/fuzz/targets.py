@@ -6,6 +6,7 @@ Where a model would run operators of others, which may loop for ever by right, i
 
 import contextlib
 import io
+import math
 import shutil
 import tempfile
 import warnings
@@ -87,7 +88,7 @@ def run(random, folder):
     for value in onnx.ModelProto.FromString(data).graph.input:
         tensor = value.type.tensor_type
         shape = [size.dim_value if size.HasField("dim_value") else random.randrange(4) for size in tensor.shape.dim]
-        if any(size < 0 for size in shape) or np.prod([max(size, 1.0) for size in shape]) > 1e6:
+        if any(size < 0 for size in shape) or math.prod(max(size, 1) for size in shape) > 1e6:
             return
         kind = (
             onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type) if tensor.elem_type in range(1, 17) else np.float32
