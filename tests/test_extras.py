@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extremum.extras import EXTRAS, lacking, needed
+from extremum.errors import EXTRAS, lacking, needed
 
 ROOT = Path(__file__).parents[1]
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_every_command_that_installs_is_written_once():
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"pip install [^`]*['{]", line)
     ]
-    assert sorted(found) == ["extras.py", "runtimes/__init__.py"]
+    assert sorted(found) == ["errors.py", "runtimes/__init__.py"]
 
 
 @pytest.mark.parametrize("library", EXTRAS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, ArgumentTypeError, lacking
 
 try:
     import cubed
@@ -18,7 +18,6 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.cubed", error) from None
 
-from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop import Adopted
 from extremum.partials import Part, Pieces
 from extremum.policy import flag

@@ -238,3 +238,27 @@ def said(error: BaseException) -> str:
     r"""Return the first line of what an exception says, with its class where the line alone says too little."""
     line, kind = first_line(error), type(error).__name__
     return line if " " in line else f"{kind}: {line}" if line else kind
+
+
+EXTRAS = {
+    **dict.fromkeys(("onnx", "ml_dtypes", "psutil"), "onnx"),
+    **dict.fromkeys(("click", "rich", "tomli"), "cli"),
+    **dict.fromkeys(("onnxruntime", "packaging"), "onnxruntime"),
+    **dict.fromkeys(("dask", "distributed"), "dask"),
+    **dict.fromkeys(("xarray", "netCDF4"), "xarray"),
+    "zarr": "zarr",
+}
+"""The extra that brings a library, by the name under which it is imported."""
+
+
+def needed(library: str) -> str:
+    """Return the command that installs a library."""
+    return f"pip install 'extremum[{EXTRAS[library]}]'" if library in EXTRAS else f"pip install {library}"
+
+
+def lacking(what: str, error: ModuleNotFoundError, *, beside: str | None = None) -> ImportError:
+    """Return the error about what cannot be had because a library is not there; the extra of another may bring both."""
+    library = (error.name or "").partition(".")[0]
+    if library in ("", "extremum"):
+        return error  # a mistake of ours, or a broken installation
+    return DependencyError(f"{what} needs {library}", remedy=needed(beside or library))

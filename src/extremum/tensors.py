@@ -1,4 +1,4 @@
-"""What is known of a tensor before it exists: its element type, its shape, and what is in a list of integers.
+"""What is known of a tensor before it exists: its element type, its shape, a list of integers, and whether it fits.
 
 Decides how a dimension is written down (a size, a symbol, unknown) and how a type reads in a message. What operators
 make of such types is :mod:`extremum.infer`'s.
@@ -6,12 +6,17 @@ make of such types is :mod:`extremum.infer`'s.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dimension", "Shape", "TensorType"]
+from extremum.errors import MemoryLimitError
+
+__all__ = ["Dimension", "Shape", "TensorType", "require_memory"]
 
 Dimension = int | str | None
 """A size, the name of a size, or nothing known."""
@@ -57,3 +62,22 @@ class TensorType:
             return f"{element}[...]"
         text = f"{element}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
         return text if self.values is None else f"{text} = {list(self.values)}"
+
+
+_SMALL = 1 << 20
+"""Bytes that are allocated unasked: to ask takes longer than most operations on so few."""
+
+
+def require_memory(shape: Sequence[int], dtype: np.dtype[Any], what: str) -> None:
+    """Refuse an array that would not fit into the memory available now; a small one is not worth the question."""
+    needed = math.prod(shape) * dtype.itemsize
+    if needed <= _SMALL:
+        return
+    import psutil
+
+    available = psutil.virtual_memory().available
+    if needed > available:
+        raise MemoryLimitError(
+            f"{what} would not fit into memory",
+            given=f"{dtype.name}{list(shape)}: {needed:,} bytes, of which {available:,} are available",
+        )

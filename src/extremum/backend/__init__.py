@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line, lacking
 
 try:
     import onnx
@@ -27,7 +27,6 @@ from extremum.backend.coverage import require_implemented
 from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.prepared import ENGINES, PreparedModel, refuse
 from extremum.backend.session import open_session, serves
-from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line
 from extremum.graph import nodes
 from extremum.graph.load import Model, require_shallow, require_text, with_dense
 from extremum.graph.nodes import callees_first

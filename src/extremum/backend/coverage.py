@@ -14,13 +14,11 @@ import onnx
 from extremum import dtypes, validate
 from extremum.backend.executor import Executor
 from extremum.backend.session import is_installed
-from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError
-from extremum.extras import needed
+from extremum.errors import ElementTypeError, ExtremumError, ModelError, UnknownOperatorError, needed
 from extremum.graph import nodes
 from extremum.graph.sites import Site
 from extremum.graph.types import declared
-from extremum.memory import require_memory
-from extremum.tensors import TensorType
+from extremum.tensors import TensorType, require_memory
 
 __all__ = ["require_implemented"]
 

@@ -21,9 +21,9 @@ from onnx.reference.op_run import OpRun
 from extremum import dtypes, lower
 from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
 from extremum.graph import nodes
-from extremum.memory import require_memory
 from extremum.operations import Operation
 from extremum.spec import OperatorVersion
+from extremum.tensors import require_memory
 
 __all__ = ["Executor", "reference_ops"]
 

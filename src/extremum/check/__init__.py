@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, lacking
 
 try:
     import onnx
@@ -25,7 +25,6 @@ from extremum.check.question import AskedRuntime
 from extremum.check.rule import Rule, Targets
 from extremum.check.targets import TARGETS
 from extremum.directml.enumerations import feature_level_of
-from extremum.errors import ArgumentError
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import ExtremumError, InputError, first_line
 from extremum.graph.load import open_file, read_message, require_no_folder
-from extremum.memory import require_memory
+from extremum.tensors import require_memory
 
 __all__ = ["read_array"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from extremum.errors import InputError
 from extremum.graph.inputs import DeclaredInput, require_array
-from extremum.memory import require_memory
+from extremum.tensors import require_memory
 
 __all__ = ["Drawing", "parse_ranges"]
 

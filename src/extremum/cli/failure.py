@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from extremum.cli import streams
-from extremum.errors import ExtremumError, first_line
-from extremum.extras import lacking
+from extremum.errors import ExtremumError, first_line, lacking
 from extremum.printable import printable
 
 __all__ = ["Failure", "show"]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from extremum.cli.file_name import file_names
 from extremum.cli.new_files import require_free, settle, write_new
 from extremum.errors import ArgumentError
-from extremum.memory import require_memory
+from extremum.tensors import require_memory
 
 __all__ = ["output_paths", "write_outputs"]
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.cli.new_files import require_free, settle, write_new_folder, write_together
-from extremum.errors import ArgumentError
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, lacking
 from extremum.large.labels import Labels
 
 __all__ = ["Put", "require_target", "write_pieces"]

@@ -1,6 +1,6 @@
 """A suite of cases for every runtime of ONNX, with the exact answer of every version: as files, and to be run here."""
 
-from extremum.extras import lacking
+from extremum.errors import lacking
 
 try:
     from extremum.conformance.question import Case

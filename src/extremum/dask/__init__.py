@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, lacking
 
 try:
     from extremum.dask import chunked, elementwise, one_hot
@@ -19,7 +19,6 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 from extremum.dask.models import run
 from extremum.dask.tree import reduced
-from extremum.errors import ArgumentError
 from extremum.partials import Pieces
 from extremum.policy import flag
 from extremum.reductions import Reduction, index_type

@@ -18,8 +18,8 @@ from extremum.directml.descriptions import OperatorDesc
 from extremum.directml.lowering import LoweredModel, Step
 from extremum.directml.operator import create_operator
 from extremum.directml.tensor import TensorDesc
-from extremum.memory import require_memory
 from extremum.printable import json_text, printable
+from extremum.tensors import require_memory
 
 __all__ = [
     "FORMATS",

@@ -29,8 +29,7 @@ from extremum.directml.descriptions import (
 )
 from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, feature_level_of
 from extremum.directml.tensor import TensorDesc, packed_strides
-from extremum.errors import ElementTypeError, ExtremumError, SpecError
-from extremum.extras import lacking
+from extremum.errors import ElementTypeError, ExtremumError, SpecError, lacking
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from extremum.extras import lacking
+from extremum.errors import ExtremumError, ModelError, SpecError, lacking
 
 try:
     import onnx
@@ -20,7 +20,6 @@ except ModuleNotFoundError as error:
 
 from extremum import check, validate
 from extremum.check.rule import refusals
-from extremum.errors import ExtremumError, ModelError, SpecError
 from extremum.fix.fixed import Change, Fixed
 from extremum.fix.fragment import Fragment, names, splice
 from extremum.fix.opset import raised

@@ -21,8 +21,8 @@ from extremum.fix.fragment import same_bits
 from extremum.fix.target import Target
 from extremum.graph.inputs import declared_inputs, require_array
 from extremum.graph.sites import Site, sites
-from extremum.memory import require_memory
 from extremum.runtimes import Run
+from extremum.tensors import require_memory
 
 __all__ = ["verify_model", "verify_node"]
 

@@ -15,9 +15,8 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import ModelError, first_line
-from extremum.memory import require_memory
 from extremum.printable import printable
-from extremum.tensors import TensorType
+from extremum.tensors import TensorType, require_memory
 
 __all__ = [
     "array",

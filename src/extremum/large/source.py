@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ExtremumError, InputError, first_line
-from extremum.extras import lacking
+from extremum.errors import ExtremumError, InputError, first_line, lacking
 from extremum.graph.load import require_no_folder
 from extremum.large.grid import Place
 

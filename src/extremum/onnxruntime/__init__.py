@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extremum.extras import lacking
+from extremum.errors import lacking
 
 try:
     from extremum.onnxruntime.convert import Change, Conversion, convert

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extremum import _native
-from extremum.errors import DependencyError
-from extremum.extras import lacking, needed
+from extremum.errors import DependencyError, lacking, needed
 
 __all__ = ["OLDEST", "library_path", "onnxruntime", "register"]
 

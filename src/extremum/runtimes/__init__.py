@@ -22,8 +22,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line
-from extremum.extras import lacking
+from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line, lacking
 
 try:
     from extremum.runtimes.runtime import Feeds, Run, Runtime

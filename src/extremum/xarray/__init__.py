@@ -7,7 +7,7 @@ default it is the extremum, where xarray's own methods leave it out, as ``nan_po
 
 from __future__ import annotations
 
-from extremum.extras import lacking
+from extremum.errors import lacking
 
 try:
     from extremum.xarray.elementwise import hardmax, maximum, minimum
