@@ -1,23 +1,584 @@
 """The array functions on xarray's DataArray and Dataset: by the names of dimensions, over NumPy and over Dask.
 
-Decides which functions there are. The coordinates of the dimensions that stay, the attributes and names are kept; over
-Dask nothing is computed before it is asked for. Options are those of the array functions, that of NaN as well: by
-default it is the extremum, where xarray's own methods leave it out, as ``nan_policy="omit"`` does.
+Decides which functions there are, what each returns, and what is kept: the coordinates of the dimensions that stay, the
+attributes, the name. A Dataset is its variables, one after the other. Over Dask nothing is computed before it is asked
+for. Options are those of the array functions, that of NaN as well: by default it is the extremum, where xarray's own
+methods leave it out, as ``nan_policy="omit"`` does.
 """
 
 from __future__ import annotations
 
-from extremum.errors import lacking
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+import extremum as ex
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
+from extremum.exact import first_lost
+from extremum.signatures import (
+    ArgKeywords,
+    HardmaxOptions,
+    MinMax,
+    MinMaxIndices,
+    NanPolicy,
+    TieOptions,
+    ValueKeywords,
+    ValuesIndices,
+    like,
+)
 
 try:
-    from extremum.xarray.elementwise import hardmax, maximum, minimum
+    import xarray as xr
 except ModuleNotFoundError as error:
     raise lacking("extremum.xarray", error) from None
-from extremum.xarray.labels import idxmax, idxmin
-from extremum.xarray.reductions import argmax, argmin, max, min, minmax
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from extremum.signatures import No, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax"]
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+X = TypeVar("X", xr.DataArray, xr.Dataset)
+
+Dims = Hashable | Sequence[Hashable] | None
+"""One name, several, or None for all dimensions."""
+
+
+def require_labelled(function: str, x: Any) -> None:
+    """Refuse what is none of xarray's."""
+    if not isinstance(x, xr.DataArray | xr.Dataset):
+        raise ArgumentTypeError(
+            f"{function}: {type(x).__module__}.{type(x).__qualname__} is no DataArray or Dataset",
+            remedy=f"call extremum.{function}, with axis instead of dim",
+        )
+
+
+def named(function: str, dim: Any, x: Any) -> tuple[Hashable, ...]:
+    """Return the dimensions that a caller names, in the sequence in which the array has them."""
+    if dim is None or dim is ...:
+        return tuple(x.dims)
+    # A tuple may be the name of a dimension too.
+    is_name = isinstance(dim, Hashable) and (not isinstance(dim, tuple) or dim in x.dims)
+    wanted = [dim] if is_name else list(dim)
+    for name in wanted:
+        if name not in x.dims:
+            raise ArgumentError(
+                f"{function}: there is no dimension {name!r}",
+                given=f"dimensions {', '.join(map(repr, x.dims))}",
+                remedy="name dimensions of the array",
+            )
+    return tuple(name for name in x.dims if name in wanted)
+
+
+def each_variable(
+    x: xr.Dataset, function: str, dim: Any, call: Callable[[xr.DataArray, Any], tuple[Any, ...]]
+) -> tuple[Any, ...]:
+    """Return Datasets of what each variable gives; variables without any of the dimensions stay as they are."""
+    wanted = named(function, dim, x)
+    found: dict[Hashable, tuple[Any, ...]] = {}
+    for name, variable in x.data_vars.items():
+        if own := [each for each in wanted if each in variable.dims]:
+            try:
+                found[name] = call(variable, own)
+            except ExtremumError as error:
+                raise error.with_context(where=f"variable {name!r}") from None
+    results = len(next(iter(found.values()), (None,)))
+    return tuple(
+        xr.Dataset({name: found[name][at] if name in found else x[name] for name in x.data_vars}, attrs=x.attrs)
+        for at in range(results)
+    )
+
+
+def mask(function: str, where: Any, x: xr.DataArray) -> Any:
+    """Return a mask as an array whose dimensions are those of `x`, matched by name."""
+    if isinstance(where, xr.Dataset):
+        where = where[x.name]
+    if not isinstance(where, xr.DataArray):
+        return where
+    strange = [name for name in where.dims if name not in x.dims]
+    try:
+        if strange:
+            raise ValueError(f"the dimension {strange[0]!r} is not one of {', '.join(map(repr, x.dims))}")
+        where, _ = xr.align(where, x, join="exact", copy=False)
+    except ValueError as error:
+        raise ArgumentError(f"{function}: where does not fit: {error}", remedy="align it with x first") from None
+    return where.variable.set_dims({name: x.sizes[name] for name in x.dims}).transpose(*x.dims).data
+
+
+def reduced(x: xr.DataArray, dims: Sequence[Hashable], result: Any, *, keepdims: bool = False) -> xr.DataArray:
+    """Return a result over some dimensions with the coordinates of the others."""
+    kept = x.dims if keepdims else [name for name in x.dims if name not in dims]
+    coords = {name: coord for name, coord in x.coords.items() if not set(coord.dims) & set(dims)}
+    data = np.asarray(result) if isinstance(result, np.generic) else result
+    found = xr.DataArray(data, coords=coords, dims=kept, attrs=x.attrs)
+    # Where it has none, xarray would take that of Dask's array.
+    found.name = x.name
+    return found
+
+
+_TEXT = """{what} over the dimensions that are named.
+
+    Parameters
+    ----------
+    x : xarray.DataArray or xarray.Dataset
+        Over NumPy or over Dask. Of a Dataset each variable is reduced over those of the dimensions that it has.
+    dim : hashable or sequence of hashable, optional
+        The dimensions to reduce; all of them by default.
+    {options}
+    where : xarray.DataArray or array_like of bool, optional
+        Elements that take part; a DataArray is matched by the names of its dimensions.
+    keepdims, select_last_index, nan_policy, default
+        As for :func:`extremum.{name}`.
+
+    Returns
+    -------
+    {returns}
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        There is no such dimension, or as :func:`extremum.{name}`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={{"hour": [6, 12, 18]}})
+    {example}
+    """
+
+_INDEX_OPTIONS = """as_dict : bool, default False
+        Return one array of indices for each dimension, as xarray's ``argmax(dim=[...])`` does, in place of the
+        row-major index over all of them in the sequence in which the array has them.
+    dtype : data type, default int64
+        As for :func:`extremum.{name}`."""
+_VALUE_OPTIONS = """return_index, index_dtype
+        As for :func:`extremum.{name}`."""
+
+
+class _Arg(Protocol):
+    @overload
+    def __call__(self, x: X, dim: Dims = None, *, as_dict: No = False, **options: Unpack[ArgKeywords]) -> X: ...
+    @overload
+    def __call__(
+        self, x: xr.DataArray, dim: Dims = None, *, as_dict: Yes, **options: Unpack[ArgKeywords]
+    ) -> dict[Hashable, xr.DataArray]: ...
+
+
+class _Max(Protocol):
+    @overload
+    def __call__(self, x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]) -> X: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+    ) -> ValuesIndices[X, X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+    ) -> X | ValuesIndices[X, X]: ...
+
+
+class _MinMax(Protocol):
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: No = False, **options: Unpack[ValueKeywords]
+    ) -> MinMax[X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: Yes, **options: Unpack[ValueKeywords]
+    ) -> MinMaxIndices[X, X]: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims = None, *, return_index: bool, **options: Unpack[ValueKeywords]
+    ) -> MinMax[X] | MinMaxIndices[X, X]: ...
+
+
+def _arg(name: str, what: str, example: str) -> _Arg:
+    """Make ``argmax`` or ``argmin``."""
+    returns = "xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension"
+    options = _INDEX_OPTIONS.format(name=name)
+
+    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
+    def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, where: Any = None, **options: Any) -> Any:
+        require_labelled(name, x)
+        if isinstance(x, xr.Dataset):
+            if as_dict:
+                raise ArgumentError(
+                    f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them",
+                    remedy="call it for each variable, or without as_dict",
+                )
+            return each_variable(x, name, dim, lambda each, own: (arg(each, own, where=where, **options),))[0]
+        dims = named(name, dim, x)
+        axes = tuple(map(x.get_axis_num, dims))
+        index = getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options)
+        if not as_dict:
+            return reduced(x, dims, index, keepdims=options["keepdims"])
+        places = _unravelled(index, x.shape, axes)
+        return {each: reduced(x, dims, i, keepdims=options["keepdims"]) for each, i in zip(dims, places, strict=True)}
+
+    return arg
+
+
+def _unravelled(index: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> list[Any]:
+    """Return the index along each axis, computed when the index is."""
+    if not hasattr(index, "map_blocks"):
+        return list(ex.unravel(index, shape, axes))
+
+    def along(block: Any, at: int) -> Any:
+        return ex.unravel(block, shape, axes)[at]
+
+    return [index.map_blocks(along, at=at, dtype=index.dtype, meta=index._meta) for at in range(len(axes))]
+
+
+def _end(name: str, what: str, example: str, returns: str) -> Any:
+    """Make ``max``, ``min`` or ``minmax``."""
+    options = _VALUE_OPTIONS.format(name=name)
+
+    @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
+    def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
+        found = _results(name, x, dim, return_index, **options)
+        if return_index:
+            return ValuesIndices(*found) if name != "minmax" else MinMaxIndices(*found)
+        return MinMax(*found) if name == "minmax" else found[0]
+
+    return end
+
+
+def _results(name: str, x: Any, dim: Any, return_index: bool, *, where: Any, **options: Any) -> tuple[Any, ...]:
+    """Return the results of a function that has one or several."""
+    require_labelled(name, x)
+    if isinstance(x, xr.Dataset):
+        return each_variable(
+            x, name, dim, lambda each, own: _results(name, each, own, return_index, where=where, **options)
+        )
+    dims = named(name, dim, x)
+    axes = tuple(map(x.get_axis_num, dims))
+    found = getattr(ex, name)(x.data, axes, return_index=return_index, where=mask(name, where, x), **options)
+    several = found if isinstance(found, tuple) else (found,)
+    return tuple(reduced(x, dims, each, keepdims=options["keepdims"]) for each in several)
+
+
+argmax = _arg(
+    "argmax",
+    "Index of the largest element",
+    """>>> extremum.xarray.argmax(x, "hour").values, int(extremum.xarray.argmax(x))
+    (array([1, 0]), 3)
+    >>> {name: int(index) for name, index in extremum.xarray.argmax(x, as_dict=True).items()}
+    {'day': 1, 'hour': 0}""",
+)
+argmin = _arg(
+    "argmin",
+    "Index of the smallest element",
+    """>>> extremum.xarray.argmin(x, "day").values
+    array([0, 1, 0])""",
+)
+max: _Max = _end(
+    "max",
+    "Largest element",
+    """>>> extremum.xarray.max(x, "day").hour.values
+    array([ 6, 12, 18])""",
+    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
+)
+min: _Max = _end(
+    "min",
+    "Smallest element",
+    """>>> extremum.xarray.min(x, "day").values
+    array([1, 0, 5])""",
+    "xarray.DataArray or xarray.Dataset, or ValuesIndices of two",
+)
+minmax: _MinMax = _end(
+    "minmax",
+    "Smallest and largest element, in one pass,",
+    """>>> low, high = extremum.xarray.minmax(x, "hour")
+    >>> low.values, high.values
+    (array([1, 0]), array([5, 7]))""",
+    "MinMax of two DataArrays or Datasets, or MinMaxIndices of four",
+)
+
+
+_LABELS = """Coordinate label of the {superlative} element along a dimension.
+
+    Parameters
+    ----------
+    x, where, select_last_index, nan_policy
+        As for :func:`extremum.xarray.arg{end}`.
+    dim : hashable or sequence of hashable, optional
+        The dimension, which has a coordinate; needs no name where the array has one dimension only.
+    fill_value : scalar, optional
+        What stands where no element takes part. Without it such a slice is an error. NaN becomes NaT where the
+        labels are times or durations. Where the labels are text, NaN stays a float and the result has dtype object.
+
+    Returns
+    -------
+    xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension
+        A dict where several dimensions are given.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        A dimension has no coordinate, or as :func:`extremum.xarray.arg{end}`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={{"hour": [6, 12, 18]}})
+    >>> extremum.xarray.idx{end}(x, "hour").values
+    {example}
+    """
+
+
+class _Idx(Protocol):
+    @overload
+    def __call__(self, x: X, dim: str | None = None, *, fill_value: Any = None, **options: Unpack[TieOptions]) -> X: ...
+    @overload
+    def __call__(
+        self, x: X, dim: Dims, *, fill_value: Any = None, **options: Unpack[TieOptions]
+    ) -> X | dict[Hashable, xr.DataArray]: ...
+
+
+def _labels(name: str, superlative: str, example: str) -> _Idx:
+    """Make ``idxmax`` or ``idxmin``."""
+    index_of = argmax if name == "idxmax" else argmin
+
+    @like(
+        "arg" + name[3:],
+        _LABELS.format(end=name[3:], superlative=superlative, example=example),
+        name=name,
+        without=("keepdims", "dtype", "out", "default"),
+    )
+    def labels(x: Any, dim: Dims = None, *, fill_value: Any = None, **options: Any) -> Any:
+        require_labelled(name, x)
+        if isinstance(x, xr.Dataset):
+            several = not isinstance(dim, Hashable) or dim is None
+            if several:
+                raise ArgumentError(f"{name}: of a Dataset it takes one dimension", remedy="pass its name as dim")
+            return each_variable(
+                x, name, dim, lambda each, own: (labels(each, own[0], fill_value=fill_value, **options),)
+            )[0]
+        dims = named(name, dim, x)
+        if dim is None and len(dims) != 1:
+            raise ArgumentError(f"{name}: the array has {len(dims)} dimensions", remedy="pass the names of some as dim")
+        for each in dims:
+            if each not in x.coords:
+                raise ArgumentError(f"{name}: dimension {each!r} has no coordinate", remedy="use argmax or argmin")
+        found = index_of(x, dims, as_dict=True, default=-1, **options)
+        result = {
+            each: _labelled(name, index, x.coords[each], fill_value).rename(each) for each, index in found.items()
+        }
+        return result[dims[0]] if dim is None or dim in dims else result
+
+    return labels
+
+
+def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_value: Any) -> xr.DataArray:
+    """Return the label at each index, and the fill value where the index is -1."""
+    names = _names(coord)
+    if fill_value is not None:
+        filler = _filler(function, names.dtype, fill_value)
+        _require_exact(function, coord, fill_value, filler.dtype)
+        # The index -1 takes the last element.
+        names = np.concatenate([names.astype(filler.dtype), filler])
+
+    def look(block: Any, block_info: Any = None) -> Any:
+        places = np.atleast_1d(block)
+        if fill_value is None and (places == -1).any():
+            raise _lacking(function, coord, block, block_info)
+        # A 0-d index would give a bare element instead of an array.
+        return names[places].reshape(np.shape(block))
+
+    data = index.data
+    if hasattr(data, "map_blocks"):
+        return index.copy(data=data.map_blocks(look, dtype=names.dtype, meta=np.empty((0,) * data.ndim, names.dtype)))
+    return index.copy(data=look(data))
+
+
+def _lacking(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
+    """Return the error about the first slice without an element."""
+    place = np.argwhere(np.asarray(block) == -1)[0].tolist()
+    if block_info:
+        place = [at + start for at, (start, _) in zip(place, block_info[0]["array-location"], strict=True)]
+    which = f"the slice at {tuple(place)} of the result" if place else "the array"
+    return ArgumentError(
+        f"{function}: {which} has no element to choose from: all are NaN or masked",
+        given=f"dimension {coord.name!r} of {coord.size}",
+        remedy="pass fill_value for such slices",
+    )
+
+
+def _names(coord: xr.DataArray) -> Any:
+    """Return the labels as a NumPy array; labels of pandas' own types become objects, which keep their time zone."""
+    is_plain = isinstance(coord.dtype, np.dtype) and coord.dtype.kind != "O"
+    if is_plain or coord.name not in coord.indexes:
+        return coord.values
+    labels = coord.to_index()
+    names = np.empty(len(labels), object)
+    for at, label in enumerate(labels):
+        names[at] = label
+    return names
+
+
+def _require_exact(function: str, coord: xr.DataArray, fill_value: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse labels and fill values that the type of both does not hold."""
+    if dtype.kind == "O" or not isinstance(coord.dtype, np.dtype):
+        return
+    for each, what in ((coord.values, "the label"), (np.asarray(fill_value), "fill_value")):
+        if (lost := first_lost(each, dtype)) is not None:
+            raise ArgumentError(
+                f"{function}: {what} {lost} does not fit {dtype}, the type of labels and fill_value together",
+                given=f"labels of {coord.dtype}, fill_value={fill_value!r}",
+                remedy="pass a fill_value of the type of the labels",
+            )
+
+
+def _filler(function: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
+    """Return the fill value as an array of one element, in a type that holds it and the labels."""
+    if dtype.kind in "mM" and np.ndim(fill_value) == 0 and fill_value != fill_value:
+        return np.array(["NaT"], dtype)
+    given = np.asarray(fill_value)
+    if dtype.kind == "O" or given.ndim or (dtype.kind in "UST") != (given.dtype.kind in "UST"):
+        filler = np.empty(1, object)
+        filler[0] = fill_value
+        return filler
+    try:
+        return np.asarray([fill_value], np.result_type(dtype, given.dtype))
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{function}: fill_value={fill_value!r} is no label of {dtype}",
+            remedy="pass a label of the coordinate's type, or numpy.nan",
+        ) from None
+
+
+idxmax = _labels("idxmax", "largest", "array([12,  6])")
+idxmin = _labels("idxmin", "smallest", "array([ 6, 12])")
+
+
+@like("hardmax", without=("out",))
+def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
+    """Ones at the first maximum along the dimensions that are named, zeros elsewhere.
+
+    Parameters
+    ----------
+    x, where
+        As for :func:`extremum.xarray.argmax`.
+    dim : hashable or sequence of hashable
+        The dimensions along which there is one 1.
+    nan_policy : str, default "propagate"
+        As for :func:`extremum.hardmax`.
+
+    Returns
+    -------
+    xarray.DataArray or xarray.Dataset
+        With all coordinates and attributes.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        As :func:`extremum.xarray.argmax`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> extremum.xarray.hardmax(xr.DataArray([[1, 5], [7, 0]], dims=("day", "hour")), "hour").values
+    array([[0, 1],
+           [1, 0]])
+    """
+    require_labelled("hardmax", x)
+    if isinstance(x, xr.Dataset):
+        return each_variable(x, "hardmax", dim, lambda each, own: (hardmax(each, own, **options),))[0]
+    axes = tuple(map(x.get_axis_num, named("hardmax", dim, x)))
+    options["where"] = mask("hardmax", options["where"], x)
+    return x.copy(data=ex.hardmax(x.data, axes, **options))
+
+
+_ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
+
+    Parameters
+    ----------
+    *arrays : xarray.DataArray, xarray.Dataset, array_like or number
+        At least one of xarray's; the labels of dimensions that they share have to be equal.
+    nan_policy : str, default "propagate"
+        As for :func:`extremum.{name}`.
+    where : xarray.DataArray or array_like of bool, optional
+        Positions that are compared; its labels have to be equal, too. Elsewhere the result has the elements of the
+        first operand.
+
+    Returns
+    -------
+    xarray.DataArray or xarray.Dataset
+        In the type of ``numpy.result_type``, with the attributes that the operands share.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        The labels differ, or as :func:`extremum.{name}`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> row, column = xr.DataArray([1, 5], dims="x"), xr.DataArray([3, 6], dims="y")
+    >>> extremum.xarray.{name}(row, column).values
+    {example}
+    """
+
+
+class _Elementwise(Protocol):
+    @overload
+    def __call__(
+        self, *arrays: xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
+    ) -> xr.DataArray: ...
+    @overload
+    def __call__(  # type: ignore[overload-cannot-match]
+        self, *arrays: xr.Dataset | xr.DataArray | NDArray[Any] | float, **options: Unpack[HardmaxOptions]
+    ) -> xr.Dataset: ...
+
+
+def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
+    """Make ``maximum`` or ``minimum``."""
+
+    @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example), without=("out",))
+    def function(*arrays: Any, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
+        if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
+            require_labelled(name, arrays[0] if arrays else None)
+        # A mask meets the operands as they meet each other.
+        several = arrays if where is None else (*arrays, where)
+
+        def call(*found: Any) -> Any:
+            own, rest = found[: len(arrays)], found[len(arrays) :]
+            return getattr(ex, name)(*own, nan_policy=nan_policy, where=rest[0] if rest else None)
+
+        try:
+            return xr.apply_ufunc(call, *several, dask="allowed", join="exact", keep_attrs=True)
+        except ExtremumError:
+            raise
+        except ValueError as error:
+            raise ArgumentError(
+                f"{name}: the operands differ in their labels: {str(error).splitlines()[0]}",
+                remedy="align them first, as xarray.align(x, y) does",
+            ) from None
+
+    return function
+
+
+maximum = _elementwise(
+    "maximum",
+    "largest",
+    """array([[3, 6],
+           [5, 6]])""",
+)
+minimum = _elementwise(
+    "minimum",
+    "smallest",
+    """array([[1, 1],
+           [3, 5]])""",
+)

@@ -11,10 +11,10 @@ from typing import Any
 import xarray as xr
 
 import extremum as ex
+from extremum import xarray as by_name
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.reductions import Reduction
-from extremum.xarray import elementwise
-from extremum.xarray.labelled import mask, reduced
+from extremum.xarray import mask, reduced
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
 
@@ -54,7 +54,7 @@ def _by_names(name: str) -> Callable[..., Any]:
                 f"{name}: operands with labels meet by the names of their dimensions, and out has none",
                 remedy="leave out away, or pass x.values",
             )
-        return getattr(elementwise, name)(*operands, **options)
+        return getattr(by_name, name)(*operands, **options)
 
     return function
 
