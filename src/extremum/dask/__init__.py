@@ -14,11 +14,10 @@ import numpy as np
 from extremum.errors import ArgumentError, lacking
 
 try:
-    from extremum.dask import chunked, elementwise, one_hot
+    from extremum.dask import graphs
 except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 from extremum.dask.models import run
-from extremum.dask.tree import reduced
 from extremum.partials import Pieces
 from extremum.policy import flag
 from extremum.reductions import Reduction, index_type
@@ -159,13 +158,13 @@ def _planned(
     call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
 ) -> tuple[Pieces, Any]:
     """Return a call about a Dask array, and its mask in the chunks of the array."""
-    chunked.require_chunked(call.function, x, out)
-    dtype = chunked.element_type(call.function, x)
-    where = None if call.where is None else chunked.aligned(call.function, call.where, x)
+    graphs.require_chunked(call.function, x, out)
+    dtype = graphs.element_type(call.function, x)
+    where = None if call.where is None else graphs.aligned(call.function, call.where, x)
     call.where = None
     pieces = Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults)
     if pieces.cut(x.chunks).has_indices:
-        chunked.require_known(call.function, x, pieces.axes)
+        graphs.require_known(call.function, x, pieces.axes)
     return pieces, where
 
 
@@ -182,7 +181,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
         call = Reduction(name, (name == "argmax",), axis, **options)
         defaults = None if default is None else (default,)
         pieces, mask = _planned(call, x, out, False, index_type(name, dtype), defaults)
-        return reduced(pieces, x, mask, split_every)[0]
+        return graphs.reduced(pieces, x, mask, split_every)[0]
 
     return arg
 
@@ -202,7 +201,7 @@ def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns:
             )
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
         pieces, mask = _planned(call, x, out, True, index, None if default is None else defaults)
-        found = reduced(pieces, x, mask, split_every)
+        found = graphs.reduced(pieces, x, mask, split_every)
         if largest[1:]:
             return MinMaxIndices(*found) if with_index else MinMax(*found)
         return ValuesIndices(*found) if with_index else found[0]
@@ -271,7 +270,7 @@ def hardmax(
     """Write the ones."""
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = _planned(call, x, out, False, np.dtype(np.int64), (-1,))
-    return one_hot.hardmax(pieces, x, mask, split_every)
+    return graphs.hardmax(pieces, x, mask, split_every)
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
@@ -279,7 +278,7 @@ def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
 
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example))
     def function(*arrays: Any, **options: Any) -> Array:
-        return elementwise.extremum(name, arrays, **options)
+        return graphs.extremum(name, arrays, **options)
 
     return function
 

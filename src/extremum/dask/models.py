@@ -19,8 +19,7 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from extremum.dask.chunked import require_chunked, require_known
-from extremum.dask.processors import most, share
+from extremum.dask.graphs import most, require_chunked, require_known, share
 from extremum.errors import ArgumentError, AxisError, ModelError
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ class Reduced:
 
     def lazy(self) -> tuple[Any, ...]:
         """Return the results."""
-        from extremum.dask.tree import reduced
+        from extremum.dask.graphs import reduced
 
         return reduced(self.pieces, self.sources[0].chunked(), None, None)
 
