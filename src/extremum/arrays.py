@@ -1,8 +1,9 @@
 """How a value that is no plain NumPy array becomes one.
 
-Decides which protocol is asked first, and what a plain array cannot say, so that it is refused. The native module comes
-here only for values it does not know; what the array functions then accept is theirs to say. Types are asked for with
-``type``: a proxy can make ``isinstance`` believe that it is an array.
+Decides which protocol is asked first, and what a plain array cannot say, so that it is refused: elements that are
+missing, and those that a common type does not hold. The native module comes here only for values it does not know; what
+the array functions then accept is theirs to say. Types are asked for with ``type``: a proxy can make ``isinstance``
+believe that it is an array. Libraries are known by their attributes, not by name, so none is imported.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.exact import first_lost
-from extremum.missing import refuse_missing
+from extremum.loading import loaded
 
 __all__ = [
     "as_array",
     "as_element",
     "as_output",
     "as_result",
+    "common_type",
     "copy",
+    "first_lost",
     "is_bfloat16",
+    "is_numpy_masked",
+    "not_there",
     "refuse_device",
+    "refuse_missing",
     "refuse_own_rules",
 ]
 
@@ -215,3 +220,132 @@ def _as_objects(x: object) -> NDArray[Any]:
             given=f"{type(x).__module__}.{type(x).__qualname__}",
             remedy="pass numbers of one element type, in rows of equal length",
         ) from None
+
+
+# Sequences of plain numbers, as long as they like: nothing inside them can be missing.
+_PLAIN_SEQUENCES = (str, bytes, bytearray, memoryview, range)
+_PLAIN_ELEMENTS = (bool, int, float, complex, str, bytes, np.generic)
+
+
+def is_numpy_masked(cls: type) -> bool:
+    """Return whether a class is one of NumPy's masked arrays: none is where nobody has loaded them."""
+    masked = loaded("numpy.ma.core", "MaskedArray")
+    return masked is not None and issubclass(cls, masked)
+
+
+def refuse_missing(x: object) -> None:
+    """Refuse a value, or a sequence of values, that has elements which are not there."""
+    _refuse_within(x, set())
+
+
+def _refuse_within(x: object, seen: set[int]) -> None:
+    if type(x) is np.ndarray:
+        return
+    if isinstance(x, Sequence) and not isinstance(x, _PLAIN_SEQUENCES):
+        if id(x) not in seen:  # a list may hold itself
+            seen.add(id(x))
+            special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
+            for item in x if special else ():
+                if type(item) in special:
+                    _refuse_within(item, seen)
+        return
+    for count, word, remedy in (
+        (_masked, "masked", "fill or drop them first, as x.filled(value) or x.compressed() does"),
+        (_null, "null", "fill or drop them first"),
+        (_not_available, "NA", "fill or drop them first"),
+    ):
+        if number := count(x):
+            raise not_there(number, word, given=f"{type(x).__module__}.{type(x).__qualname__}", remedy=remedy)
+
+
+def not_there(number: int, word: str, *, given: str, remedy: str) -> ArgumentError:
+    """Return the error about so many elements that are masked, null or NA."""
+    elements = f"{number} {word} element{'s'[: number > 1]}"
+    return ArgumentError(
+        f"{elements} would be compared as if {'they were' if number > 1 else 'it were'} there",
+        given=given,
+        remedy=remedy,
+    )
+
+
+def _masked(x: Any) -> int:
+    """Count what a mask hides: NumPy's and astropy's hides where it is True, PyTorch's where it is False."""
+    if is_numpy_masked(type(getattr(x, "_meta", None))):
+        x = x.compute()  # Dask's array would drop the mask as it hands out the elements
+    mask = getattr(x, "mask", None)
+    if isinstance(mask, np.ndarray | np.bool_) and mask.dtype == np.bool_:
+        return int(np.count_nonzero(mask))
+    if callable(getattr(x, "get_mask", None)) and callable(getattr(x, "get_data", None)):
+        shown = np.asarray(x.get_mask())
+        return int(shown.size - np.count_nonzero(shown))
+    return 0
+
+
+def _null(x: Any) -> int:
+    """Count Arrow's nulls, in an array or in the columns of a table: PyArrow states them, Polars is asked."""
+    columns = getattr(x, "columns", None)
+    parts = [x, *columns] if isinstance(columns, list) else [x]
+    counts = [getattr(part, "null_count", 0) for part in parts]
+    numbers = [np.asarray(count() if callable(count) else count) for count in counts]
+    return sum(int(number.sum()) for number in numbers if number.dtype.kind in "iu")
+
+
+def _not_available(x: Any) -> int:
+    """Count what pandas calls NA; in a column of NumPy's own type that is NaN, an element like others."""
+    isna = getattr(x, "isna", None)
+    if not callable(isna):
+        return 0
+    dtypes = np.ravel(np.asarray(x.dtypes if hasattr(x, "dtypes") else x.dtype, dtype=object))
+    return 0 if all(isinstance(dtype, np.dtype) for dtype in dtypes) else int(np.count_nonzero(np.asarray(isna())))
+
+
+def common_type(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
+    """Return NumPy's common type of some types in this machine's byte order; None where they do not compare."""
+    # NumPy has a common type for times beside durations, and for durations beside numbers.
+    if len({dtype.kind if dtype.kind in "mM" else "" for dtype in dtypes}) > 1:
+        return None
+    try:
+        return np.result_type(*dtypes).newbyteorder("=")
+    except (OverflowError, TypeError):
+        return None
+
+
+def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
+    """Return an element of `array` that a common type does not hold exactly, or None."""
+    own = array.dtype
+    if not array.size or _holds(dtype, own):
+        return None
+    # The elements between the ends convert where the ends do: times keep their order, and integers that are small are
+    # held one and all.
+    ends = np.array([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)])
+    if own.kind in "iu":
+        limit = 2 ** (np.finfo(dtype).nmant + 1)
+        if -limit <= int(ends[0]) and int(ends[1]) <= limit:
+            return None
+        ends = array
+    lost = ends[~_survives(ends, dtype)]
+    return lost[0] if lost.size else None
+
+
+def _holds(dtype: np.dtype[Any], own: np.dtype[Any]) -> bool:
+    """Whether a type holds all elements of another; of times only the elements say it."""
+    if own.kind in "mM":
+        return own.newbyteorder("=") == dtype
+    if own.kind in "iu" and dtype.kind == "f":
+        return np.iinfo(own).bits - (own.kind == "i") <= np.finfo(dtype).nmant + 1
+    return True
+
+
+def _survives(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.bool_]:
+    """Return which elements are the same after a conversion there and back."""
+    try:
+        with np.errstate(invalid="ignore"):
+            there = array.astype(dtype)
+            same = there.astype(array.dtype) == array
+    except OverflowError:
+        # A NumPy that does not convert such times in silence.
+        return np.zeros(array.shape, np.bool_)
+    if array.dtype.kind in "mM":
+        return np.asarray(same | np.isnat(array))
+    # 2**63 and above wrap on the way back, or stop at the largest integer, as the processor does it.
+    return np.asarray(same & (there < 2.0 ** (np.iinfo(array.dtype).bits - (array.dtype.kind == "i"))))

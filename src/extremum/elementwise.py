@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native, policy
-from extremum.arrays import as_element, as_result, refuse_own_rules
+from extremum.arrays import as_element, as_result, first_lost, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.exact import first_lost
 from extremum.interop import Adopted, adopt, frontend, one_library
 from extremum.out import into
 

@@ -13,9 +13,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import as_array, as_element
+from extremum.arrays import as_array, as_element, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
-from extremum.exact import first_lost
 from extremum.signatures import NanPolicy
 
 __all__ = ["default_index", "default_value", "flag", "in_utc", "mask", "nan", "require_policy", "truths"]

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum.arrays import is_numpy_masked
 from extremum.directml.acceptance import accept
 from extremum.directml.descriptions import OperatorDesc
 from extremum.directml.enumerations import FeatureLevel, feature_level_of
 from extremum.directml.tensor import TensorDesc
 from extremum.errors import ElementTypeError, ExtremumError, InputError
-from extremum.missing import is_numpy_masked
 from extremum.operations import Operation
 
 __all__ = ["Binding", "Buffer", "Operator", "create_operator"]

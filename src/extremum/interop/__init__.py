@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from extremum.arrays import as_array
+from extremum.arrays import as_array, is_numpy_masked
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.interop.adopted import Adopted, Wrap, as_it_is
 from extremum.interop.columns import Table
 from extremum.loading import load_module
-from extremum.missing import is_numpy_masked
 
 __all__ = ["Adopted", "Table", "Wrap", "adopt", "as_it_is", "frontend", "is_table", "one_library", "take_apart"]
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import as_result
+from extremum.arrays import as_result, not_there
 from extremum.errors import ArgumentError
-from extremum.missing import not_there
 
 __all__ = ["Adopted", "Kept", "Wrap", "as_it_is"]
 

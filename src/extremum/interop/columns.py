@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from extremum.arrays import common_type, first_lost
 from extremum.errors import ElementTypeError, ExtremumError
-from extremum.exact import common_type, first_lost
 from extremum.interop.adopted import Adopted, Wrap
 
 __all__ = ["Table", "column", "whole"]

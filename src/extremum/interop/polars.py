@@ -8,11 +8,10 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from extremum.arrays import as_array
+from extremum.arrays import as_array, not_there
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.interop.adopted import Adopted, Kept, as_it_is
 from extremum.interop.columns import Table, whole
-from extremum.missing import not_there
 
 __all__ = ["adopt", "table"]
 

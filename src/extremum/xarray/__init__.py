@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum as ex
+from extremum.arrays import first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
-from extremum.exact import first_lost
 from extremum.signatures import (
     ArgKeywords,
     HardmaxOptions,
