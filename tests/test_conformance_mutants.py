@@ -12,7 +12,9 @@ REFUSING = {"empty_tensors_are_refused", "functions_are_refused"}
 
 @pytest.fixture(scope="module")
 def suite():
-    return [(case, case.expected()) for case in cases()]
+    """Every case; a few of each topic come first, so that a mistake is found soon."""
+    answered = [(case, case.expected()) for case in cases()]
+    return [answered[at] for start in range(40) for at in range(start, len(answered), 40)]
 
 
 def outcome(run, case, expected):
