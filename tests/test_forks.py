@@ -45,13 +45,11 @@ LOADED = {
     "extremum.one_hot": "ex.hardmax([[1.0, 2.0]])",
     "extremum.numpy_api": "x = np.ones(1 << 20, np.float32); ex.maximum(x, x)",
     "extremum.interop.pandas": "ex.argmax(pd.Series([1, 2]))",
-    "extremum.interop.array_api": "ex.argmax(xp.ones(3))",
     "extremum.xarray.positional": "ex.argmax(xr.DataArray([1, 2]))",
     "ml_dtypes": "from extremum import dtypes; dtypes.from_name('bfloat16').dtype",
 }
 PREPARED = {
     "extremum.interop.pandas": "import pandas as pd",
-    "extremum.interop.array_api": "import array_api_strict as xp",
     "extremum.xarray.positional": "import xarray as xr",
     "ml_dtypes": "import extremum.dtypes",
 }

@@ -107,9 +107,10 @@ def _is_first(axis: Any) -> bool:
 def _taken_apart(function: str, x: Any) -> Table:
     """Return the columns of a table."""
     try:
-        return take_apart(x)
+        table: Table = take_apart(x)
     except ExtremumError as error:
         raise error.with_context(where=function) from None
+    return table
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:

@@ -8,17 +8,69 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from extremum.arrays import as_array, is_numpy_masked
+from extremum.arrays import as_array, as_result, is_numpy_masked, not_there
 from extremum.errors import ArgumentError, ArgumentTypeError
-from extremum.interop.adopted import Adopted, Wrap, as_it_is
-from extremum.interop.columns import Table
 from extremum.loading import load_module
 
-__all__ = ["Adopted", "Table", "Wrap", "adopt", "as_it_is", "frontend", "is_table", "one_library", "take_apart"]
+__all__ = ["Adopted", "Kept", "Wrap", "adopt", "as_it_is", "frontend", "is_table", "one_library", "take_apart"]
+
+Kept = Callable[[], tuple[int, ...]]
+"""Says for each axis of a result which axis of the input it was, or -1."""
+
+Wrap = Callable[[NDArray[Any], Kept], Any]
+"""Makes a result an array of the caller's library."""
+
+
+def as_it_is(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as NumPy's own functions do."""
+    return as_result(result)
+
+
+@dataclass(slots=True)
+class Adopted:
+    """An array of another library, as the kernels can read it."""
+
+    array: NDArray[Any]
+    wrap: Wrap = as_it_is
+    # False where an element is missing; None where all are there.
+    present: NDArray[np.bool_] | None = None
+    # Whether the caller hid them, as a mask does; nulls are only left out where the NaN policy says so.
+    hidden: bool = False
+    # Whose array it is; of one call's arrays all have to be of one library.
+    library: str = "numpy"
+    # What names the places along each axis, where the library has that; equal for all operands of one call.
+    labels: tuple[Any, ...] = ()
+    # The time zone of elements that are instants: they are in UTC here, and `wrap` gives them their zone back.
+    zone: str | None = None
+
+    def require_no_zone(self, out: Any) -> None:
+        """Refuse to write instants into an array that cannot say in which zone they are."""
+        if out is not None and self.zone:
+            raise ArgumentError(
+                f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}",
+                remedy="leave out away, or convert the elements to UTC without a zone first",
+            )
+
+    def require_all(self, remedy: str, *, given: str) -> None:
+        """Refuse an array of which elements are missing."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
+
+    def mask(self, function: str) -> NDArray[Any]:
+        """Return the elements of a mask, of which none may be missing: it would be neither True nor False."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            raise ArgumentError(
+                f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+                remedy="fill them with what they are to mean",
+            )
+        return self.array
+
 
 _ADAPTERS = {
     "torch": "torch",
@@ -101,8 +153,7 @@ def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
             adapter: Callable[[Any], Adopted | None] = load_module(f"extremum.interop.{library}").adopt
             return adapter
     if not issubclass(cls, np.ndarray | np.generic) and hasattr(cls, "__array_namespace__"):
-        protocol: Callable[[Any], Adopted | None] = load_module("extremum.interop.array_api").adopt
-        return protocol
+        return _by_protocol
     return None
 
 
@@ -130,11 +181,10 @@ def is_table(x: object) -> bool:
     return _frontend_of(cls) == _TABLES
 
 
-def take_apart(table: Any) -> Table:
-    """Return the columns of a table."""
+def take_apart(table: Any) -> Any:
+    """Return the columns of a table, a :class:`~extremum.interop.columns.Table`."""
     libraries = (_ADAPTERS.get(base.__module__.partition(".")[0]) for base in type(table).__mro__)
-    apart: Table = load_module(f"extremum.interop.{next(filter(None, libraries))}").table(table)
-    return apart
+    return load_module(f"extremum.interop.{next(filter(None, libraries))}").table(table)
 
 
 def _as_adopted(x: Adopted) -> Adopted:
@@ -172,3 +222,20 @@ def _masked(x: Any) -> Adopted:
     # (The complement of an array without dimensions is a scalar.)
     present = np.asarray(~mask) if mask.any() else None
     return Adopted(as_array(np.ma.getdata(x, subok=False)), present=present, hidden=True)
+
+
+def _by_protocol(x: Any) -> Adopted:
+    """Arrays of the array API standard that export their memory through DLPack; results in their own namespace."""
+    namespace = x.__array_namespace__()
+
+    def back(result: NDArray[Any], kept: Kept) -> Any:
+        array = np.asarray(result)
+        if hasattr(namespace, "from_dlpack") and array.flags.writeable:
+            try:
+                return namespace.from_dlpack(array)
+            except (BufferError, RuntimeError, TypeError, ValueError):
+                # A type that DLPack does not carry.
+                pass
+        return namespace.asarray(array)
+
+    return Adopted(as_array(x), back, library=type(x).__module__.partition(".")[0])

@@ -16,9 +16,9 @@ import numpy as np
 
 from extremum.arrays import common_type, first_lost
 from extremum.errors import ElementTypeError, ExtremumError
-from extremum.interop.adopted import Adopted, Wrap
+from extremum.interop import Adopted, Kept, Wrap
 
-__all__ = ["Table", "column", "whole"]
+__all__ = ["Table", "back", "column", "whole"]
 
 _REMEDY = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
 
@@ -75,6 +75,27 @@ def whole(table: Table, adopt: Callable[[Any], Adopted | None], wrap: Wrap) -> A
     zone = columns[0].zone if columns else None
     missing = any(each.present is not None for each in columns)
     return Adopted(array, wrap, present if missing else None, False, table.library, table.labels, zone)
+
+
+def back(
+    names: Sequence[str],
+    again: Callable[[Any], Any],
+    one: Callable[[Any, Kept], Any],
+    frame: Callable[[Sequence[str], list[Any]], Any],
+) -> Wrap:
+    """Return how a result of a whole table comes back where only columns have names: a column, a value, a table."""
+
+    def wrap(result: Any, kept: Kept) -> Any:
+        axes = kept()
+        if axes == (0,):
+            return again(result)
+        if not axes:
+            return one(result, kept)
+        rows = result.reshape(-1, result.shape[-1])
+        own = names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
+        return frame(own, [again(rows[:, at]) for at in range(rows.shape[1])])
+
+    return wrap
 
 
 def _dtype(table: Table, columns: list[Adopted]) -> np.dtype[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from extremum.arrays import refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError
-from extremum.interop.adopted import Adopted, Kept
+from extremum.interop import Adopted, Kept
 
 __all__ = ["adopt"]
 

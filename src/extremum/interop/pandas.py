@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from extremum.arrays import as_array
 from extremum.errors import ElementTypeError
-from extremum.interop.adopted import Adopted, Kept, as_it_is
+from extremum.interop import Adopted, Kept, as_it_is
 from extremum.interop.columns import Table, whole
 
 __all__ = ["adopt", "table"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,8 @@ from numpy.typing import NDArray
 
 from extremum.arrays import as_array, not_there
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
-from extremum.interop.adopted import Adopted, Kept, as_it_is
-from extremum.interop.columns import Table, whole
+from extremum.interop import Adopted, Kept, as_it_is
+from extremum.interop.columns import Table, back, whole
 
 __all__ = ["adopt", "table"]
 
@@ -37,12 +39,10 @@ def adopt(x: Any) -> Adopted | None:
         x = _filled(x)
     name = x.name
 
-    def back(result: NDArray[Any], kept: Kept) -> Any:
-        if len(kept()) == 1:
-            return _zoned(polars.Series(name, result), zone)
-        return as_it_is(result, kept) if zone is None or result.dtype.kind != "M" else _instant(result, zone)
+    def wrap(result: NDArray[Any], kept: Kept) -> Any:
+        return _column(zone, result).alias(name) if len(kept()) == 1 else _value(zone, result, kept)
 
-    return Adopted(as_array(np.asarray(x.to_numpy())), back, present, library="polars", zone=zone)
+    return Adopted(as_array(np.asarray(x.to_numpy())), wrap, present, library="polars", zone=zone)
 
 
 def table(x: Any) -> Table:
@@ -56,27 +56,28 @@ def table(x: Any) -> Table:
                 remedy="pass the column alone, or its elements as columns of their own",
             )
 
-    def frame(columns: list[Any]) -> Any:
-        return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
-
+    frame = partial(_frame, names)
     return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, (polars.Series(names),))
 
 
 def _adopt_table(x: Any) -> Adopted:
-    def back(result: NDArray[Any], kept: Kept) -> Any:
-        axes = kept()
-        # The columns are all in one zone, or else they are refused.
-        zone = getattr(x.dtypes[0], "time_zone", None) if result.dtype.kind == "M" else None
-        if axes == (0,):
-            return _zoned(polars.Series(result), zone)
-        if not axes:
-            return as_it_is(result, kept) if zone is None else _instant(result, zone)
-        rows = result.reshape(-1, result.shape[-1])
-        names = x.columns if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
-        columns = [_zoned(polars.Series(name, rows[:, at]), zone) for at, name in enumerate(names)]
-        return polars.DataFrame(columns)
+    # The columns are all in one zone, or else they are refused.
+    zone = next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None)
+    return whole(table(x), adopt, back(x.columns, partial(_column, zone), partial(_value, zone), _frame))
 
-    return whole(table(x), adopt, back)
+
+def _frame(names: Sequence[str], columns: list[Any]) -> Any:
+    return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
+
+
+def _column(zone: str | None, result: NDArray[Any]) -> Any:
+    """Return a result as a Series, instants in their time zone."""
+    return _zoned(polars.Series(result), zone)
+
+
+def _value(zone: str | None, result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as NumPy's, an instant in its time zone as Polars'."""
+    return as_it_is(result, kept) if zone is None or result.dtype.kind != "M" else _instant(result, zone)
 
 
 def _require_order(x: Any) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from numpy.typing import NDArray
 
 from extremum.arrays import as_array
 from extremum.errors import ElementTypeError
-from extremum.interop.adopted import Adopted, Kept, as_it_is
-from extremum.interop.columns import Table, whole
+from extremum.interop import Adopted, Kept, as_it_is
+from extremum.interop.columns import Table, back, whole
 
 __all__ = ["adopt", "table"]
 
@@ -34,14 +36,12 @@ def adopt(x: Any) -> Adopted | None:
         present = x.is_valid().to_numpy(zero_copy_only=False)
         x = _filled(x)
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
+
+    def wrap(result: NDArray[Any], kept: Kept) -> Any:
+        return _again(own, result) if len(kept()) == 1 else _value(own, result, kept)
+
     zone = own.tz if kinds.is_timestamp(own) else None
-
-    def back(result: NDArray[Any], kept: Kept) -> Any:
-        if len(kept()) == 1:
-            return _again(result, own)
-        return as_it_is(result, kept) if zone is None or result.dtype.kind != "M" else _again(result.reshape(1), own)[0]
-
-    return Adopted(as_array(array), back, present, library="pyarrow", zone=zone)
+    return Adopted(as_array(array), wrap, present, library="pyarrow", zone=zone)
 
 
 def table(x: Any) -> Table:
@@ -56,21 +56,18 @@ def table(x: Any) -> Table:
 
 def _adopt_table(x: Any) -> Adopted:
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
-    types = [*filter(kinds.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null()]
-    own = types[0]
+    own = next(iter([*filter(kinds.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null()]))
 
-    def back(result: NDArray[Any], kept: Kept) -> Any:
-        axes = kept()
-        if axes == (0,):
-            return _again(result, own)
-        if not axes:
-            zoned = result.dtype.kind == "M" and kinds.is_timestamp(own) and own.tz
-            return _again(result.reshape(1), own)[0] if zoned else as_it_is(result, kept)
-        rows = result.reshape(-1, result.shape[-1])
-        names = x.column_names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
-        return type(x).from_arrays([_again(rows[:, at], own) for at in range(rows.shape[1])], names=names)
+    def frame(names: Sequence[str], columns: list[Any]) -> Any:
+        return type(x).from_arrays(columns, names=names)
 
-    return whole(table(x), adopt, back)
+    return whole(table(x), adopt, back(x.column_names, partial(_again, own), partial(_value, own), frame))
+
+
+def _value(own: Any, result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as NumPy's, an instant in its time zone as PyArrow's."""
+    zoned = kinds.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
+    return _again(own, result.reshape(1))[0] if zoned else as_it_is(result, kept)
 
 
 def _require_order(x: Any) -> None:
@@ -95,7 +92,7 @@ def _filled(x: Any) -> Any:
     return pyarrow.Array.from_buffers(x.type, len(x), [None, x.buffers()[1]], offset=x.offset)
 
 
-def _again(result: NDArray[Any], own: Any) -> Any:
+def _again(own: Any, result: NDArray[Any]) -> Any:
     """Return a result as an array of PyArrow; NumPy's times do not say their zone, nor that they are dates."""
     made = pyarrow.array(result)
     if not kinds.is_timestamp(made.type):

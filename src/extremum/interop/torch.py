@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from extremum.arrays import refuse_device
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, first_line
-from extremum.interop.adopted import Adopted, Kept
+from extremum.interop import Adopted, Kept
 from extremum.loading import load_module
 
 __all__ = ["adopt"]
