@@ -1,8 +1,7 @@
 """What it means that two implementations of the core operations agree.
 
 An implementation is a function ``run(operation, *inputs)``: :func:`native` here, ``extremum.reference.run`` (the
-oracle) and ``twins.run`` (the oracle's fast twin). :mod:`cases` decides what they are asked; `test_mutants.py` shows
-that wrong ones are found out.
+oracle) and ``twins.run`` (the oracle's fast twin). :mod:`cases` decides what they are asked.
 """
 
 from contextlib import contextmanager

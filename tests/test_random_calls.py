@@ -4,10 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-
-import random_memory
-
 DRIVER = Path(__file__).with_name("random_calls.py")
 
 
@@ -31,13 +27,3 @@ random_calls.main()
     assert done.returncode == 1
     assert "of seed 1 failed" in done.stdout
     assert "WrongError" in done.stderr
-
-
-def test_shared_memory_is_known():
-    row = np.arange(8, dtype=np.int32)
-    windows = np.lib.stride_tricks.sliding_window_view(row, 3)
-    assert random_memory.shared(windows)
-    assert random_memory.shared(np.broadcast_to(row, (2, 8)))
-    assert not random_memory.shared(row[::-2])
-    assert not random_memory.shared(row.reshape(2, 4).T)
-    assert not random_memory.shared(row[:0])

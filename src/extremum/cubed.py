@@ -20,8 +20,7 @@ except ModuleNotFoundError as error:
 
 from extremum.interop import Adopted
 from extremum.partials import Part, Pieces
-from extremum.policy import flag
-from extremum.reductions import Reduction, index_type
+from extremum.reductions import Reduction, flag, index_type
 from extremum.signatures import ArgKeywords, Axes, like
 
 if TYPE_CHECKING:
@@ -101,10 +100,8 @@ def _arg(
     keepdims = flag(function, "keepdims", keepdims)
     # cubed takes the reduced axes away itself.
     call = Reduction(function, (function == "argmax",), axis, True, **options)
-    defaults = None if default is None else (default,)
-    pieces = Pieces.planned(
-        call, x.shape, np.dtype(x.dtype), values=False, index=index_type(function, dtype), defaults=defaults
-    )
+    index = index_type(function, dtype)
+    pieces = Pieces.planned(call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=call.ends(default))
     fields = [("i", pieces.counting), ("v", x.dtype)]
     chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
     parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)

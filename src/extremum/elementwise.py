@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import _native, policy
+from extremum import _native
 from extremum.arrays import as_element, as_result, first_lost, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, frontend, one_library
-from extremum.out import into
+from extremum.reductions import into, nan, require_policy, truths
 
 __all__ = ["at_once", "broadcast_shape", "extremum"]
 
@@ -31,7 +31,7 @@ _DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(n
 def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any = None) -> Any:
     """Answer a call of :func:`extremum.maximum` or :func:`extremum.minimum`."""
     nan_policy = "propagate" if nan_policy is None else nan_policy
-    policy.require_policy(function, nan_policy)
+    require_policy(function, nan_policy)
     if (own := frontend(function, *operands)) is not None:
         return own(*operands, out=out, nan_policy=nan_policy, where=where)
     return at_once(function, operands, out, nan_policy, where)
@@ -53,7 +53,7 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     arrays = [adopted[at].array if at in adopted else as_element(x, dtype) for at, x in enumerate(operands)]
     if out is not None and not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    there = None if where is None else policy.truths(function, adopt(where).mask(function))
+    there = None if where is None else truths(function, adopt(where).mask(function))
     if there is not None:
         arrays[0] = np.broadcast_to(arrays[0], _shape_under(function, arrays, there))
     target = None if nan_policy == "raise" or there is not None else out
@@ -217,9 +217,9 @@ def _shape_under(function: str, arrays: list[NDArray[Any]], there: NDArray[np.bo
 
 def _refuse_nan(result: NDArray[Any], there: NDArray[np.bool_] | None) -> None:
     """Refuse NaN, which a result holds wherever an operand that takes part does."""
-    if not result.size or not policy.nan(result.reshape(-1)[_native.argmax(result)]).any():
+    if not result.size or not nan(result.reshape(-1)[_native.argmax(result)]).any():
         return
-    found = policy.nan(result)
+    found = nan(result)
     if there is not None:
         found &= there
     if found.any():

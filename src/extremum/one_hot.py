@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.indices import unravel
 from extremum.interop import frontend
-from extremum.out import into
-from extremum.reductions import Reduction
+from extremum.reductions import Reduction, adopted_for, into
 
 __all__ = ["hardmax", "ones"]
 
@@ -26,7 +25,7 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     if (own := frontend("hardmax", x)) is not None:
         return own(x, axis, out=out, nan_policy=nan_policy, where=where)
     call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
-    adopted = call.adopt(x)
+    adopted = adopted_for("hardmax", x)
     array = adopted.array
     plain = adopted.present is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
     if plain:

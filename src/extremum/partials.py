@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import _native, policy
+from extremum import _native
 from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Adopted
-from extremum.reductions import Found, Reduction, require_fit
+from extremum.reductions import Found, Reduction, nan, require_fit
 
 __all__ = ["Part", "Pieces"]
 
@@ -127,7 +127,7 @@ class Pieces:
             return None
         place = self.counting.type(self._place(0, values.shape, offset))
         if self.call.nan_policy == "omit" and values.dtype.kind not in "biu":
-            return np.asarray(np.where(policy.nan(values), self.counting.type(-1), place))
+            return np.asarray(np.where(nan(values), self.counting.type(-1), place))
         return np.broadcast_to(place, values.shape)
 
     def whole(self, piece: Adopted, origin: tuple[int, ...]) -> tuple[Any, ...]:
@@ -155,7 +155,7 @@ class Pieces:
         ]
         if self.nan_is_none:
             for end in ends:
-                end.indices = np.where(policy.nan(np.asarray(end.values)), -1, 0)
+                end.indices = np.where(nan(np.asarray(end.values)), -1, 0)
         lacking = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
         lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
         # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.

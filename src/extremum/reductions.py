@@ -1,25 +1,44 @@
-"""Reductions with all that a caller may ask for: values and indices, a NaN policy, a mask, a default.
+"""Reductions with all that a caller may ask for: values and indices, a NaN policy, a mask, a default, `out`.
 
-Decides what a slice gives in which no element takes part, and which array comes back. The native module finds values
-and indices in one pass and comes here for what its quick way does not know: arrays of other libraries and options.
+Decides which elements take part, what a slice gives in which none does, which array comes back, and which values of
+``nan_policy``, ``where``, ``default`` and ``out`` are refused. The native module finds values and indices in one pass
+and comes here for what its quick way does not know: arrays of other libraries and options. What NaN is beside numbers
+under ``propagate`` is decided by the kernels.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum import _native, policy
-from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt
+from extremum import _native
+from extremum.arrays import as_array, as_element, first_lost
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.interop import Adopted, adopt, frontend
+from extremum.signatures import MinMax, MinMaxIndices, NanPolicy, ValuesIndices
 
-__all__ = ["Found", "Reduction", "adopted_for", "index_type", "require_fit"]
+__all__ = [
+    "Found",
+    "Reduction",
+    "adopted_for",
+    "arg",
+    "beyond",
+    "flag",
+    "index_type",
+    "into",
+    "mask",
+    "nan",
+    "require_fit",
+    "require_policy",
+    "truths",
+]
 
 _INT64 = np.dtype(np.int64)
 
@@ -48,18 +67,28 @@ class Reduction:
     origin: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        self.keepdims = policy.flag(self.function, "keepdims", self.keepdims)
-        self.select_last_index = policy.flag(self.function, "select_last_index", self.select_last_index)
+        self.nan_policy = "propagate" if self.nan_policy is None else self.nan_policy
+        self.keepdims = flag(self.function, "keepdims", self.keepdims)
+        self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
-    def adopt(self, x: object) -> Adopted:
-        """Return the array, in whatever library the caller has it."""
-        return adopted_for(self.function, x)
+    def ends(self, default: Any) -> tuple[Any, ...] | None:
+        """Return a default for each end of the order, None where there is no default."""
+        if default is None:
+            return None
+        defaults = (
+            default if self.function == "minmax" and isinstance(default, tuple) else (default,) * len(self.largest)
+        )
+        if len(defaults) != len(self.largest):
+            raise ArgumentError(
+                f"{self.function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
+            )
+        return tuple(defaults)
 
     def find(
         self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
     ) -> tuple[Found, ...]:
         """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
-        policy.require_policy(self.function, self.nan_policy)
+        require_policy(self.function, self.nan_policy)
         settled = None if defaults is None else self.defaults(x.array, values, index, defaults)
         wanted = values or self.nan_policy == "raise"
         lacking, ends = self.search(x, wanted, index)
@@ -160,10 +189,6 @@ class Reduction:
         assert result is not None
         return x.wrap(result, lambda: self.kept(x.array.ndim))
 
-    def both(self, x: Adopted, values: NDArray[Any] | None, indices: NDArray[Any] | None) -> tuple[Any, Any]:
-        """Return values, and indices where there are any, as arrays of the caller's library."""
-        return self.wrap(x, values), None if indices is None else self.wrap(x, indices)
-
     def axes(self, rank: int) -> tuple[int, ...]:
         """Return the axes that are reduced, ascending."""
         if self.axis is None:
@@ -181,7 +206,7 @@ class Reduction:
     def _taking_part(self, x: Adopted) -> NDArray[np.bool_] | None:
         where = None
         if self.where is not None:
-            where = policy.mask(self.function, self.adopt(self.where).mask(self.function), x.array.shape)
+            where = mask(self.function, adopted_for(self.function, self.where).mask(self.function), x.array.shape)
         if x.present is None:
             return where
         if not x.hidden and self.nan_policy != "omit":
@@ -193,13 +218,13 @@ class Reduction:
     ) -> tuple[Any, ...]:
         """Return the defaults in the type of what they stand for, or refuse them."""
         if not values:
-            return tuple(policy.default_index(self.function, each, index or _INT64) for each in defaults)
+            return tuple(_default_index(self.function, each, index or _INT64) for each in defaults)
         if index is not None and index.kind == "u":
             raise ArgumentError(
                 f"{self.function}: the index beside a default value is -1, which does not fit {index}",
                 remedy="use a signed type of index, or no default",
             )
-        return tuple(policy.default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
+        return tuple(_default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
 
     def _fill(self, array: NDArray[Any], value: NDArray[Any] | None, place: NDArray[Any], default: Any) -> None:
         """Put the default where no element took part and the place, so far, is -1."""
@@ -234,7 +259,7 @@ class Reduction:
     def _refuse_nan(self, array: NDArray[Any], end: Found, may_lack: bool) -> None:
         """Refuse NaN; where no element took part, the value means nothing."""
         assert end.values is not None
-        found = policy.nan(end.values)
+        found = nan(end.values)
         if may_lack:
             found &= end.indices != -1
         if found.any():
@@ -307,3 +332,226 @@ def require_fit(function: str, last: float, index: np.dtype[Any] | None, given: 
 
 def _keyword(function: str) -> str:
     return "dtype" if function.startswith("arg") else "index_dtype"
+
+
+def require_policy(function: str, nan_policy: object) -> None:
+    """Refuse a word that is no policy."""
+    if not isinstance(nan_policy, str) or nan_policy not in get_args(NanPolicy):
+        raise ArgumentError(
+            f"{function}: there is no NaN policy {nan_policy!r}", remedy="use 'propagate', 'omit' or 'raise'"
+        )
+
+
+def flag(function: str, name: str, value: object) -> bool:
+    """Return an option that is either true or false, or refuse it; what has an index counts, as in NumPy."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    try:
+        return bool(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        reason = f"{function}: {name} is {value!r}, not a bool"
+        raise ArgumentTypeError(reason, remedy="pass True or False") from None
+
+
+def truths(function: str, where: Any) -> NDArray[np.bool_]:
+    """Return a mask as an array of bool, or refuse it."""
+    array = as_array(where)
+    if array.dtype != np.bool_:
+        raise ElementTypeError(
+            f"{function}: where has element type {array.dtype}, not bool",
+            given=f"where: {array.dtype}{list(array.shape)}",
+            remedy="pass the outcome of a comparison, or where.astype(bool)",
+        )
+    return array
+
+
+def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a mask in the shape of the array it belongs to."""
+    array = truths(function, where)
+    try:
+        whole: NDArray[Any] = np.broadcast_to(array, shape)
+    except ValueError:
+        raise ArgumentError(
+            f"{function}: where has shape {array.shape}, which does not broadcast to the shape {shape} of the array",
+            remedy="its dimensions, aligned at the last one, must be equal to those of the array, or 1",
+        ) from None
+    return whole
+
+
+def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where the elements are NaN, or NaT."""
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array), np.bool_)
+    if array.dtype.kind in "biu":
+        return np.zeros(array.shape, np.bool_)
+    # (ml_dtypes widens a bfloat16 to look at it, at which a signalling NaN is an invalid operation.)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.isnan(array), np.bool_)
+
+
+def _default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:
+    """Return a default as an index of some type."""
+    if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
+        raise ElementTypeError(f"{function}: default is {default!r}, not an index", remedy="pass an integer")
+    limits = np.iinfo(dtype)
+    if not limits.min <= default <= limits.max:
+        raise ArgumentError(
+            f"{function}: default={default} does not fit {dtype}", remedy="pass an index that fits, or dtype=int64"
+        )
+    return int(default)
+
+
+def _in_utc(function: str, default: Any, zone: str | None) -> Any:
+    """Return a default beside elements in a time zone as they are compared: in UTC; other defaults as they are."""
+    if zone is None or default is None:
+        return default
+    if isinstance(default, datetime.datetime) and default.tzinfo is not None:
+        return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
+    if isinstance(default, datetime.datetime | np.datetime64) and default != default:
+        return np.datetime64("NaT")
+    raise ArgumentError(
+        f"{function}: default is {default!r} without a time zone, and the elements are in the zone {zone}",
+        remedy="pass a datetime with a time zone",
+    )
+
+
+def _time(default: Any) -> Any:
+    """Return a time without a zone of Python or pandas as one of NumPy; others as they are."""
+    if not isinstance(default, datetime.date | datetime.timedelta) or getattr(default, "tzinfo", None) is not None:
+        return default
+    # pandas' own have nanoseconds.
+    if (exact := getattr(default, "to_numpy", None)) is not None:
+        return exact()
+    return np.timedelta64(default) if isinstance(default, datetime.timedelta) else np.datetime64(default)
+
+
+def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return a default as an array without dimensions, in the element type of the array it stands beside."""
+    if dtype.kind in "mM":
+        value = np.asarray(_time(default))
+        if value.ndim == 0 and value.dtype.kind == dtype.kind and np.can_cast(value.dtype, dtype, "same_kind"):
+            if (lost := first_lost(value, dtype)) is not None:
+                raise ArgumentError(
+                    f"{function}: default={lost} does not fit {dtype}",
+                    remedy="pass a time that the unit can hold",
+                )
+            return value.astype(dtype)
+    elif isinstance(default, bool | int | float | np.generic | np.ndarray) and np.ndim(default) == 0:
+        number = default.item() if isinstance(default, np.generic | np.ndarray) else default
+        if isinstance(number, bool | int | float):
+            try:
+                value = as_element(number, dtype)
+            except ArgumentError as error:
+                raise ArgumentError(f"{function}: default={number} does not fit {dtype}", remedy=error.remedy) from None
+            if value.dtype == dtype:
+                return value
+    raise ElementTypeError(
+        f"{function}: default is {default!r}, which is no element of {dtype}", remedy=f"pass one value of {dtype}"
+    )
+
+
+def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = True) -> NDArray[Any]:
+    """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
+    assert result is not None
+    if not isinstance(out, np.ndarray):
+        raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
+    given = f"out: {out.dtype}{list(out.shape)}"
+    if out.dtype.newbyteorder("=") != result.dtype:
+        raise ElementTypeError(
+            f"{function}: out has element type {out.dtype}, the result has {result.dtype}",
+            given=given,
+            remedy=f"pass an array of {result.dtype}",
+        )
+    if out.shape != result.shape:
+        raise ArgumentError(
+            f"{function}: out has shape {out.shape}, the result has shape {result.shape}",
+            given=given,
+            remedy=f"pass an array of shape {result.shape}",
+        )
+    if not out.flags.writeable:
+        raise ArgumentError(
+            f"{function}: out cannot be written to",
+            given=given,
+            remedy="pass an array that is writable and whose elements do not share memory",
+        )
+    if fill:
+        # The native module writes, because it refuses an output whose elements share memory.
+        times = result.dtype.kind in "mM"
+        source, target = (each.view(_int64(each)) if times else each for each in (result, out))
+        _native.extremum(function, (source,), largest=True, omit=False, out=target)
+    return out
+
+
+def _int64(times: NDArray[Any]) -> np.dtype[Any]:
+    """Return the integers that times are stored as, in their byte order."""
+    return np.dtype(np.int64).newbyteorder(times.dtype.byteorder)
+
+
+# Of each function, at which ends of the order it looks: True for the largest.
+_ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
+
+
+def arg(
+    function: str,
+    x: object,
+    axis: Any,
+    keepdims: bool,
+    select_last_index: bool,
+    dtype: Any,
+    out: Any,
+    nan_policy: Any,
+    where: Any,
+    default: Any,
+) -> Any:
+    """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    if (own := frontend(function, x)) is not None:
+        options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
+        return own(x, axis, **options, nan_policy=nan_policy, where=where, default=default)
+    adopted = adopted_for(function, x)
+    call = Reduction(function, _ENDS[function], axis, keepdims, select_last_index, nan_policy, where)
+    if adopted.array is not x and adopted.present is None:
+        return call.natively(adopted, dtype=dtype, out=out, default=default)
+    (found,) = call.find(adopted, False, index_type(function, dtype, out), call.ends(default))
+    return call.wrap(adopted, found.indices) if out is None else into(function, out, found.indices)
+
+
+def beyond(
+    function: str,
+    x: Any,
+    axis: Any,
+    keepdims: bool,
+    return_index: bool,
+    select_last_index: bool,
+    nan_policy: Any,
+    where: Any,
+    default: Any,
+    index_dtype: Any,
+    out: Any,
+) -> Any:
+    """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    if (own := frontend(function, x)) is not None:
+        options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
+        options |= {"select_last_index": select_last_index, "index_dtype": index_dtype, "default": default}
+        options |= {} if function == "minmax" else {"out": out}
+        return own(x, axis, nan_policy=nan_policy, **options)
+    adopted = adopted_for(function, x)
+    adopted.require_no_zone(out)
+    call = Reduction(function, _ENDS[function], axis, keepdims, select_last_index, nan_policy, where)
+    if adopted.array is not x and adopted.present is None and default is None and out is None:
+        return call.natively(adopted, return_index=return_index, index_dtype=index_dtype)
+    index = index_type(function, index_dtype) if return_index else None
+    if out is not None and index is not None:
+        raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
+    defaults = call.ends(default)
+    if defaults is not None:
+        defaults = tuple(_in_utc(function, each, adopted.zone) for each in defaults)
+    found = call.find(adopted, True, index, defaults)
+    if out is not None:
+        return into(function, out, found[0].values)
+    results = [call.wrap(adopted, end.values) for end in found]
+    results += [call.wrap(adopted, end.indices) for end in found if index is not None]
+    if function == "minmax":
+        return MinMax(*results) if index is None else MinMaxIndices(*results)
+    return results[0] if index is None else ValuesIndices(*results)

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum as ex
-from extremum import elementwise, policy
+from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, is_table, one_library, take_apart
 from extremum.interop.columns import Table, column
-from extremum.out import into
-from extremum.reductions import adopted_for
+from extremum.reductions import adopted_for, into
 from extremum.signatures import NanPolicy
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
@@ -117,7 +116,7 @@ def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
     """Return the mask of each column."""
     if where is None:
         return [None] * table.shape[1]
-    return list(policy.mask(function, adopted_for(function, where).mask(function), table.shape).T)
+    return list(reductions.mask(function, adopted_for(function, where).mask(function), table.shape).T)
 
 
 def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from extremum.errors import ArgumentError, lacking
+from extremum.errors import lacking
 
 try:
     from extremum.dask import graphs
@@ -19,8 +19,7 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 from extremum.dask.models import run
 from extremum.partials import Pieces
-from extremum.policy import flag
-from extremum.reductions import Reduction, index_type
+from extremum.reductions import Reduction, flag, index_type
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
 
 if TYPE_CHECKING:
@@ -179,8 +178,7 @@ def _arg(name: str, what: str, example: str) -> _Arg:
     def arg(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Array:
         out, default, dtype = (options.pop(key) for key in ("out", "default", "dtype"))
         call = Reduction(name, (name == "argmax",), axis, **options)
-        defaults = None if default is None else (default,)
-        pieces, mask = _planned(call, x, out, False, index_type(name, dtype), defaults)
+        pieces, mask = _planned(call, x, out, False, index_type(name, dtype), call.ends(default))
         return graphs.reduced(pieces, x, mask, split_every)[0]
 
     return arg
@@ -194,13 +192,9 @@ def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns:
         default, dtype, with_index = (options.pop(key) for key in ("default", "index_dtype", "return_index"))
         out = options.pop("out", None)
         call = Reduction(name, largest, axis, **options)
-        defaults = default if largest[1:] and isinstance(default, tuple) else (default,) * len(largest)
-        if len(defaults) != len(largest):
-            raise ArgumentError(
-                f"{name}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
-            )
+        defaults = call.ends(default)
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
-        pieces, mask = _planned(call, x, out, True, index, None if default is None else defaults)
+        pieces, mask = _planned(call, x, out, True, index, defaults)
         found = graphs.reduced(pieces, x, mask, split_every)
         if largest[1:]:
             return MinMaxIndices(*found) if with_index else MinMax(*found)

@@ -24,7 +24,7 @@ from dask import config
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from extremum import _native, elementwise, one_hot, policy
+from extremum import _native, elementwise, one_hot, reductions
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, one_library
 from extremum.partials import Part, Pieces
@@ -135,7 +135,7 @@ def aligned(function: str, where: Any, x: Any) -> Any:
     if [axis - first for axis in unknown] != list(unknown_axes(where)):
         require_known(function, where)
         require_known(function, x, unknown)
-    policy.mask(function, np.broadcast_to(np.zeros((), where.dtype), stand_in(where)), stand_in(x))
+    reductions.mask(function, np.broadcast_to(np.zeros((), where.dtype), stand_in(where)), stand_in(x))
     own = x.chunks[first:]
     fitting = {
         axis: (1,) if sum(theirs) < sum(each) else each
@@ -313,7 +313,7 @@ def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None
 
 def extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any) -> Any:
     """Return the elementwise extremum as an array that is yet to be computed."""
-    policy.require_policy(function, nan_policy)
+    reductions.require_policy(function, nan_policy)
     chunked = [x for x in operands if isinstance(x, da.Array)]
     if not chunked:
         raise ArgumentTypeError(
@@ -367,8 +367,8 @@ def _operand(function: str, x: Any) -> Any:
 def _mask(function: str, where: Any) -> Any:
     """Return a mask as Dask's array or NumPy's, or refuse it."""
     if not isinstance(where, da.Array):
-        return policy.truths(function, adopt(where).mask(function))
-    policy.truths(function, np.ones((), element_type(function, where)))
+        return reductions.truths(function, adopt(where).mask(function))
+    reductions.truths(function, np.ones((), element_type(function, where)))
     return _operand(function, where)
 
 
