@@ -1,5 +1,7 @@
 """Models of one node, the values at which a rewrite could go wrong, and stock onnxruntime to run them."""
 
+import functools
+
 import ml_dtypes
 import numpy as np
 import onnx
@@ -15,6 +17,7 @@ __all__ = [
     "assert_same",
     "edges",
     "feeds_of",
+    "in_backend",
     "in_stock",
     "one_node",
     "stock_refuses",
@@ -45,11 +48,25 @@ def one_node(name, element, opset, attributes="", inputs=None):
     )
 
 
-def in_stock(fixed, feeds):
+@functools.lru_cache(maxsize=1)
+def _session(model):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(fixed.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(model):
+    return backend.prepare(model)
+
+
+def in_stock(fixed, feeds):
+    return _session(fixed.SerializeToString()).run(None, feeds)
+
+
+def in_backend(given, feeds):
+    return _prepared(given.SerializeToString()).run(feeds)
 
 
 def stock_refuses(given):
@@ -73,7 +90,7 @@ def edges(element):
 
 
 def assert_same(given, fixed, feeds):
-    (expected,) = backend.run_model(given, feeds)
+    (expected,) = in_backend(given, feeds)
     (answer,) = in_stock(fixed, feeds)
     assert same_bits(answer, expected), (answer, expected)
 

@@ -7,6 +7,7 @@ means.
 
 import ml_dtypes
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -15,6 +16,15 @@ FLOATS = (np.dtype("float16"), BFLOAT16, np.dtype("float32"), np.dtype("float64"
 ELEMENT_TYPES = (*INTEGERS, *FLOATS, np.dtype("bool"))
 # Those that hold an index of any array here. Every integer type is one of indices, where it holds the last of a slice.
 INDEX_TYPES = tuple(np.dtype(name) for name in ("int64", "int32", "uint64", "uint32"))
+# One type for each width and class: the others differ by a flip of a sign, or in how NaN is told.
+REPRESENTATIVES = tuple(
+    np.dtype(name) for name in ("bool", "int8", "uint16", "int32", "uint64", "float16", "float32", "float64")
+)
+
+
+def sometimes(values, always=REPRESENTATIVES):
+    """The values as parameters of a test: those that are not among `always` are the exhaustive leg's alone."""
+    return [pytest.param(each, id=str(each), marks=[] if each in always else pytest.mark.exhaustive) for each in values]
 
 
 def index_types(length):

@@ -391,8 +391,7 @@ class Web(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.mark.parametrize("handler", [Mute, Chatty, Web])
-@pytest.mark.parametrize("scheme", ["tcp://", ""])
+@pytest.mark.parametrize(("handler", "scheme"), [(Mute, "tcp://"), (Chatty, ""), (Web, "tcp://")])
 def test_a_server_that_is_no_scheduler_is_refused_soon_and_nothing_is_left(handler, scheme, capsys):
     save(sample(), "C")
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:

@@ -18,6 +18,7 @@ from extremum.errors import ArgumentError, ExtremumError
 from extremum.onnxruntime import InferenceSession
 from extremum.operations import ArgReduce, Extremum, Reduce
 from extremum.runtimes.onnxruntime import OnnxRuntime
+from strategies import sometimes
 
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 
@@ -46,11 +47,10 @@ def test_nothing_is_specified_of_nan_and_of_the_two_zeros(suite):
     assert not any(case.specified for case in suite if case.topic in ("nan", "zeros"))
 
 
+@pytest.mark.parametrize("step", sometimes([5, 1], [5]))
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_the_backend_answers_every_case(row, suite):
-    for case in suite:
-        if case.version is not row:
-            continue
+def test_the_backend_answers_the_cases(row, step, suite):
+    for case in [each for each in suite if each.version is row][::step]:
         expected = case.expected()
         model = model_of(case, expected)
         if expected is None:

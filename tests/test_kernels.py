@@ -11,14 +11,8 @@ import pytest
 import twins
 from agreement import assert_agreement
 from cases import column_cases, edge_cases, narrow_row_cases, random_cases
-from strategies import ELEMENT_TYPES
+from strategies import ELEMENT_TYPES, sometimes
 
-# One type for each width and class: the others differ by a flip of a sign, or in how NaN is told.
-REPRESENTATIVES = ("bool", "int8", "uint16", "int32", "uint64", "float16", "float32", "float64")
-TYPES = [
-    pytest.param(dtype, marks=[] if dtype.name in REPRESENTATIVES else pytest.mark.exhaustive, id=str(dtype))
-    for dtype in ELEMENT_TYPES
-]
 SOME_WIDTHS = sorted({*range(1, 10), *(edge + by for edge in (16, 32, 64) for by in (-1, 0, 1)), 24, 40, 70})
 
 
@@ -28,7 +22,7 @@ def test_random_cases(dtype):
     assert_agreement(random_cases(4, 60, [dtype], max_elements=20_000), oracle=twins.run)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", sometimes(ELEMENT_TYPES))
 class TestBlockEdges:
     def test_lengths(self, dtype):
         assert_agreement(edge_cases(dtype), oracle=twins.run)

@@ -137,14 +137,14 @@ def repeat(call, times):
 
 
 def kept(call):
-    """What 2,000 calls leave behind: Python's memory, C's memory, and the references to each watched object."""
+    """What 500 calls leave behind: Python's memory, C's memory, and the references to each watched object."""
     references = [sys.getrefcount(each) for each in WATCHED]
     native = native_memory()
     tracemalloc.start()
     try:
         repeat(call, 50)
         traced, _ = tracemalloc.get_traced_memory()
-        repeat(call, 2000)
+        repeat(call, 500)
         traced = tracemalloc.get_traced_memory()[0] - traced
     finally:
         tracemalloc.stop()
@@ -162,7 +162,7 @@ def leaks(call):
     rounds = []
     for _ in range(5):
         traced, native, references = kept(call)
-        if traced < 24_000 and native < 30_000 and references < 50:
+        if traced < 6_000 and native < 7_500 and references < 50:
             return []
         rounds.append({"traced": traced, "native": native, "references": references})
     return rounds

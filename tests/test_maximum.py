@@ -11,7 +11,7 @@ from extremum import _native, reference
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Extremum, Order
 from refusal import refusal
-from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample
+from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample, sometimes
 
 FUNCTIONS = {Order.MAX: extremum.maximum, Order.MIN: extremum.minimum}
 
@@ -118,7 +118,7 @@ LINE = 100_003
 
 
 @pytest.mark.parametrize("nan_policy", ["propagate", "omit"])
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("dtype", sometimes(FLOATS))
 @pytest.mark.parametrize("where", ["nowhere", "the beginning", "the end", "some parts", "half of all"])
 def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
     rng = np.random.default_rng(5)
@@ -141,7 +141,7 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
 
     for name in _native.instruction_sets():
         with kernels(name):
-            for count in (*range(2, 10), 1):
+            for count in (1, 2, 3, 9):
                 chosen = operands[:count, 1:]
                 out = np.empty(LINE, dtype)[1:]
                 FUNCTIONS[order](*chosen, out=out, nan_policy=nan_policy)
@@ -175,8 +175,8 @@ def test_large_arrays_in_different_orders(order, dtype, threads):
     assert (base[:, -2:] == 77).all()
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.int64], ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("step", [-1, 2, -2, 3, 40])
+@pytest.mark.parametrize("dtype", sometimes(["int8", "float16", "float32", "int64"], ["int8", "float32"]))
+@pytest.mark.parametrize("step", sometimes([-1, 2, -2, 3, 40], [-1, 3]))
 def test_large_arrays_with_gaps(order, dtype, step):
     # Of so many bytes what is packed is asked for before; swapped operands are packed as well.
     rng = np.random.default_rng(4)

@@ -13,7 +13,7 @@ from extremum import elementwise
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Order
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, bits_type, landmarks, nans
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, REPRESENTATIVES, bits_type, landmarks, nans, sometimes
 
 FUNCTIONS = {Order.MAX: ex.maximum, Order.MIN: ex.minimum}
 
@@ -99,9 +99,9 @@ def elements(dtype):
     return np.concatenate([landmarks(dtype), nans(dtype)]) if dtype in FLOATS else landmarks(dtype)
 
 
-@pytest.mark.parametrize("nan_policy", [None, "propagate", "omit"])
+@pytest.mark.parametrize("nan_policy", sometimes([None, "propagate", "omit"], [None, "omit"]))
 @pytest.mark.parametrize("order", Order)
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+@pytest.mark.parametrize("dtype", sometimes(ELEMENT_TYPES, [*REPRESENTATIVES, BFLOAT16]))
 def test_every_number_beside_every_type(dtype, order, nan_policy):
     x = elements(dtype)
     for array, number in itertools.product((x, x.astype(x.dtype.newbyteorder())), NUMBERS):

@@ -35,7 +35,8 @@ def standalone():
     return path
 
 
-@pytest.fixture(scope="module", params=["module", "standalone"])
+# To compile the kernels once more takes minutes.
+@pytest.fixture(scope="module", params=["module", pytest.param("standalone", marks=pytest.mark.exhaustive)])
 def file(request):
     return library_path() if request.param == "module" else standalone()
 
@@ -123,6 +124,7 @@ def test_a_session_of_onnxruntimes_own(file):
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.exhaustive
 def test_both_files_in_one_session_are_one_domain():
     result = in_a_process(SESSION, model().hex(), library_path(), standalone())
     assert result.returncode == 0, result.stderr
