@@ -3,6 +3,7 @@
 import pytest
 
 from hostile_models import MODELS
+from strategies import sometimes
 from watched import run_watched
 
 COMMANDS = [
@@ -16,6 +17,10 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+# What each command reads and checks is the same in any form.
+ONCE = [("run", "--random", "--json"), ("check", "--format", "github"), ("lower",), ("fix", "--diff")]
+
+
+@pytest.mark.parametrize("words", sometimes(COMMANDS, ONCE))
 def test_every_hostile_model(tmp_path, words):
     assert run_watched("hostile_commands", tmp_path, *words) == list(MODELS)
