@@ -18,9 +18,9 @@ from extremum._native import (
 )
 
 # isort: split
-# (`loading` is there before anything is loaded by way of it, which a fork waits for.)
+# (Tells the native module what it calls.)
+from extremum import callbacks as callbacks
 from extremum import errors
-from extremum import loading as loading
 from extremum.indices import unravel
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices
 

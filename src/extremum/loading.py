@@ -12,17 +12,18 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-__all__ = ["load_module", "loaded"]
+__all__ = ["LOCK", "load_module", "loaded"]
 
-_LOCK = RLock()
+LOCK = RLock()
+"""Held while a module is loaded."""
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 def load_module(name: str) -> Any:
     """Return a module, and load it where nobody has yet."""
-    with _LOCK:
+    with LOCK:
         return import_module(name)
 
 

@@ -227,7 +227,7 @@ impl Call {
                 }
             }
         }
-        static ARG: Function = Function::new("extremum.argreduce", "arg");
+        static ARG: Function = Function::new("arg");
         let (keepdims, last) = (self.keepdims, self.last);
         ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
     }

@@ -179,6 +179,6 @@ fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
 /// Copies the elements of one array into another of the same shape.
 pub fn copy(from: &Array<'_>, to: &Ndarray<'_>) -> PyResult<()> {
     // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
-    static COPY: Function = Function::new("extremum.arrays", "copy");
+    static COPY: Function = Function::new("copy");
     COPY.call(to.object().py(), (from.object(), to.object())).map(drop)
 }

@@ -118,7 +118,7 @@ fn is_number(axis: &Bound<'_, PyAny>) -> bool {
 fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = given.py();
     let integer = |axis: Bound<'py, PyAny>| {
-        static INDEX: Function = Function::new("operator", "index");
+        static INDEX: Function = Function::new("index");
         let number = match axis.is_instance_of::<PyBool>() {
             true => Err(PyTypeError::new_err("a truth value")),
             false => INDEX.call(py, (&axis,)),
@@ -138,7 +138,7 @@ fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) 
         return integer(given.clone());
     }
     // The items of a list may change while they are read, and a subclass may have a way of its own to give them.
-    static TUPLE: Function = Function::new("builtins", "tuple");
+    static TUPLE: Function = Function::new("tuple");
     let several = TUPLE.call(py, (given,))?;
     let axes = several.cast::<PyTuple>()?.iter().map(integer).collect::<PyResult<Vec<_>>>()?;
     Ok(PyTuple::new(py, axes)?.into_any())

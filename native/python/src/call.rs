@@ -4,23 +4,36 @@
 //! catches what unwinds into a native function, and the C library ends the whole process because somebody did. So
 //! the thread is kept here for ever, as Python 3.14 does.
 
+use crate::settings::check_environment;
+use pyo3::exceptions::PyImportError;
 use pyo3::ffi::{PyObject, PyObject_Call};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::{hint, mem, ptr, thread};
 
+/// Finds a Python function by its name: `extremum.callbacks.find`.
+static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Tell this module how it finds the Python functions that it calls, before it is called itself.
+#[pyfunction]
+#[pyo3(signature = (find, /))]
+pub fn register(find: Bound<'_, PyAny>) -> PyResult<()> {
+    let py = find.py();
+    let _ = FIND.set(py, find.unbind());
+    check_environment(py)
+}
+
 /// A Python function that native code calls.
 pub struct Function {
-    module: &'static str,
     name: &'static str,
     found: PyOnceLock<Py<PyAny>>,
 }
 
 impl Function {
-    /// Names a function; it is looked for at the first call.
-    pub const fn new(module: &'static str, name: &'static str) -> Self {
-        Self { module, name, found: PyOnceLock::new() }
+    /// Names a function of `extremum.callbacks`; it is looked for at the first call.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, found: PyOnceLock::new() }
     }
 
     /// Calls it.
@@ -49,15 +62,14 @@ impl Function {
         unsafe { Bound::from_owned_ptr_or_err(py, kept(function.as_ptr(), args.as_ptr(), named)) }
     }
 
-    /// Looks for it, and imports its module where nobody has yet, which runs Python code too.
+    /// Looks for it, which may run Python code that imports its module.
     #[cold]
     fn find(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let import = py.import("extremum.loading")?.getattr("load_module")?;
-        let name = PyTuple::new(py, [self.module])?;
+        let Some(find) = FIND.get(py) else { return Err(PyImportError::new_err("extremum is not imported")) };
+        let name = PyTuple::new(py, [self.name])?;
         // SAFETY: as above.
-        let module =
-            unsafe { Bound::from_owned_ptr_or_err(py, kept(import.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
-        let found = module.getattr(self.name)?.unbind();
+        let found = unsafe { Bound::from_owned_ptr_or_err(py, kept(find.as_ptr(), name.as_ptr(), ptr::null_mut()))? };
+        let found = found.unbind();
         // Another thread may have found it meanwhile. (`get_or_init` lets others run while the lock is taken: in a child that
         // was forked then, it would stay so.)
         let _ = self.found.set(py, found.clone_ref(py));
@@ -68,14 +80,14 @@ impl Function {
 /// What `str` makes of an object, for a message.
 #[cold]
 pub fn text(object: &Bound<'_, PyAny>) -> String {
-    static STR: Function = Function::new("builtins", "str");
+    static STR: Function = Function::new("str");
     spelled(&STR, object)
 }
 
 /// What `repr` makes of an object, for a message.
 #[cold]
 pub fn repr(object: &Bound<'_, PyAny>) -> String {
-    static REPR: Function = Function::new("builtins", "repr");
+    static REPR: Function = Function::new("repr");
     spelled(&REPR, object)
 }
 

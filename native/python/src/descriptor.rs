@@ -106,6 +106,6 @@ unsafe fn is_bfloat16(py: Python<'_>, descriptor: *const PyArray_Descr) -> PyRes
         let scalar = (*_PyDataType_GET_ITEM_DATA(descriptor)).typeobj;
         (PyDataType_ELSIZE(py, descriptor), Bound::from_borrowed_ptr(py, scalar.cast()))
     };
-    static IS_BFLOAT16: Function = Function::new("extremum.arrays", "is_bfloat16");
+    static IS_BFLOAT16: Function = Function::new("is_bfloat16");
     Ok(size == 2 && IS_BFLOAT16.call(py, (scalar,))?.extract()?)
 }

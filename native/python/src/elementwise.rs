@@ -124,7 +124,7 @@ fn beyond<'py>(
     nan_policy: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    static EXTREMUM: Function = Function::new("extremum.elementwise", "extremum");
+    static EXTREMUM: Function = Function::new("extremum");
     EXTREMUM.call(arrays.py(), (function, arrays, out, nan_policy, r#where))
 }
 

@@ -20,10 +20,10 @@ pub enum Kind {
 /// Makes an error; where the class itself cannot be had, that failure is the error.
 #[cold]
 pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, remedy: Option<String>) -> PyErr {
-    static ARGUMENT: Function = Function::new("extremum.errors", "ArgumentError");
-    static AXIS: Function = Function::new("extremum.errors", "AxisError");
-    static ELEMENT_TYPE: Function = Function::new("extremum.errors", "ElementTypeError");
-    static ARGUMENT_TYPE: Function = Function::new("extremum.errors", "ArgumentTypeError");
+    static ARGUMENT: Function = Function::new("ArgumentError");
+    static AXIS: Function = Function::new("AxisError");
+    static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
+    static ARGUMENT_TYPE: Function = Function::new("ArgumentTypeError");
     let class = match kind {
         Kind::Argument => &ARGUMENT,
         Kind::Axis => &AXIS,
@@ -47,7 +47,7 @@ pub fn refuse_unknown(function: &str, unknown: Option<&Bound<'_, PyDict>>) -> Py
 
 #[cold]
 fn unknown_keyword(function: &str, unknown: &Bound<'_, PyDict>) -> PyErr {
-    static UNKNOWN: Function = Function::new("extremum.signatures", "unknown_keyword");
+    static UNKNOWN: Function = Function::new("unknown_keyword");
     let error = || UNKNOWN.call(unknown.py(), (function, unknown.keys().get_item(0)?));
     error().map_or_else(|failure| failure, PyErr::from_value)
 }

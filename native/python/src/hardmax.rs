@@ -78,7 +78,7 @@ pub fn hardmax<'py>(
             Some(axis) => axis,
             None => (-1i64).into_pyobject(py)?.into_any(),
         };
-        static HARDMAX: Function = Function::new("extremum.one_hot", "hardmax");
+        static HARDMAX: Function = Function::new("hardmax");
         return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
     };
     let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;

@@ -75,8 +75,8 @@ impl<'py> Index<'py> {
                 return Ok(Self { elements, descriptor });
             }
         }
-        static DTYPE: Function = Function::new("numpy", "dtype");
-        static INDEX_TYPE: Function = Function::new("extremum.reductions", "index_type");
+        static DTYPE: Function = Function::new("dtype");
+        static INDEX_TYPE: Function = Function::new("index_type");
         let described = |descriptor: &Bound<'py, PyArrayDescr>| {
             // SAFETY: it is a descriptor, and alive.
             let elements = unsafe { describe(descriptor.as_ptr().cast()) };

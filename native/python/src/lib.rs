@@ -33,6 +33,8 @@ mod _native {
     #[pymodule_export]
     use crate::arg::{argmax, argmin};
     #[pymodule_export]
+    use crate::call::register;
+    #[pymodule_export]
     use crate::elementwise::{elementwise, maximum, minimum};
     #[pymodule_export]
     use crate::hardmax::hardmax;
@@ -63,7 +65,6 @@ mod _native {
         }
         // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
         crate::descriptor::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
-        crate::settings::check_environment(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

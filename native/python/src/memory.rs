@@ -111,7 +111,7 @@ impl Numpy {
         if let Some(numpy) = NUMPY.get(py) {
             return Ok(numpy);
         }
-        static TABLE: Function = Function::new("extremum.numpy_api", "table");
+        static TABLE: Function = Function::new("numpy_table");
         let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
         // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
         let numpy = unsafe {

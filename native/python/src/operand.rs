@@ -77,11 +77,11 @@ pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndar
     Ok(array)
 }
 
-/// Takes an array to write to: one of a subclass by way of `extremum.arrays`, which knows whether it may be.
+/// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
 #[inline]
 pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
     if !is_plain(object) {
-        static AS_OUTPUT: Function = Function::new("extremum.arrays", "as_output");
+        static AS_OUTPUT: Function = Function::new("as_output");
         AS_OUTPUT.call(object.py(), (object, function))?;
     }
     let array = Ndarray::new(object.clone()).map_err(|object| no_array(&object, function))?;

@@ -28,7 +28,7 @@ impl Flag<'_> {
 
 #[cold]
 fn other(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
-    static FLAG: Function = Function::new("extremum.policy", "flag");
+    static FLAG: Function = Function::new("flag");
     FLAG.call(given.py(), (function, name, given))?.extract()
 }
 

@@ -59,7 +59,7 @@ pub fn check_environment(py: Python<'_>) -> PyResult<()> {
         threads::VARIABLE,
         threads::limit()
     );
-    static WARN: Function = Function::new("warnings", "warn");
+    static WARN: Function = Function::new("warn");
     WARN.call(py, (message, py.get_type::<PyRuntimeWarning>())).map(drop)
 }
 

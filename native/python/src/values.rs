@@ -188,15 +188,15 @@ fn answer<'py>(
         }
     }
     // The Python side knows other libraries' arrays, times, and what slices without an element give.
-    static BEYOND: Function = Function::new("extremum.values", "beyond");
+    static BEYOND: Function = Function::new("beyond");
     BEYOND.call(py, (function, x, axis, keepdims, return_index, last, nan_policy, r#where, default, index_dtype, out))
 }
 
 /// What was found, under its names where it is more than one value.
 fn named<'py>(py: Python<'py>, ends: Ends<'py>, both: bool, return_index: bool) -> PyResult<Bound<'py, PyAny>> {
-    static VALUES_INDICES: Function = Function::new("extremum.values", "ValuesIndices");
-    static MIN_MAX: Function = Function::new("extremum.values", "MinMax");
-    static MIN_MAX_INDICES: Function = Function::new("extremum.values", "MinMaxIndices");
+    static VALUES_INDICES: Function = Function::new("ValuesIndices");
+    static MIN_MAX: Function = Function::new("MinMax");
+    static MIN_MAX_INDICES: Function = Function::new("MinMaxIndices");
     let mut results = ends.results(return_index)?;
     let names = match (both, return_index) {
         (false, false) => return Ok(results.swap_remove(0)),
