@@ -28,7 +28,7 @@ EXTREMUM_CASES=$((calls / 25)) EXTREMUM_SEED=$seed cargo "+$toolchain" test --qu
 site=$CARGO_TARGET_DIR/site
 tests/proof/site.sh "$site" "$CARGO_TARGET_DIR/$target/release"
 echo "== $calls calls from Python, in $jobs processes"
-# Leaks: what CPython and NumPy keep to the end is not told from what is lost; tests/test_memory.py looks for those.
+# Leaks: what CPython and NumPy keep to the end is not told from what is lost; tests/test_leaks.py looks for those.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 PYTHONMALLOC=malloc
 processes=()
 for ((job = 0; job < jobs; job++)); do
