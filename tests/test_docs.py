@@ -29,14 +29,9 @@ def run_doctest(test: doctest.DocTest) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_the_docstrings_run(name):
-    if name == "extremum.interop.torch":
-        pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     needed = {
         "extremum.cubed": "cubed",
         "extremum.dask": "dask",
-        "extremum.interop.jax": "jax",
-        "extremum.interop.polars": "polars",
-        "extremum.interop.pyarrow": "pyarrow",
         "extremum.xarray": "xarray",
         "extremum.large.": "xarray",
         "extremum.large.zarr": "zarr",

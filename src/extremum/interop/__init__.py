@@ -73,12 +73,8 @@ class Adopted:
 
 
 _ADAPTERS = {
-    "torch": "torch",
-    "jax": "jax",
-    "jaxlib": "jax",
-    "pandas": "pandas",
-    "polars": "polars",
-    "pyarrow": "pyarrow",
+    **dict.fromkeys(("torch", "jax", "jaxlib"), "tensors"),
+    **dict.fromkeys(("pandas", "polars", "pyarrow"), "frames"),
 }
 """The file of this folder for each library, by the first part of its types' module."""
 
@@ -149,8 +145,8 @@ def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
         whose = base.__module__.partition(".")[0]
         if whose in _OWN:
             return _OWN[whose]
-        if library := _ADAPTERS.get(whose):
-            adapter: Callable[[Any], Adopted | None] = load_module(f"extremum.interop.{library}").adopt
+        if file := _ADAPTERS.get(whose):
+            adapter: Callable[[Any], Adopted | None] = load_module(f"extremum.interop.{file}").ADAPTERS[whose]
             return adapter
     if not issubclass(cls, np.ndarray | np.generic) and hasattr(cls, "__array_namespace__"):
         return _by_protocol
@@ -182,9 +178,10 @@ def is_table(x: object) -> bool:
 
 
 def take_apart(table: Any) -> Any:
-    """Return the columns of a table, a :class:`~extremum.interop.columns.Table`."""
-    libraries = (_ADAPTERS.get(base.__module__.partition(".")[0]) for base in type(table).__mro__)
-    return load_module(f"extremum.interop.{next(filter(None, libraries))}").table(table)
+    """Return the columns of a table, a :class:`~extremum.interop.frames.Table`."""
+    tables = load_module("extremum.interop.frames").TABLES
+    libraries = (base.__module__.partition(".")[0] for base in type(table).__mro__)
+    return tables[next(library for library in libraries if library in tables)](table)
 
 
 def _as_adopted(x: Adopted) -> Adopted:
