@@ -241,8 +241,10 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "out"),
+    [(signal.SIGKILL, "y.npy"), (signal.SIGINT, "y.npy"), (signal.SIGKILL, "y.zarr"), (signal.SIGINT, "y.nc")],
+)
 def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
     if out == "y.zarr":
         pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")

@@ -23,7 +23,7 @@ from extremum.large.jobs import planned
 from extremum.large.source import open_source
 from extremum.partials import Pieces
 from refusal import refusal
-from strategies import sample
+from strategies import REPRESENTATIVES, sample
 
 CLASSIFIER = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
 
@@ -38,7 +38,7 @@ def client():
 
 
 def test_every_function_and_element_type(client):
-    chunked_calls.hold(lambda lazy: client.gather(client.compute(lazy)), sets=1)
+    chunked_calls.hold(lambda lazy: client.gather(client.compute(lazy)), REPRESENTATIVES, sets=1)
 
 
 def die_once(block, marker):
