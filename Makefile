@@ -97,7 +97,7 @@ docs: install ## build the site of the documentation into build/site; a warning 
 
 fuzz: $(VENV)/.installed $(VENV)/.tools ## hostile models, arrays and layouts for SECONDS=60; build/fuzz keeps what it finds
 	EXTREMUM_SECONDS=$$(($(SECONDS) / 4)) EXTREMUM_SEED=$(SEED) \
-		cargo test --quiet --release --package extremum-kernels --test random -- --nocapture
+		cargo test --quiet --release --package extremum-kernels --test random random_calls -- --nocapture
 	$(BIN)/python tests/fuzz --seconds $$(($(SECONDS) * 3 / 4)) --seed $(SEED)
 
 release-check: | toolchain $(BIN)/python ## rehearse a release: build, metadata, tests of what was built, docs; STEPS= picks some

@@ -23,7 +23,7 @@ export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=
 cargo "+$toolchain" build --quiet --release --package extremum-python --target $target
 echo "== Rust tests"
 EXTREMUM_CASES=$((calls / 25)) EXTREMUM_SEED=$seed cargo "+$toolchain" test --quiet --release --package extremum-kernels \
-	--target $target --test random -- --nocapture
+	--target $target --test random random_calls -- --nocapture
 
 site=$CARGO_TARGET_DIR/site
 tests/proof/site.sh "$site" "$CARGO_TARGET_DIR/$target/release"

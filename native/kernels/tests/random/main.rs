@@ -1,19 +1,26 @@
 //! Random calls of every operation against loops, on memory that is exactly as large as the layout.
 //!
-//! A wrong answer, a byte written where no element lies and a changed input are found here. What reads or writes past the
-//! memory is found by whoever watches the run: Miri, AddressSanitizer or valgrind (`make help` lists them).
+//! A wrong answer, a byte written where no element lies and a changed input are found here. Reading or writing past the
+//! memory ends the process where a page without access lies there; Miri and AddressSanitizer find the rest.
+//! Beside them lies what must not depend on the way that a call takes, and input that changes during a call.
 //!
 //! `EXTREMUM_CASES` or `EXTREMUM_SECONDS` say how long, `EXTREMUM_SEED` which cases; a failure names the case, and
 //! `EXTREMUM_FIRST_CASE` begins with it.
 
 mod case;
+mod fenced;
+mod invariance;
 mod key;
 mod memory;
 mod scoped;
 mod selection;
+#[cfg(not(miri))]
+mod writers;
 
 use case::Case;
 use extremum_kernels::isa::InstructionSet;
+use extremum_kernels::small;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A small generator of numbers (splitmix64), so that a case is the same everywhere.
@@ -41,6 +48,21 @@ impl Random {
     }
 }
 
+/// Keeps other tests from forcing their settings in between.
+fn settings() -> MutexGuard<'static, ()> {
+    static SETTINGS: Mutex<()> = Mutex::new(());
+    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Every way to compute: with each instruction set, and small arrays planned like others or element by element.
+fn ways() -> impl Iterator<Item = (InstructionSet, usize)> {
+    let ways = InstructionSet::ALL.into_iter().flat_map(|set| [(set, 0), (set, usize::MAX)]);
+    ways.filter(|&(set, limit)| {
+        small::set_limit(limit);
+        set.force()
+    })
+}
+
 fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
@@ -48,7 +70,8 @@ fn setting(name: &str) -> Option<u64> {
 
 #[test]
 fn random_calls_agree_with_loops_and_touch_nothing_else() {
-    let usual = if cfg!(miri) { 150 } else { 2_000 };
+    let _settings = settings();
+    let usual = if cfg!(miri) { 150 } else { 4_000 };
     let (seed, first) = (setting("EXTREMUM_SEED").unwrap_or(1), setting("EXTREMUM_FIRST_CASE").unwrap_or(0));
     let time = setting("EXTREMUM_SECONDS").map(Duration::from_secs);
     let cases = setting("EXTREMUM_CASES").unwrap_or(if time.is_some() { u64::MAX } else { usual });

@@ -1,12 +1,12 @@
 //! Arrays in memory of their own that ends where their last element does.
 
 use crate::Random;
+use crate::fenced::Bytes;
 use extremum_kernels::ElementType;
 
 /// An array: exactly the bytes that its elements span, and a few before them at times, which moves the alignment.
-#[derive(Clone)]
 pub struct Memory {
-    pub bytes: Box<[u8]>,
+    pub bytes: Bytes,
     pub strides: Vec<isize>,
     /// Where the first element, as the caller sees it, begins.
     pub first: usize,
@@ -23,7 +23,7 @@ impl Memory {
         let lead = if random.one_in(2) { 0 } else { random.below(64) };
         let len = if lens.contains(&0) { 0 } else { lead + reach(-1) + reach(1) + size };
         let first = if len == 0 { 0 } else { lead + reach(-1) };
-        Self { bytes: vec![0; len].into_boxed_slice(), strides, first, size }
+        Self { bytes: Bytes::new(len, !random.one_in(4)), strides, first, size }
     }
 
     /// The first element; where there is none, a pointer that nobody may follow.
@@ -45,9 +45,12 @@ impl Memory {
         &self.bytes[self.at(position)..][..self.size]
     }
 
-    pub fn put(&mut self, position: &[usize], bytes: &[u8]) {
-        let at = self.at(position);
-        self.bytes[at..][..bytes.len()].copy_from_slice(bytes);
+    /// Takes away the pages between the elements until they are given back.
+    pub fn deny_gaps(&self, lens: &[usize]) {
+        if !self.bytes.is_empty() {
+            self.bytes
+                .deny_all_but(positions(lens).iter().map(|position| self.at(position)).map(|at| at..at + self.size));
+        }
     }
 
     /// Fills the memory, gaps too, with values that tie and with those that win: NaN, infinities, limits.
@@ -55,19 +58,33 @@ impl Memory {
         let size = self.size;
         let texture = random.below(5);
         let constant = random.next().to_le_bytes();
+        let rare: [u8; 3] = random.pick(&[[0x7f, 0xff, 0x80], [0x7f; 3], [0xff; 3]]);
         for (at, byte) in self.bytes.iter_mut().enumerate() {
-            let outer = at % size == if cfg!(target_endian = "big") { 0 } else { size - 1 };
+            let place = (at + size - self.first % size) % size;
+            let outer = place == if cfg!(target_endian = "big") { 0 } else { size - 1 };
             *byte = match texture {
                 _ if element == ElementType::Bool => random.below(2) as u8,
                 0 => random.next() as u8,
-                1 => constant[at % size],
-                2 if random.one_in(400) => random.pick(&[0x7f, 0xff, 0x80]),
+                1 => constant[place],
+                2 if random.one_in(400) => random.pick(&rare),
                 2 if outer => random.pick(&[0, 0x3f]),
                 3 if outer => random.pick(&[0, 0x80]),
                 4 if outer => random.pick(&[0, 0x80, 0x3f, 0xbf, 0x7c, 0xfc, 0x7f, 0xff]),
                 4 => random.pick(&[0, 0x80, 0xc0, 0xff, 0]),
                 _ => 0,
             };
+        }
+        // Stretches of one value: the least, the largest and the infinities are among them, which lanes that a row does not
+        // fill must not be taken for.
+        if random.one_in(4) {
+            let (len, share) = (random.pick(&[3, 16, 100]), random.pick(&[1, 2, 5]));
+            let from = self.first % size;
+            for stretch in self.bytes.get_mut(from..).unwrap_or_default().chunks_mut(len * size) {
+                if random.one_in(share) && stretch.len() > size {
+                    let (first, rest) = stretch.split_at_mut(size);
+                    rest.chunks_exact_mut(size).for_each(|element| element.copy_from_slice(first));
+                }
+            }
         }
     }
 }
@@ -78,13 +95,15 @@ const SPAN: usize = if cfg!(miri) { 1 << 10 } else { 1 << 21 };
 /// Strides for an input: in any sequence of axes, with gaps, overlapping, unaligned, backwards, or broadcast (stride 0).
 pub fn strides(random: &mut Random, lens: &[usize], size: usize) -> Vec<isize> {
     let plain = random.one_in(3);
-    let strides = build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 12 }) {
+    let strides = build(random, lens, size, |random, step| match random.below(if plain { 1 } else { 13 }) {
         0..=4 => (step, false),
         5 => (step * (2 + random.below(3)), false),
         6 => (step + size * random.below(20), false),
         7 => (step + random.below(9), false),
         8 => (0, true),
         9 => (1 + random.below(2 * size), true),
+        // Whole pages, which are not there in between.
+        10 => (step.next_multiple_of(1 << 13), false),
         _ => (size, true),
     });
     let span: usize = lens.iter().zip(&strides).map(|(&len, &stride)| len * stride.unsigned_abs()).sum();

@@ -2,6 +2,7 @@
 
 use crate::Random;
 use crate::case::{Case, fitting};
+use crate::fenced::Bytes;
 use crate::key::{Key, bytes_of};
 use crate::memory::{Memory, positions, strides};
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
@@ -18,8 +19,8 @@ struct Draw {
 /// Where one end's results go: memory exactly as large as they are.
 struct Results {
     largest: bool,
-    values: Vec<u8>,
-    indices: Vec<u8>,
+    values: Bytes,
+    indices: Bytes,
 }
 
 /// Makes the call; what is wrong with its results, in words.
@@ -35,11 +36,11 @@ pub fn run(case: &Case, random: &mut Random) -> Result<(), String> {
         .iter()
         .map(|&largest| Results {
             largest,
-            values: vec![0xa5; if values { results * size } else { 0 }],
-            indices: vec![0xa5; if indices { results * index } else { 0 }],
+            values: Bytes::new(if values { results * size } else { 0 }, true),
+            indices: Bytes::new(if indices { results * index } else { 0 }, true),
         })
         .collect();
-    let pointer = |bytes: &mut Vec<u8>, wanted| if wanted { bytes.as_mut_ptr() } else { ptr::null_mut() };
+    let pointer = |bytes: &mut Bytes, wanted| if wanted { bytes.as_mut_ptr() } else { ptr::null_mut() };
     let targets: Vec<Target> = found
         .iter_mut()
         .map(|end| Target {
@@ -58,10 +59,12 @@ pub fn run(case: &Case, random: &mut Random) -> Result<(), String> {
         mask: draw.mask.as_ref().map_or(0, |mask| mask.strides[axis]),
         reduced: case.reduced[axis],
     });
-    let before = (input.bytes.clone(), draw.mask.as_ref().map(|mask| mask.bytes.clone()));
+    let before = (input.bytes.to_vec(), draw.mask.as_ref().map(|mask| mask.bytes.to_vec()));
+    input.deny_gaps(&case.lens);
     // SAFETY: the dimensions describe the input and its mask, and the results are as many as what is kept.
     let lacking = unsafe { select(selection, dimensions, &targets) };
-    if before != (input.bytes.clone(), draw.mask.as_ref().map(|mask| mask.bytes.clone())) {
+    input.bytes.allow();
+    if before != (input.bytes.to_vec(), draw.mask.as_ref().map(|mask| mask.bytes.to_vec())) {
         return Err(format!("{case:?}: an input has changed"));
     }
     for end in &found {
@@ -98,7 +101,9 @@ impl Draw {
             let strides = strides(random, &case.lens, 1);
             let mut mask = Memory::new(random, &case.lens, 1, strides);
             let share = random.pick(&[0, 1, 4, 7, 8]);
-            mask.bytes.iter_mut().for_each(|byte| *byte = u8::from(random.below(8) < share));
+            mask.bytes
+                .iter_mut()
+                .for_each(|byte| *byte = if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
             mask
         });
         let omit = match case.element {

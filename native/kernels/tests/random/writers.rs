@@ -1,7 +1,8 @@
 //! Input that another thread writes during a call: any place inside the row is an answer, but there is one, and nothing
 //! outside the output is written. (By the rules of Rust this is a race. Arrays of other languages have them.)
 
-use crate::loops::{ELEMENTS, Random, settings, ways};
+use crate::key::ELEMENTS;
+use crate::{Random, settings, ways};
 use extremum_kernels::{ElementType, IndexType, Input, argreduce, onehot};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
