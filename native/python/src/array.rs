@@ -1,16 +1,21 @@
 //! NumPy arrays as the kernels see them: address, lengths, strides, element type.
+//!
+//! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
+//! therefore read afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::call::{Function, text};
-use crate::descriptor::{Elements, describe, descriptor};
-use crate::dimensions::Dimensions;
-use crate::errors::{Kind, error};
+use crate::interpreter::{Function, Kind, error, text};
 use crate::memory;
-use crate::operand::Ndarray;
 use extremum_kernels::ElementType;
-use numpy::npyffi::{NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object};
+use numpy::npyffi::{
+    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_TYPES,
+    NpyTypes, PY_ARRAY_API, PyArray_Check, PyArray_Descr, PyArrayObject, PyArrayObject_fields, PyDataType_ELSIZE,
+    get_type_object,
+};
 use pyo3::prelude::*;
-use std::ffi::c_int;
+use smallvec::SmallVec;
+use std::ffi::{c_char, c_int};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// An array as it was when this value was made; the array itself stays alive as long.
 ///
@@ -181,4 +186,265 @@ pub fn copy(from: &Array<'_>, to: &Ndarray<'_>) -> PyResult<()> {
     // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
     static COPY: Function = Function::new("copy");
     COPY.call(to.object().py(), (from.object(), to.object())).map(drop)
+}
+
+/// Axes that are kept without an allocation, which is a large part of the cost of a small call, as is every byte moved.
+const FEW: usize = 4;
+
+/// One length and one stride in bytes for each axis.
+pub struct Dimensions {
+    rank: usize,
+    /// What is beyond the rank means nothing.
+    shape: [usize; FEW],
+    strides: [isize; FEW],
+    /// Where there are more axes than few.
+    many: Option<Box<Many>>,
+}
+
+struct Many {
+    shape: Box<[usize]>,
+    strides: Box<[isize]>,
+}
+
+impl Dimensions {
+    /// Copies them.
+    ///
+    /// # Safety
+    /// Both pointers lead to as many values as there are axes; no length is negative.
+    #[inline(always)]
+    pub unsafe fn copy(rank: usize, lengths: *const isize, steps: *const isize) -> Self {
+        // Written out, so that the values stay in registers until they have found their place.
+        let at = |axis| match axis < rank {
+            // SAFETY: the caller's.
+            true => unsafe { (*lengths.add(axis) as usize, *steps.add(axis)) },
+            false => (0, 0),
+        };
+        let ((a, s), (b, t), (c, u), (d, v)) = (at(0), at(1), at(2), at(3));
+        // SAFETY: the caller's.
+        let many = if rank > FEW { Some(unsafe { Many::copy(rank, lengths, steps) }) } else { None };
+        Self { rank, shape: [a, b, c, d], strides: [s, t, u, v], many }
+    }
+
+    /// The lengths.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        match &self.many {
+            None => &self.shape[..self.rank],
+            Some(many) => &many.shape,
+        }
+    }
+
+    /// The strides.
+    #[inline]
+    pub fn strides(&self) -> &[isize] {
+        match &self.many {
+            None => &self.strides[..self.rank],
+            Some(many) => &many.strides,
+        }
+    }
+}
+
+impl Many {
+    #[cold]
+    unsafe fn copy(rank: usize, lengths: *const isize, steps: *const isize) -> Box<Self> {
+        // SAFETY: the caller's.
+        let (shape, strides) =
+            unsafe { (std::slice::from_raw_parts(lengths.cast(), rank), std::slice::from_raw_parts(steps, rank)) };
+        Box::new(Self { shape: shape.into(), strides: strides.into() })
+    }
+}
+
+/// NumPy's number of ml_dtypes' bfloat16, once an array of it was met: NumPy gives such types a number at run time.
+static BFLOAT16: AtomicI32 = AtomicI32::new(-1);
+
+/// What a descriptor says of the elements.
+#[derive(Clone, Copy)]
+pub struct Elements {
+    /// The element type.
+    pub element: ElementType,
+    /// NumPy's number of the type.
+    pub number: c_int,
+    /// Whether the bytes of each element stand in the order that is foreign to this machine.
+    pub swapped: bool,
+}
+
+/// Reads a descriptor; None where its elements have no order here. Runs no Python code.
+///
+/// # Safety
+/// The descriptor is alive and the interpreter attached.
+#[inline]
+pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
+    // SAFETY: the caller's.
+    let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
+    let number = fields.type_num;
+    let element = match number {
+        0 => ElementType::Bool,
+        1 => ElementType::Int8,
+        2 => ElementType::UInt8,
+        3 => ElementType::Int16,
+        4 => ElementType::UInt16,
+        5 => ElementType::Int32,
+        6 => ElementType::UInt32,
+        // C's long: the one integer whose width depends on the platform.
+        7 if size_of::<std::ffi::c_long>() == 4 => ElementType::Int32,
+        8 if size_of::<std::ffi::c_long>() == 4 => ElementType::UInt32,
+        7 | 9 => ElementType::Int64,
+        8 | 10 => ElementType::UInt64,
+        11 => ElementType::Float32,
+        12 => ElementType::Float64,
+        23 => ElementType::Float16,
+        number if is_registered(number) && number == BFLOAT16.load(Ordering::Relaxed) => ElementType::BFloat16,
+        _ => return None,
+    };
+    let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' };
+    Some(Elements { number, element, swapped: fields.byteorder == foreign as c_char })
+}
+
+/// NumPy's descriptor of a type, in this machine's byte order.
+pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: the interpreter is attached; NumPy returns a new reference, or null for a number it does not know.
+    unsafe {
+        let descriptor = PY_ARRAY_API.PyArray_DescrFromType(py, number);
+        Bound::from_owned_ptr_or_err(py, descriptor.cast())
+    }
+}
+
+/// Makes [`describe`] know bfloat16, where this is the first descriptor of it. May run Python code.
+///
+/// # Safety
+/// The descriptor is alive and stays so.
+#[inline]
+pub unsafe fn meet(py: Python<'_>, descriptor: *const PyArray_Descr) {
+    // SAFETY: the caller's.
+    let number = unsafe { (*_PyDataType_GET_ITEM_DATA(descriptor)).type_num };
+    if is_registered(number) && number != BFLOAT16.load(Ordering::Relaxed) {
+        // SAFETY: the caller's.
+        if unsafe { is_bfloat16(py, descriptor) }.unwrap_or(false) {
+            BFLOAT16.store(number, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether a descriptor is that of dates or of durations, whose elements the Python side takes apart.
+///
+/// # Safety
+/// The descriptor is alive.
+#[inline]
+pub unsafe fn is_time(descriptor: *const PyArray_Descr) -> bool {
+    // SAFETY: the caller's.
+    let number = unsafe { (*_PyDataType_GET_ITEM_DATA(descriptor)).type_num };
+    number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int
+}
+
+/// Whether a type was registered with NumPy by another library.
+#[inline]
+fn is_registered(number: c_int) -> bool {
+    number >= NPY_TYPES::NPY_USERDEF as c_int
+}
+
+/// Whether a registered type is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves neither.
+///
+/// # Safety
+/// The descriptor is alive and stays so.
+#[cold]
+unsafe fn is_bfloat16(py: Python<'_>, descriptor: *const PyArray_Descr) -> PyResult<bool> {
+    // SAFETY: the caller's; a descriptor's scalar type is alive as long as the descriptor.
+    let (size, scalar) = unsafe {
+        let scalar = (*_PyDataType_GET_ITEM_DATA(descriptor)).typeobj;
+        (PyDataType_ELSIZE(py, descriptor), Bound::from_borrowed_ptr(py, scalar.cast()))
+    };
+    static IS_BFLOAT16: Function = Function::new("is_bfloat16");
+    Ok(size == 2 && IS_BFLOAT16.call(py, (scalar,))?.extract()?)
+}
+
+/// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
+#[derive(Clone)]
+pub struct Ndarray<'py>(Bound<'py, PyAny>);
+
+impl<'py> Ndarray<'py> {
+    /// The object, where it is an array.
+    pub fn new(object: Bound<'py, PyAny>) -> Result<Self, Bound<'py, PyAny>> {
+        // SAFETY: the interpreter is attached and the object is alive.
+        let is = unsafe { PyArray_Check(object.py(), object.as_ptr()) != 0 };
+        if is { Ok(Self(object)) } else { Err(object) }
+    }
+
+    /// The object.
+    #[inline]
+    pub fn object(&self) -> &Bound<'py, PyAny> {
+        &self.0
+    }
+
+    /// The object.
+    pub fn into_object(self) -> Bound<'py, PyAny> {
+        self.0
+    }
+
+    /// What NumPy holds of the array at this moment.
+    #[inline]
+    pub fn fields(&self) -> *const PyArrayObject_fields {
+        // SAFETY: the object is an array.
+        unsafe { _PyArray_GET_ITEM_DATA(self.0.as_ptr() as *const PyArrayObject) }
+    }
+}
+
+/// The operands of one call.
+pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
+
+/// Takes an array of elements that kernels know, and of no subclass, which may give them another meaning; None where it is for
+/// the Python side.
+#[inline]
+pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
+    if !is_plain(object) {
+        return None;
+    }
+    // SAFETY: the object is an array, which always has a descriptor; nothing runs before `meet` holds on to it.
+    unsafe {
+        let descriptor = (*_PyArray_GET_ITEM_DATA(object.as_ptr() as *const PyArrayObject)).descr;
+        if is_time(descriptor) {
+            return None;
+        }
+        let array = Ndarray(object.clone());
+        meet(object.py(), descriptor);
+        Some(array)
+    }
+}
+
+/// Takes a plain array; the Python side has made one of anything else.
+#[inline]
+pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
+    if !is_plain(object) {
+        return Err(no_array(object, function));
+    }
+    let array = Ndarray(object.clone());
+    // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
+    unsafe { meet(object.py(), (*array.fields()).descr) };
+    Ok(array)
+}
+
+/// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
+#[inline]
+pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
+    if !is_plain(object) {
+        static AS_OUTPUT: Function = Function::new("as_output");
+        AS_OUTPUT.call(object.py(), (object, function))?;
+    }
+    let array = Ndarray::new(object.clone()).map_err(|object| no_array(&object, function))?;
+    // SAFETY: as above.
+    unsafe { meet(object.py(), (*array.fields()).descr) };
+    Ok(array)
+}
+
+#[cold]
+fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
+    let reason = format!("{function}: {} is not a plain array", text(object.get_type().as_any()));
+    error(object.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into()))
+}
+
+/// Whether an object is an array and of no subclass, which may give its elements another meaning.
+#[inline]
+fn is_plain(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the interpreter is attached.
+    let plain = unsafe { get_type_object(object.py(), NpyTypes::PyArray_Type) };
+    object.get_type_ptr() == plain
 }

@@ -1,12 +1,9 @@
 //! `hardmax`.
 
-use crate::array::Array;
-use crate::axes::{Default, Named};
-use crate::call::Function;
-use crate::errors::refuse_unknown;
-use crate::operand::settled;
+use crate::arguments::{Default, Named};
+use crate::array::{Array, settled};
+use crate::interpreter::{Function, detached, refuse_unknown};
 use crate::output::{Output, argument, order_of_memory};
-use crate::work::detached;
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -3,26 +3,15 @@
 //! One call crosses from Python, whatever the element type. Everything that is not on the way of a call that
 //! succeeds (converting foreign arrays, wording errors) is done by the Python side of the package.
 
-mod arg;
+mod arguments;
 mod array;
-mod axes;
-mod blocks;
-mod call;
-mod descriptor;
-mod dimensions;
 mod elementwise;
-mod errors;
 mod hardmax;
-mod index;
+mod interpreter;
 mod memory;
-mod number;
-mod operand;
-mod options;
 mod output;
-mod reduce;
+mod reductions;
 mod settings;
-mod values;
-mod work;
 
 // For ONNX Runtime, which finds `RegisterCustomOps` in this file by its name: so the wheel has the kernels once.
 use extremum_onnxruntime as _;
@@ -31,24 +20,24 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::arg::{argmax, argmin};
-    #[pymodule_export]
-    use crate::call::register;
-    #[pymodule_export]
     use crate::elementwise::{elementwise, maximum, minimum};
     #[pymodule_export]
     use crate::hardmax::hardmax;
     #[pymodule_export]
+    use crate::interpreter::register;
+    #[pymodule_export]
     use crate::memory::{get_kept_memory, set_kept_memory};
     #[pymodule_export]
-    use crate::reduce::reduce;
+    use crate::reductions::reduce;
+    #[pymodule_export]
+    use crate::reductions::{argmax, argmin};
+    #[pymodule_export]
+    use crate::reductions::{max, min, minmax};
     #[pymodule_export]
     use crate::settings::{
         get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,
         set_instruction_set, set_num_threads, set_small_limit,
     };
-    #[pymodule_export]
-    use crate::values::{max, min, minmax};
     use numpy::npyffi::NPY_TYPES;
     use pyo3::exceptions::PyImportError;
     use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
@@ -64,7 +53,7 @@ mod _native {
             ));
         }
         // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
-        crate::descriptor::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
+        crate::array::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,9 +1,7 @@
 //! The `out` argument, and where results go when it cannot be written directly.
 
-use crate::array::{Array, copy};
-use crate::descriptor::{Elements, descriptor};
-use crate::errors::{Kind, error};
-use crate::operand::{Ndarray, target};
+use crate::array::{Array, Elements, Ndarray, copy, descriptor, target};
+use crate::interpreter::{Kind, error};
 use extremum_kernels::layout::{PerAxis, sort};
 use pyo3::prelude::*;
 

@@ -1,10 +1,7 @@
 //! Threads and instruction sets.
 
-use crate::array::Array;
-use crate::call::{Function, text};
-use crate::errors::{Kind, error};
-use crate::operand::operand;
-use crate::work::detached;
+use crate::array::{Array, operand};
+use crate::interpreter::{Function, Kind, detached, error, text};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
 use pyo3::exceptions::PyRuntimeWarning;

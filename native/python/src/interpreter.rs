@@ -1,4 +1,4 @@
-//! Calls into Python code: the one way there, from wherever in this module.
+//! The interpreter: calls into Python code, its errors, and work that leaves it alone.
 //!
 //! Before 3.14 Python ends a thread that wants to run while the interpreter ends: the C library unwinds its stack. pyo3
 //! catches what unwinds into a native function, and the C library ends the whole process because somebody did. So
@@ -124,3 +124,78 @@ impl Drop for Unwound {
         }
     }
 }
+
+/// The classes that the native module raises.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// An argument has a value that cannot be meant.
+    Argument,
+    /// An axis is out of range or given twice.
+    Axis,
+    /// An element type is not accepted.
+    ElementType,
+    /// An argument is of a type that cannot be meant.
+    ArgumentType,
+}
+
+/// Makes an error; where the class itself cannot be had, that failure is the error.
+#[cold]
+pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, remedy: Option<String>) -> PyErr {
+    static ARGUMENT: Function = Function::new("ArgumentError");
+    static AXIS: Function = Function::new("AxisError");
+    static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
+    static ARGUMENT_TYPE: Function = Function::new("ArgumentTypeError");
+    let class = match kind {
+        Kind::Argument => &ARGUMENT,
+        Kind::Axis => &AXIS,
+        Kind::ElementType => &ELEMENT_TYPE,
+        Kind::ArgumentType => &ARGUMENT_TYPE,
+    };
+    let instance = || {
+        let keywords = PyDict::new(py);
+        keywords.set_item("given", given)?;
+        keywords.set_item("remedy", remedy)?;
+        class.call_with(py, PyTuple::new(py, [&reason])?, Some(&keywords))
+    };
+    instance().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// The error about a keyword that a function has not, worded on the Python side; nothing where there is none.
+#[inline]
+pub fn refuse_unknown(function: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    unknown.map_or(Ok(()), |unknown| Err(unknown_keyword(function, unknown)))
+}
+
+#[cold]
+fn unknown_keyword(function: &str, unknown: &Bound<'_, PyDict>) -> PyErr {
+    static UNKNOWN: Function = Function::new("unknown_keyword");
+    let error = || UNKNOWN.call(unknown.py(), (function, unknown.keys().get_item(0)?));
+    error().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// Bytes from which letting other Python threads run costs less than it gives.
+const DETACHED: usize = 1 << 16;
+
+/// Runs `work`, detached from the interpreter where it is long enough for others to notice.
+#[inline(always)]
+pub fn detached(py: Python<'_>, bytes: usize, work: impl FnOnce()) {
+    if bytes < DETACHED {
+        return work();
+    }
+    apart(py, work);
+}
+
+#[cold]
+fn apart(py: Python<'_>, work: impl FnOnce()) {
+    let work = Unbound(work);
+    py.detach(move || {
+        let Unbound(work) = { work };
+        work()
+    })
+}
+
+/// Work that reads and writes array memory through raw pointers and touches no Python object.
+struct Unbound<F>(F);
+
+// SAFETY: the closure runs on the thread that made it; `detach` asks for Send to keep Python objects out.
+unsafe impl<F> Send for Unbound<F> {}

@@ -1,0 +1,726 @@
+//! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
+//! end of the order in one pass, with elements left out.
+
+use crate::arguments::{Axes, Default, Flag, Index, Named, block, omits, too_far};
+use crate::array::{Array, Ndarray, operand, settled};
+use crate::interpreter::{Function, Kind, detached, error, refuse_unknown};
+use crate::output::{Output, argument, tuple};
+use extremum_kernels::layout::PerAxis;
+use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, select};
+use numpy::npyffi::PY_ARRAY_API;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyTuple};
+use smallvec::SmallVec;
+use std::{ptr, slice};
+
+/// Finds the extrema over some axes of a plain array, for one or both ends of the order.
+///
+/// Returns the number of slices in which no element takes part, whose index is -1, and for each end its values and its
+/// indices, or None in their place: scalars in place of arrays without dimensions.
+#[pyfunction]
+#[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
+#[allow(clippy::too_many_arguments)]
+pub fn reduce<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    function: &str,
+    largest: Vec<bool>,
+    keepdims: bool,
+    select_last_index: bool,
+    omit: bool,
+    times: bool,
+    r#where: Option<&Bound<'py, PyAny>>,
+    values: bool,
+    index: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(usize, Bound<'py, PyTuple>)> {
+    let py = x.py();
+    let x = operand(x, function)?;
+    let axes = Named::new(axis, Default::All, &x, function)?;
+    let index = index.map(|index| Index::new(py, Some(index), function)).transpose()?;
+    let mask = r#where.map(|mask| operand(mask, function)).transpose()?;
+    // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
+    let x = Array::new(x, function)?;
+    let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
+    if let Some(mask) = &mask
+        && !fits(mask, &x)
+    {
+        let reason = format!("{function}: where is {}, not bool in the shape of the array", mask.summary());
+        return Err(error(py, Kind::Argument, reason, Some(x.summary()), None));
+    }
+    let axes = axes.of(&x, function)?;
+    let omit = match (omit, times) {
+        (false, _) => Omit::Nothing,
+        (true, false) => Omit::Nan,
+        (true, true) => Omit::NotATime,
+    };
+    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index, values };
+    let (lacking, Ends(ends)) = reduction.find(&x, axes, omit, mask.as_ref(), index.as_ref())?;
+    let results = ends.into_iter().map(|end| end.finish(py)).collect::<PyResult<Vec<_>>>()?;
+    Ok((lacking, PyTuple::new(py, results)?))
+}
+
+/// What is asked of a reduction.
+pub struct Reduction<'a> {
+    /// The array function, as a message names it.
+    pub function: &'a str,
+    /// For each end of the order that is wanted, whether it is the largest.
+    pub largest: &'a [bool],
+    /// Whether reduced axes stay, with length 1.
+    pub keepdims: bool,
+    /// Whether the last of equals wins.
+    pub last: bool,
+    /// Whether values are wanted.
+    pub values: bool,
+}
+
+/// Which elements take part, as the caller says it.
+pub struct Terms<'a, 'py> {
+    /// The word for what is done about NaN.
+    pub nan_policy: Option<&'a Bound<'py, PyAny>>,
+    /// The mask.
+    pub r#where: Option<&'a Bound<'py, PyAny>>,
+    /// The index of a slice in which no element takes part, where there is one.
+    pub no_place: Option<i32>,
+}
+
+impl Reduction<'_> {
+    /// Reduces what needs nothing more than this module: a plain array with elements, a mask that is one of bool in its shape,
+    /// and slices of which each has something to choose from. None for all else, which is the Python side's to answer or to
+    /// refuse.
+    pub fn plain<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axis: Option<&Bound<'py, PyAny>>,
+        index: Option<Index<'py>>,
+        terms: &Terms<'_, 'py>,
+    ) -> PyResult<Option<Ends<'py>>> {
+        let (py, function) = (x.py(), self.function);
+        let Some(omits) = omits(terms.nan_policy) else { return Ok(None) };
+        let Some(x) = settled(x) else { return Ok(None) };
+        let mask = match terms.r#where.map(settled) {
+            Some(None) => return Ok(None),
+            mask => mask.flatten(),
+        };
+        let axes = Named::new(axis, Default::All, &x, function)?;
+        // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
+        let x = Array::new(x, function)?;
+        let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
+        let omit = omits && is_float(x.element());
+        let may_lack = omit || mask.is_some();
+        // The index says of a slice that no element takes part in it.
+        if x.shape().contains(&0)
+            || mask.as_ref().is_some_and(|mask| !fits(mask, &x))
+            || may_lack && index.as_ref().is_some_and(|index| !index.kernel().is_signed())
+        {
+            return Ok(None);
+        }
+        let axes = axes.of(&x, function)?;
+        let index = match index {
+            None if may_lack => Some(Index::new(py, None, function)?),
+            index => index,
+        };
+        let omit = if omit { Omit::Nan } else { Omit::Nothing };
+        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), index.as_ref())?;
+        match terms.no_place {
+            None if lacking > 0 => return Ok(None),
+            Some(place) if lacking > 0 && place != -1 => ends.0.iter_mut().for_each(|end| end.fill(place)),
+            _ => {}
+        }
+        Ok(Some(ends))
+    }
+
+    /// Reduces a plain array; returns the number of slices in which no element takes part, too.
+    fn find<'py>(
+        &self,
+        x: &Array<'py>,
+        axes: Axes,
+        omit: Omit,
+        mask: Option<&Array<'py>>,
+        index: Option<&Index<'py>>,
+    ) -> PyResult<(usize, Ends<'py>)> {
+        let py = x.object().py();
+        if let Some(index) = index {
+            let block = block(x, axes);
+            if block.saturating_sub(1) > index.kernel().max() {
+                return Err(too_far(x, index.kernel(), block, self.function));
+            }
+        }
+        let shape = self.kept(x, axes);
+        let mut ends = SmallVec::<[End; 2]>::new();
+        for &largest in self.largest {
+            ends.push(End::new(py, x, &shape, self.values, index, largest)?);
+        }
+        let targets: SmallVec<[Target; 2]> = ends.iter().map(End::target).collect();
+        let selection = Selection {
+            data: x.data(),
+            element: x.element(),
+            swapped: x.swapped(),
+            last: self.last,
+            omit,
+            mask: mask.map_or(ptr::null(), |mask| mask.data().cast_const()),
+        };
+        let walk = (0..x.shape().len()).rev().map(|axis| Dimension {
+            len: x.shape()[axis],
+            stride: x.strides()[axis],
+            mask: mask.map_or(0, |mask| mask.strides()[axis]),
+            reduced: axes.contains(axis),
+        });
+        let mut lacking = 0;
+        // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
+        // the kept axes, and their types hold every index and every element.
+        detached(py, x.bytes(), || lacking = unsafe { select(selection, walk, &targets) });
+        Ok((lacking, Ends(ends)))
+    }
+
+    /// The shape of a result.
+    fn kept(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
+        let lens = x.shape().iter().enumerate();
+        lens.filter_map(|(axis, &len)| match axes.contains(axis) {
+            false => Some(len),
+            true => self.keepdims.then_some(1),
+        })
+        .collect()
+    }
+}
+
+fn is_float(element: ElementType) -> bool {
+    !element.is_integer() && element != ElementType::Bool
+}
+
+/// Whether an array is a mask of another one.
+fn fits(mask: &Array<'_>, x: &Array<'_>) -> bool {
+    mask.shape() == x.shape() && mask.element() == ElementType::Bool
+}
+
+/// What a reduction found, in the order in which the ends were asked for.
+pub struct Ends<'py>(SmallVec<[End<'py>; 2]>);
+
+impl<'py> Ends<'py> {
+    /// The values of all ends, and then their indices where those are wanted: scalars in place of arrays without dimensions.
+    pub fn results(self, places: bool) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+        let mut results = SmallVec::new();
+        let mut indices = SmallVec::<[_; 2]>::new();
+        for end in self.0 {
+            results.extend(end.values.map(Array::into_result).transpose()?);
+            indices.extend(end.indices.filter(|_| places));
+        }
+        for place in indices {
+            results.push(place.into_result()?);
+        }
+        Ok(results)
+    }
+
+    /// The indices of the one end.
+    pub fn one_place(self) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.0.into_iter().find_map(|end| end.indices);
+        found.unwrap_or_else(|| unreachable!("indices are wanted")).into_result()
+    }
+}
+
+/// The results at one end of the order.
+struct End<'py> {
+    largest: bool,
+    values: Option<Array<'py>>,
+    indices: Option<Array<'py>>,
+    index: IndexType,
+}
+
+impl<'py> End<'py> {
+    fn new(
+        py: Python<'py>,
+        x: &Array<'py>,
+        shape: &[usize],
+        values: bool,
+        index: Option<&Index<'py>>,
+        largest: bool,
+    ) -> PyResult<Self> {
+        let values = values.then(|| Array::empty(py, shape, x.elements(), None)).transpose()?;
+        let indices = index.map(|index| Array::empty(py, shape, index.elements, None)).transpose()?;
+        Ok(Self { largest, values, indices, index: index.map_or(IndexType::Int64, Index::kernel) })
+    }
+
+    fn target(&self) -> Target {
+        let data = |array: &Option<Array<'py>>| array.as_ref().map_or(ptr::null_mut(), Array::data);
+        Target { largest: self.largest, values: data(&self.values), indices: data(&self.indices), index: self.index }
+    }
+
+    /// Writes a place where no element takes part, which -1 says so far.
+    #[cold]
+    fn fill(&mut self, place: i32) {
+        let Some(indices) = &self.indices else { return };
+        let len = indices.shape().iter().product();
+        // SAFETY: the array is new and in C order, of as many signed integers.
+        unsafe {
+            match self.index.size() {
+                1 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i8),
+                2 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i16),
+                4 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place),
+                _ => replace(slice::from_raw_parts_mut(indices.data().cast(), len), i64::from(place)),
+            }
+        }
+    }
+
+    fn finish(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
+        PyTuple::new(py, [object(self.values)?, object(self.indices)?])
+    }
+}
+
+fn replace<T: Copy + PartialEq + From<i8>>(places: &mut [T], place: T) {
+    for each in places {
+        if *each == T::from(-1) {
+            *each = place;
+        }
+    }
+}
+
+macro_rules! arg {
+    ($function:ident, $largest:literal, $superlative:literal, $comparative:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+        #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
+        ///
+        /// Equal elements: the first wins, or the last on request.
+        #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
+        /// Over several axes the index counts row-major within the reduced block, in dimension order.
+        ///
+        /// Parameters
+        /// ----------
+        /// x : array_like
+        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+        ///     modified.
+        /// axis : int or tuple of int, optional
+        ///     The axes to reduce; all of them by default.
+        /// keepdims : bool, default False
+        ///     Keep reduced axes with length 1.
+        /// select_last_index : bool, default False
+        ///     Among equal elements take the last instead of the first.
+        /// dtype : data type, default int64
+        ///     Type of the indices: any integer that holds the last index of a slice. That of `out` where none is named.
+        /// out : numpy.ndarray, optional
+        ///     Receives the result; needs its shape and type, may have any strides.
+        /// nan_policy : str, default "propagate"
+        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+        /// where : array_like of bool, optional
+        ///     Elements that take part; broadcast to the shape of `x`. Indices count all elements all the same.
+        /// default : int, optional
+        ///     The index of a slice in which no element takes part. Without it such a slice is an error.
+        ///
+        /// Returns
+        /// -------
+        /// array or integer
+        ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
+        ///     where it was given.
+        ///
+        /// Raises
+        /// ------
+        /// AxisError
+        ///     An axis is out of range or given twice.
+        /// ArgumentError
+        ///     A slice has no element to choose from and there is no default, an index would not fit `dtype`, an element is
+        ///     NaN under ``raise``, or `out` does not fit.
+        /// ElementTypeError
+        ///     `x` holds elements that have no order here, `dtype` is no index type, or the mask is not of bool.
+        ///
+        /// Notes
+        /// -----
+        #[doc = concat!("The operation behind ", $operators, ".")]
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import extremum as ex
+        $(#[doc = $example])+
+        #[pyfunction]
+        #[pyo3(
+            signature = (
+                x, /, axis=None, *, keepdims=Flag::UNSET, select_last_index=Flag::UNSET, dtype=None, out=None,
+                nan_policy=None, r#where=None, default=None, **unknown
+            ),
+            text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
+        )]
+        #[allow(clippy::too_many_arguments)]
+        pub fn $function<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            keepdims: Flag<'py>,
+            select_last_index: Flag<'py>,
+            dtype: Option<&Bound<'py, PyAny>>,
+            out: Option<&Bound<'py, PyAny>>,
+            nan_policy: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            default: Option<&Bound<'py, PyAny>>,
+            unknown: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            let function = stringify!($function);
+            refuse_unknown(function, unknown)?;
+            let last = select_last_index.read("select_last_index", function)?;
+            let keepdims = keepdims.read("keepdims", function)?;
+            let call = Call { function, largest: $largest, last, keepdims };
+            match settled(x) {
+                Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => call.run(x, axis, dtype, out),
+                _ => call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]),
+            }
+        }
+    };
+}
+
+arg! {
+    argmax,
+    true,
+    "largest",
+    "larger",
+    "ONNX ArgMax and DirectML's DML_ARGMAX",
+    /// >>> x = np.array([[1, 5, 5], [7, 0, 7]], dtype=np.int16)
+    /// >>> ex.argmax(x, axis=1)
+    /// array([1, 0])
+    /// >>> ex.argmax(x, axis=1, select_last_index=True)
+    /// array([2, 2])
+    /// >>> int(ex.argmax(x, axis=(0, 1)))
+    /// 3
+}
+
+arg! {
+    argmin,
+    false,
+    "smallest",
+    "smaller",
+    "ONNX ArgMin and DirectML's DML_ARGMIN",
+    /// >>> int(ex.argmin(np.array([3.0, np.nan, 1.0])))
+    /// 1
+    /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
+    /// array([1, 0], dtype=uint32)
+}
+
+struct Call {
+    function: &'static str,
+    largest: bool,
+    last: bool,
+    keepdims: bool,
+}
+
+impl Call {
+    #[inline]
+    fn run<'py>(
+        &self,
+        x: Ndarray<'py>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, function) = (x.object().py(), self.function);
+        let axes = Named::new(axis, Default::All, &x, function)?;
+        let out = argument(out, function)?;
+        let index = Index::beside(py, dtype, out.as_ref(), function)?;
+        // No Python code runs from here until the kernel has ended, except to word an error.
+        let x = Array::new(x, function)?;
+        let out = out.map(|out| Array::new(out, function)).transpose()?;
+        let axes = axes.of(&x, function)?;
+        self.check(&x, axes, index.kernel())?;
+        let (largest, last) = (self.largest, self.last);
+        // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
+        let input =
+            || Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last, numbers: false };
+        let (lens, steps) = (x.shape(), x.strides());
+        if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
+            let mut place = 0i64;
+            let to = (&raw mut place).cast::<u8>();
+            let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
+            // SAFETY: `x` describes readable memory, and one index is all there is to write.
+            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
+            // SAFETY: NumPy reads one element of the descriptor's type.
+            return unsafe {
+                let scalar =
+                    PY_ARRAY_API.PyArray_Scalar(py, to.cast(), index.descriptor.as_ptr().cast(), ptr::null_mut());
+                Bound::from_owned_ptr_or_err(py, scalar)
+            };
+        }
+        let mut shape = PerAxis::new();
+        for (axis, &len) in lens.iter().enumerate() {
+            match axes.contains(axis) {
+                false => shape.push(len),
+                true if self.keepdims => shape.push(1),
+                true => {}
+            }
+        }
+        let fresh = out.is_none();
+        let output = match out {
+            None => Output::fresh(py, &shape, index.elements, None)?,
+            Some(out) => Output::given(out, function, &shape, index.elements, slice::from_ref(&x), false)?,
+        };
+        // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
+        let mut kept = output.target.strides().iter();
+        let mut stride_of = |axis| match (axes.contains(axis), self.keepdims) {
+            (true, false) => 0,
+            (true, true) => kept.next().map_or(0, |_| 0),
+            (false, _) => kept.next().copied().unwrap_or(0),
+        };
+        let strides: PerAxis<isize> = (0..lens.len()).map(&mut stride_of).collect();
+        let walk = lens.iter().zip(steps).zip(&strides).enumerate().rev();
+        let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
+        let to = output.target.data();
+        // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
+        // shape, clear of `x`, and of a type that holds every index.
+        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
+        output.finish(fresh)
+    }
+
+    /// Leaves out elements, or asks the Python side, which knows other libraries' arrays and times too.
+    #[cold]
+    fn beyond<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if out.is_none() {
+            let Self { function, largest, last, keepdims } = *self;
+            let reduction = Reduction { function, largest: &[largest], keepdims, last, values: false };
+            let index = Index::new(x.py(), dtype, function)?;
+            if let Some(no_place) = no_place(default, index.kernel()) {
+                let terms = Terms { nan_policy, r#where, no_place };
+                if let Some(ends) = reduction.plain(x, axis, Some(index), &terms)? {
+                    return ends.one_place();
+                }
+            }
+        }
+        static ARG: Function = Function::new("arg");
+        let (keepdims, last) = (self.keepdims, self.last);
+        ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
+    }
+
+    /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.
+    #[inline]
+    fn check(&self, x: &Array<'_>, axes: Axes, index: IndexType) -> PyResult<()> {
+        let block = block(x, axes);
+        if block == 0 || block - 1 > index.max() {
+            return Err(self.refuse(x, axes, index, block));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, x: &Array<'_>, axes: Axes, index: IndexType, block: u64) -> PyErr {
+        let py = x.object().py();
+        let function = self.function;
+        let reduced: PerAxis<usize> = (0..x.shape().len()).filter(|&axis| axes.contains(axis)).collect();
+        let (reason, remedy) = if block == 0 {
+            let reason = format!(
+                "{function}: the reduced axes {} of shape {} hold no element",
+                tuple(&reduced),
+                tuple(x.shape())
+            );
+            (reason, "reduce axes that are not empty, or pass a default".into())
+        } else {
+            return too_far(x, index, block, function);
+        };
+        error(py, Kind::Argument, reason, Some(x.summary()), Some(remedy))
+    }
+}
+
+/// The index of no element, where the native side can write it; None where the Python side has to say what it is.
+fn no_place(default: Option<&Bound<'_, PyAny>>, index: IndexType) -> Option<Option<i32>> {
+    let Some(default) = default else { return Some(None) };
+    let place = default.cast_exact::<PyInt>().ok()?.extract::<i32>().ok()?;
+    let least = if index.is_signed() { -1 } else { 0 };
+    (place >= least && (place < 0 || place as u64 <= index.max())).then_some(Some(place))
+}
+
+macro_rules! one_end {
+    ($function:ident, $largest:literal, $superlative:literal, $arg:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+        #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
+        ///
+        /// Parameters
+        /// ----------
+        /// x : array_like
+        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+        ///     modified.
+        /// axis : int or tuple of int, optional
+        ///     The axes to reduce; all of them by default.
+        /// keepdims : bool, default False
+        ///     Keep reduced axes with length 1.
+        /// return_index : bool, default False
+        #[doc = concat!("    Return the indices too, as :func:`extremum.", $arg, "` gives them.")]
+        /// select_last_index : bool, default False
+        ///     Among equal elements take the last instead of the first; zeros of both signs are equal.
+        /// nan_policy : str, default "propagate"
+        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+        /// where : array_like of bool, optional
+        ///     Elements that take part; broadcast to the shape of `x`.
+        /// default : scalar, optional
+        ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
+        /// index_dtype : data type, default int64
+        ///     Type of the indices: any integer that holds the last index of a slice.
+        /// out : numpy.ndarray, optional
+        ///     Receives the values; needs their shape and type.
+        ///
+        /// Returns
+        /// -------
+        /// array or scalar, or ValuesIndices
+        ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch, JAX
+        ///     and other libraries come back as their own.
+        ///
+        /// Raises
+        /// ------
+        /// AxisError
+        ///     An axis is out of range or given twice.
+        /// ArgumentError
+        ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option has
+        ///     no such value, or `out` does not fit.
+        /// ElementTypeError
+        ///     `x` holds elements that have no order here, the mask is not of bool, or the default is no element of `x`.
+        ///
+        /// Notes
+        /// -----
+        #[doc = concat!("The operation behind ", $operators, ".")]
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import extremum as ex
+        $(#[doc = $example])+
+        #[pyfunction]
+        #[pyo3(
+            signature = (
+                x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
+                nan_policy=None, r#where=None, default=None, index_dtype=None, out=None, **unknown
+            ),
+            text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)"
+        )]
+        #[allow(clippy::too_many_arguments)]
+        pub fn $function<'py>(
+            x: &Bound<'py, PyAny>,
+            axis: Option<&Bound<'py, PyAny>>,
+            keepdims: Flag<'py>,
+            return_index: Flag<'py>,
+            select_last_index: Flag<'py>,
+            nan_policy: Option<&Bound<'py, PyAny>>,
+            r#where: Option<&Bound<'py, PyAny>>,
+            default: Option<&Bound<'py, PyAny>>,
+            index_dtype: Option<&Bound<'py, PyAny>>,
+            out: Option<&Bound<'py, PyAny>>,
+            unknown: Option<&Bound<'py, PyDict>>,
+        ) -> PyResult<Bound<'py, PyAny>> {
+            refuse_unknown(stringify!($function), unknown)?;
+            let flags = [keepdims, return_index, select_last_index];
+            answer(stringify!($function), &[$largest], x, axis, flags, [nan_policy, r#where, default, index_dtype, out])
+        }
+    };
+}
+
+one_end! {
+    max,
+    true,
+    "Largest",
+    "argmax",
+    "ONNX ReduceMax and DirectML's DML_REDUCE_FUNCTION_MAX",
+    /// >>> x = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
+    /// >>> ex.max(x, axis=1, nan_policy="omit")
+    /// array([5., 7.])
+    /// >>> ex.max(x[1], return_index=True).indices.item()
+    /// 0
+}
+
+one_end! {
+    min,
+    false,
+    "Smallest",
+    "argmin",
+    "ONNX ReduceMin and DirectML's DML_REDUCE_FUNCTION_MIN",
+    /// >>> x = np.array([[4, 2], [3, 8]])
+    /// >>> ex.min(x, axis=0, where=[[True, False], [True, False]], default=-1)
+    /// array([ 3, -1])
+}
+
+/// Smallest and largest element over any set of axes, with their indices on request, in one pass.
+///
+/// Parameters
+/// ----------
+/// x, axis, keepdims, return_index, select_last_index, nan_policy, where, index_dtype
+///     As for :func:`extremum.max`.
+/// default : scalar or pair of scalars, optional
+///     The smallest and the largest of a slice in which no element takes part; one value stands for both.
+///
+/// Returns
+/// -------
+/// MinMax or MinMaxIndices
+///     A named tuple ``(min, max)``, or ``(min, max, argmin, argmax)`` with ``return_index``.
+///
+/// Raises
+/// ------
+/// AxisError, ArgumentError, ElementTypeError
+///     As :func:`extremum.max`.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import extremum as ex
+/// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
+/// >>> low, high
+/// (array([1, 0]), array([5, 7]))
+#[pyfunction]
+#[pyo3(
+    signature = (
+        x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
+        nan_policy=None, r#where=None, default=None, index_dtype=None, **unknown
+    ),
+    text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn minmax<'py>(
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: Flag<'py>,
+    return_index: Flag<'py>,
+    select_last_index: Flag<'py>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+    r#where: Option<&Bound<'py, PyAny>>,
+    default: Option<&Bound<'py, PyAny>>,
+    index_dtype: Option<&Bound<'py, PyAny>>,
+    unknown: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    refuse_unknown("minmax", unknown)?;
+    let flags = [keepdims, return_index, select_last_index];
+    answer("minmax", &[false, true], x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
+}
+
+fn answer<'py>(
+    function: &str,
+    largest: &[bool],
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    flags: [Flag<'py>; 3],
+    [nan_policy, r#where, default, index_dtype, out]: [Option<&Bound<'py, PyAny>>; 5],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let [keepdims, return_index, last] = flags;
+    let keepdims = keepdims.read("keepdims", function)?;
+    let return_index = return_index.read("return_index", function)?;
+    let last = last.read("select_last_index", function)?;
+    if out.is_none() && default.is_none() {
+        let index = return_index.then(|| Index::new(py, index_dtype, function)).transpose()?;
+        let reduction = Reduction { function, largest, keepdims, last, values: true };
+        let terms = Terms { nan_policy, r#where, no_place: None };
+        if let Some(ends) = reduction.plain(x, axis, index, &terms)? {
+            return named(py, ends, largest.len() == 2, return_index);
+        }
+    }
+    // The Python side knows other libraries' arrays, times, and what slices without an element give.
+    static BEYOND: Function = Function::new("beyond");
+    BEYOND.call(py, (function, x, axis, keepdims, return_index, last, nan_policy, r#where, default, index_dtype, out))
+}
+
+/// What was found, under its names where it is more than one value.
+fn named<'py>(py: Python<'py>, ends: Ends<'py>, both: bool, return_index: bool) -> PyResult<Bound<'py, PyAny>> {
+    static VALUES_INDICES: Function = Function::new("ValuesIndices");
+    static MIN_MAX: Function = Function::new("MinMax");
+    static MIN_MAX_INDICES: Function = Function::new("MinMaxIndices");
+    let mut results = ends.results(return_index)?;
+    let names = match (both, return_index) {
+        (false, false) => return Ok(results.swap_remove(0)),
+        (false, true) => &VALUES_INDICES,
+        (true, false) => &MIN_MAX,
+        (true, true) => &MIN_MAX_INDICES,
+    };
+    names.call_with(py, PyTuple::new(py, results)?, None)
+}
