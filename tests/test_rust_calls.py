@@ -26,4 +26,4 @@ OTHER_WAYS = (
 @pytest.mark.parametrize("source", SOURCES, ids=[source.name for source in SOURCES])
 def test_one_way_into_python(source):
     found = [way for way in OTHER_WAYS if re.search(way, source.read_text(encoding="utf-8"))]
-    assert bool(found) == (source.name == "call.rs"), found
+    assert bool(found) == (source.name == "interpreter.rs"), found
