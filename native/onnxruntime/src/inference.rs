@@ -2,8 +2,7 @@
 
 use crate::api::{Api, Result, call};
 use crate::attributes::OfInference;
-use crate::element;
-use crate::operator::{Input, Operator, UNKNOWN};
+use crate::operators::{Input, Operator, UNKNOWN};
 use crate::tensor::{self, Tensor};
 use ort_sys::OrtShapeInferContext;
 use std::ffi::{CStr, c_char};
@@ -30,7 +29,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
         let Tensor { number, shape } = unsafe { tensor::described(api, info)? };
         // That of the first: a list of axes is of a type of its own.
         if index == 0 {
-            element = element::number(number);
+            element = tensor::number(number);
         }
         let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.

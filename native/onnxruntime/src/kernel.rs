@@ -2,9 +2,9 @@
 
 use crate::api::{Api, Failure, Refusal, Result, call};
 use crate::attributes::OfKernel;
-use crate::element::name;
-use crate::operator::{Input, Operator};
+use crate::operators::{Input, Operator};
 use crate::pool::{SessionPool, Sharing};
+use crate::tensor::name;
 use crate::tensor::{self, Tensor};
 use extremum_kernels::{ElementType, pool};
 use ort_sys::ONNXTensorElementDataType as Number;

@@ -1,35 +1,24 @@
 //! The core operations as custom operators of ONNX Runtime: a library that any host can register, and part of the module
 //! for Python, whose file is the library there.
 //!
-//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum` and `Reduce`; their attributes are read in the
-//! files of their names. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table
+//! The domain `ai.extremum`, version 1, has `ArgReduce`, `OneHot`, `Extremum` and `Reduce`, which are in
+//! `operators`. [`RegisterCustomOps`] is the one function a host needs. It takes everything from the table
 //! that the host's ONNX Runtime hands over, so the library is linked to none and serves each that is new enough.
 //! Nothing here knows Python.
 
 mod api;
-mod arg_reduce;
 mod attributes;
-mod axes;
-mod element;
-mod extremum;
 #[cfg(test)]
 mod host;
 mod inference;
 mod kernel;
-mod one_hot;
-mod operator;
-mod order;
+mod operators;
 mod pool;
-mod reduce;
 mod registration;
-mod resident;
 mod tensor;
 
-use crate::arg_reduce::ArgReduce;
-use crate::element::ELEMENT_TYPES;
-use crate::extremum::Extremum;
-use crate::one_hot::OneHot;
-use crate::reduce::Reduce;
+use crate::operators::{ArgReduce, Extremum, OneHot, Reduce};
+use crate::tensor::ELEMENT_TYPES;
 use api::{Api, Refusal, Result, call};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;
@@ -83,7 +72,7 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
         return Ok(ptr::with_exposed_provenance_mut(domain));
     }
-    resident::stay();
+    stay();
     let mut domain = ptr::null_mut();
     call!(api, CreateCustomOpDomain(c"ai.extremum".as_ptr(), &raw mut domain));
     for (number, element) in ELEMENT_TYPES {
@@ -94,4 +83,26 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     }
     domains.push((table, domain.expose_provenance()));
     Ok(domain)
+}
+
+/// Keeps the library loaded until the process ends: ONNX Runtime unloads it with the last options and sessions that have it,
+/// loads it again with the next, and what is made once for the process would be made with every cycle. Where that fails it works all the same, at 10 KB a cycle.
+fn stay() {
+    #[cfg(unix)]
+    // SAFETY: both functions are called as they are documented; the path that the first one finds is the loader's own.
+    unsafe {
+        let mut this: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(stay as fn() as *const libc::c_void, &raw mut this) != 0 && !this.dli_fname.is_null() {
+            // A handle that is never closed.
+            libc::dlopen(this.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD);
+        }
+    }
+    #[cfg(windows)]
+    // SAFETY: the function is called as it is documented: with these flags the name is an address in the library.
+    unsafe {
+        use windows_sys::Win32::System::LibraryLoader as loader;
+        let flags = loader::GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | loader::GET_MODULE_HANDLE_EX_FLAG_PIN;
+        let mut this = std::ptr::null_mut();
+        loader::GetModuleHandleExW(flags, (stay as fn() as *const u16).cast(), &raw mut this);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::api::{Api, OLDEST};
 use crate::inference::infer;
 use crate::kernel::Kernel;
-use crate::operator::{Inputs, Operator};
+use crate::operators::{Inputs, Operator};
 use extremum_kernels::ElementType;
 use ort_sys::ONNXTensorElementDataType;
 use ort_sys::OrtCustomOpInputOutputCharacteristic::{

@@ -1,12 +1,9 @@
 //! Kernels of a host that is made up: what a call is given, and what goes wrong with it.
 
 use super::*;
-use crate::arg_reduce::ArgReduce;
 use crate::attributes::Attributes;
-use crate::extremum::Extremum;
 use crate::host::{self, Call, Node, Tensor};
-use crate::operator::{Inputs, PerAxis};
-use crate::reduce::Reduce;
+use crate::operators::{ArgReduce, Extremum, Inputs, PerAxis, Reduce};
 use std::ffi::CStr;
 
 const FLOAT: i32 = Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as i32;
