@@ -2,8 +2,7 @@
 //!
 //! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. Two kernels are written for vector registers: `kernels::short_rows` for SSE4.2 and AVX2, and `kernels::batches`, which a plan
-//! chooses only where AVX-512 is in force.
+//! rest. `kernels::short_rows` and `kernels::down` are written for the vector registers of [`crate::vector`].
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -218,8 +217,6 @@ instruction_sets! {
     avx2 ["avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
-    /// The same with VBMI and GFNI, which processors have since Ice Lake and Zen 4: what some kernels ask for besides.
-    avx512_vbmi ["avx512vbmi" "gfni"]
 }
 
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]
@@ -248,7 +245,7 @@ mod tests {
     fn a_processor_is_asked_for_all_that_the_compiler_may_use() {
         let baseline = enabled(&[]);
         assert!(baseline.contains("sse2"));
-        for features in [sse42::FEATURES, avx2::FEATURES, avx512::FEATURES, avx512_vbmi::FEATURES] {
+        for features in [sse42::FEATURES, avx2::FEATURES, avx512::FEATURES] {
             let asked: BTreeSet<String> = features.iter().map(|&feature| feature.to_owned()).collect();
             let all: BTreeSet<String> = enabled(features).difference(&baseline).cloned().collect();
             assert_eq!(asked, all);

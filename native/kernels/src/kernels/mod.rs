@@ -2,7 +2,6 @@
 //! knows nothing of shapes.
 
 pub mod accumulate;
-pub mod batches;
 pub mod beyond;
 pub mod cache_line;
 pub mod columns;
@@ -10,6 +9,7 @@ pub mod combine;
 pub mod copies;
 pub mod descent;
 pub mod doubtful;
+pub mod down;
 pub mod exact;
 pub mod float16_bits;
 pub mod gaps;

@@ -1,7 +1,6 @@
 //! Where a kernel writes what it has found.
 
 use std::ptr;
-use std::slice;
 
 /// Memory for the results of a block, one after the other; null where they are not wanted.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +25,6 @@ impl Outputs {
     /// Nothing is wanted.
     pub const NOTHING: Self =
         Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut(), notes: ptr::null_mut() };
-
-    /// Doubts of all slices that no element takes part in them.
-    ///
-    /// # Safety
-    /// So many are noted, if they are.
-    pub unsafe fn doubt(&self, slices: usize) {
-        if !self.notes.is_null() {
-            // SAFETY: the caller's.
-            let notes = unsafe { slice::from_raw_parts_mut(self.notes, slices) };
-            notes.iter_mut().for_each(|note| *note |= UNKNOWN);
-        }
-    }
 
     /// Memory for the results from a position on, of elements of `size` bytes.
     #[inline(always)]

@@ -67,7 +67,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// a mask, where `places` are wanted.
     pub fn note(&self, places: bool) -> bool {
         match self.plan.form {
-            Form::RowBatches { packed: false } => ENDS == 1 || self.omissions[0].is_some(),
             Form::Columns { packed: false } => places && self.omissions[0].is_some(),
             _ => false,
         }
@@ -154,7 +153,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// # Safety
     /// The block is readable and fits the scratch memory.
     #[inline(never)]
-    unsafe fn packed(
+    pub(super) unsafe fn packed(
         &self,
         omission: Option<&Omission>,
         lines: Lines,
@@ -169,10 +168,14 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         // Rows that follow one another in memory do so in the copy as well, where nothing is transposed.
         let step = size * if omission.is_some() { len } else { pitch(len, size) };
         let Lines { data, stride, mask, mask_stride } = lines;
+        // Lines that follow one another are one.
+        let length = len as isize;
+        let one = omission.is_some() && stride == length * along.input && mask_stride == length * along.mask;
+        let (outer, inner) = if one { (1, number * len) } else { (number, len) };
         let pack = Pack {
             data,
-            outer: (number, stride),
-            inner: (len, along.input),
+            outer: (outer, stride),
+            inner: (inner, along.input),
             size,
             scratch: true,
             ahead: if self.plan.ahead { Some(&[]) } else { None },

@@ -1,7 +1,6 @@
 //! Rows of bytes with gaps between them: read whole, what lies in the gaps left out as a mask leaves it out. To gather
 //! the elements takes several times as long.
 
-use crate::kernels::batches::dispatch::pay;
 use crate::kernels::gaps::gaps;
 use crate::kernels::source::Lines;
 use crate::operations::block::{Asked, Blocks};
@@ -27,11 +26,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let ends = (&inputs[end..=end], &against[end..=end], &to[end..=end]);
             // SAFETY: the caller's; the mask is as long as the longest chunk of a plan with gaps.
             unsafe {
-                if pay(inputs[0].element.size(), number, span, false) {
-                    self.row_batches_of(ends, lines, number, span);
-                } else {
-                    self.rows(ends, lines, number, span);
-                }
+                self.rows(ends, lines, number, span);
                 if !to[end].index.is_null() {
                     for row in 0..number {
                         let index = to[end].index.add(row);

@@ -29,7 +29,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             dispatch(CopyMask { mask: rows.mask, outer, inner, to });
             match self.plan.form {
                 Form::Columns { .. } => self.columns(ends, lines, height, len),
-                Form::RowBatches { .. } => self.row_batches(ends, lines, len, height),
                 _ => self.rows(ends, lines, len, height),
             }
         }

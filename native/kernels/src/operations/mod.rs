@@ -3,6 +3,7 @@
 pub mod argreduce;
 pub mod arrays;
 pub mod block;
+pub mod down;
 pub mod extremum;
 pub mod found;
 pub mod gapped;
@@ -13,7 +14,6 @@ pub mod line;
 pub mod masks;
 pub mod notes;
 pub mod onehot;
-pub mod periods;
 pub mod plan;
 pub mod read_bandwidth;
 pub mod reduce;

@@ -6,7 +6,6 @@
 use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::batches::dispatch::{pay, pay_at_both_ends, share};
 use crate::kernels::cache_line::LINE;
 use crate::kernels::descent::TILE;
 use crate::kernels::gaps::{SPAN, WIDEST};
@@ -22,16 +21,13 @@ use crate::operations::input::{Input, Omission};
 pub const POSITIONS: usize = 2048;
 
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
-const SHORT: usize = 64;
+pub const SHORT: usize = 64;
 
 /// Columns are cut across where each task has at least so many rows.
 const TALL: usize = 16;
 
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
-
-/// Rows of more bools than this end early more often than not, one by one.
-const BOOLS: usize = 256;
 
 /// Bytes that rows reach over from which on they are asked for before they are packed: others are in the cache.
 const AHEAD: usize = 12 << 20;
@@ -66,8 +62,6 @@ pub enum Form {
 pub struct Demand {
     /// Whether the bytes of each element are in the order that is foreign to this machine.
     pub swapped: bool,
-    /// Whether there are but two keys, so that rows end early.
-    pub two_keys: bool,
     /// Whether elements are left out.
     pub omits: bool,
     /// Whether a mask alone says which.
@@ -76,10 +70,10 @@ pub struct Demand {
     pub wide: bool,
     /// Whether nobody asks for places: the elements alone say all that is wanted.
     pub told: bool,
-    /// Whether both ends of the order are wanted at once, and no place.
-    pub both: bool,
-    /// The element type and what is wanted of rows, unless NaN loses to all numbers.
-    pub plain: Option<(ElementType, Wanted)>,
+    /// The element type.
+    pub element: ElementType,
+    /// What is wanted of rows.
+    pub wanted: Wanted,
 }
 
 impl Demand {
@@ -93,13 +87,12 @@ impl Demand {
         };
         Self {
             swapped: input.swapped,
-            two_keys: input.element == ElementType::Bool,
             omits: omission.is_some(),
             masked: omission.is_some_and(Omission::is_of_mask),
             wide,
             told: !places && input.element.is_integer(),
-            both: !places && wide && ends == 2,
-            plain: (!input.numbers).then_some((input.element, wanted)),
+            element: input.element,
+            wanted,
         }
     }
 }
@@ -147,32 +140,26 @@ impl<'a> Plan<'a> {
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let follow = kept.strides.input == (reduced.len * size) as isize;
-        let paid = || {
-            let both = demand.both && pay_at_both_ends(size, kept.len, reduced.len);
-            !(demand.two_keys && reduced.len > BOOLS) && (both || pay(size, kept.len, reduced.len, follow))
-        };
-        let short_rows =
-            || demand.plain.is_some_and(|(element, wanted)| serve(element, kept.len, reduced.len, follow, wanted));
-        let gaps = gaps(size, &reduced).filter(|&step| {
-            let pays = !short || pay(size, kept.len, (reduced.len - 1) * step + 1, false);
-            pays && !demand.omits && !demand.swapped && demand.wide
-        });
+        let short_rows = |follow| serve(demand.element, kept.len, reduced.len, follow, demand.wanted);
+        // A copy without what a mask leaves out is faster than to read both, up to here.
+        let copied = reduced.len < 4 * SHORT || !demand.masked;
+        let gaps = gaps(size, &reduced).filter(|_| !short && !demand.omits && !demand.swapped && demand.wide);
         let form = match interleaved {
             Some(rows) => Form::Interleaved(rows),
             None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced) && (paid() || short_rows()) => Form::RowBatches { packed: false },
+            None if contiguous(&reduced) && short_rows(follow) => Form::RowBatches { packed: false },
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
-            None if masked(&reduced) && paid() => Form::RowBatches { packed: false },
-            None if masked(&reduced) && !short => Form::Rows { packed: false },
             None if demand.omits
                 && !demand.swapped
                 && follows(&reduced)
                 && reduced.strides.mask <= 1
-                && pay(size, kept.len, reduced.len, true) =>
+                && copied
+                && short_rows(true) =>
             {
                 Form::RowBatches { packed: true }
             }
+            None if masked(&reduced) && !short => Form::Rows { packed: false },
             // (A guard that binds asks for a newer Rust than the oldest.)
             None => match gaps {
                 Some(step) => Form::Gapped(step),
@@ -185,11 +172,6 @@ impl<'a> Plan<'a> {
         let mask_copied = match form {
             Form::Columns { packed: false } => masked(&kept) && kept.strides.mask != 1,
             Form::Rows { packed: false } => masked(&reduced) && reduced.strides.mask != 1,
-            // Rows of which several share a vector have to share one of the mask as well.
-            Form::RowBatches { packed: false } => {
-                let shared = follow && share(size, reduced.len);
-                masked(&reduced) && (reduced.strides.mask != 1 || shared && kept.strides.mask != reduced.len as isize)
-            }
             _ => false,
         };
         // Without places rows are not counted, unless blocks are combined.
@@ -203,7 +185,7 @@ impl<'a> Plan<'a> {
             Form::Columns { packed: false } => {
                 (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size, demand.omits) })
             }
-            Form::Rows { packed: false } | Form::RowBatches { packed: false } if mask_copied => {
+            Form::Rows { packed: false } if mask_copied => {
                 let chunk = reduced.len.min(MASK_SCRATCH);
                 (MASK_SCRATCH / chunk, chunk)
             }
@@ -320,9 +302,15 @@ mod tests {
             (len, ReductionOffsets { input, ..ReductionOffsets::default() }, reduced)
         };
         let mut layout = ReductionLayout::new(axes.iter().map(axis), false);
-        let both = false;
-        let plain = Some((ElementType::UInt8, Wanted::Places));
-        let demand = Demand { swapped: false, two_keys: false, omits: false, masked: false, wide, told, both, plain };
+        let demand = Demand {
+            swapped: false,
+            omits: false,
+            masked: false,
+            wide,
+            told,
+            element: ElementType::UInt8,
+            wanted: Wanted::Places,
+        };
         Plan::new(1, demand, &mut layout, tasks).blocks()
     }
 

@@ -9,9 +9,9 @@ use crate::kernels::outputs::{NOTES_SLACK, Outputs};
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
+use crate::operations::down;
 use crate::operations::input::{Input, Omission};
 use crate::operations::line;
-use crate::operations::periods;
 use crate::operations::plan::{Demand, POSITIONS, Plan};
 use crate::operations::results::Results;
 use crate::operations::sink::{Sink, Tile};
@@ -71,9 +71,9 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED));
     let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
-    if omission.is_none() && periods::serves(&input, layout) {
+    if omission.is_none() && down::serves(&input, layout) {
         // SAFETY: the caller's promise.
-        return unsafe { periods::reduce(inputs, layout, sinks, num_threads) };
+        return unsafe { down::reduce(inputs, layout, sinks, num_threads) };
     }
     let places = sinks.iter().any(|sink| sink.wants(false).index);
     let demand = Demand::new(&input, omission, ENDS, places);

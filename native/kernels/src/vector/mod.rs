@@ -26,17 +26,20 @@ use std::hint::select_unpredictable;
 pub trait Kind: Copy + 'static {
     /// Bytes of a lane.
     const SIZE: usize;
+    /// Whether there are two zeros.
+    const FLOAT: bool = false;
     /// Whether lanes are keys that take several instructions to make, and do not say which zero an element was.
     const KEYED: bool = false;
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $size:literal $keyed:literal;)*) => {$(
+    ($($(#[$doc:meta])* $kind:ident $size:literal $float:literal $keyed:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $kind;
         impl Kind for $kind {
             const SIZE: usize = $size;
+            const FLOAT: bool = $float;
             const KEYED: bool = $keyed;
         }
     )*};
@@ -44,19 +47,19 @@ macro_rules! kinds {
 
 kinds! {
     /// Signed integers of 8 bits.
-    Int8 1 false;
+    Int8 1 false false;
     /// Signed integers of 16 bits.
-    Int16 2 false;
+    Int16 2 false false;
     /// Signed integers of 32 bits.
-    Int32 4 false;
+    Int32 4 false false;
     /// Signed integers of 64 bits.
-    Int64 8 false;
+    Int64 8 false false;
     /// Both floats of 16 bits: they differ in their infinity alone.
-    Float16 2 true;
+    Float16 2 true true;
     /// binary32.
-    Float32 4 false;
+    Float32 4 true false;
     /// binary64.
-    Float64 8 false;
+    Float64 8 true false;
 }
 
 /// A vector register.

@@ -1,7 +1,7 @@
-//! Registers of 128 bits with SSE4.2 and of 256 bits with AVX2.
+//! Registers of 128 bits with SSE4.2, of 256 bits with AVX2 and of 512 bits with AVX-512.
 //!
-//! A comparison gives a register. Those of up to four are packed to bytes before they become bits, which takes nine instructions
-//! for four registers in place of fourteen.
+//! Up to AVX2 a comparison gives a register. Those of up to four are packed to bytes before they become bits, which takes nine
+//! instructions for four registers in place of fourteen. With AVX-512 a comparison gives a bit for each lane.
 
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register};
 use std::arch::x86_64::*;
@@ -72,6 +72,22 @@ register! { __m256i, 32, _mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256
  _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64],
 |from, stride| _mm256_loadu2_m128i(from.wrapping_offset(stride).cast(), from.cast()),
 |table| _mm256_broadcastsi128_si256(table), |register| _mm256_permute4x64_epi64::<0b01_00_11_10>(register) }
+
+register! { __m512i, 64, _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8,
+[_mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64],
+[_mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
+ _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64],
+|from, stride| {
+    let part = |at: isize| from.wrapping_offset(at * stride).cast::<__m128i>();
+    let pair = |at: isize| _mm256_loadu2_m128i(part(at + 1), part(at));
+    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(pair(0)), pair(2))
+},
+|table| _mm512_broadcast_i32x4(table),
+|register| if PARTS == 1 {
+    _mm512_shuffle_i64x2::<0b10_11_00_01>(register, register)
+} else {
+    _mm512_shuffle_i64x2::<0b01_00_11_10>(register, register)
+} }
 
 /// Comparisons as bits.
 trait Packed: Sized {
@@ -321,4 +337,93 @@ floats! {
     Float64 __m256i, _mm256_castsi256_pd _mm256_castpd_si256 _mm256_max_pd _mm256_or_si256 _mm256_setzero_si256
         _mm256_blendv_pd, |a, b| _mm256_cmp_pd::<_CMP_GT_OQ>(a, b), _mm256_cmp_pd::<_CMP_EQ_OQ>(a, b),
         _mm256_cmp_pd::<_CMP_UNORD_Q>(a, b);
+}
+
+macro_rules! masks {
+    ($($kind:ident $float:ident $bits:ident $max:ident $blend:ident $keys:ident, |$a:ident, $b:ident| $above:expr, $equal:expr,
+       $seen:ty = $unseen:expr, |$now:ident, $one:ident, $other:ident| $see:expr, |$all:ident, $best:ident, $infinity:ident| $saw:expr;)*) => {$(
+        impl Lanes<$kind> for __m512i {
+            const BITS: usize = 1;
+            const GROUP: usize = <$kind as Kind>::SIZE;
+            type Seen = $seen;
+            #[inline(always)]
+            unsafe fn lanes(self, flip: Self) -> Self {
+                $keys(self.xor(flip))
+            }
+            #[inline(always)]
+            unsafe fn larger(self, other: Self) -> Self {
+                $bits($max($float(self), $float(other)))
+            }
+            #[inline(always)]
+            unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self) {
+                let ($a, $b) = ($float(self), $float(*best));
+                let above = $above;
+                // Of two zeros the instruction gives the second.
+                *best = $bits($max($a, $b));
+                *place = $blend(above, *place, number);
+            }
+            #[inline(always)]
+            unsafe fn meets(self, other: Self) -> bool {
+                let ($a, $b) = ($float(self), $float(other));
+                $equal != 0
+            }
+            #[inline(always)]
+            unsafe fn hits(registers: &[Self], sought: Self) -> u64 {
+                let mut word = 0;
+                for (at, register) in registers.iter().enumerate() {
+                    let ($a, $b) = ($float(*register), $float(sought));
+                    word |= ($equal as u64) << (at * <Self as Lanes<$kind>>::LANES);
+                }
+                word
+            }
+            #[inline(always)]
+            unsafe fn unseen() -> $seen {
+                $unseen
+            }
+            #[inline(always)]
+            unsafe fn see(seen: &mut $seen, one: Self, other: Self) {
+                let ($one, $other) = ($float(one), $float(other));
+                *seen = {
+                    let $now = *seen;
+                    $see
+                };
+            }
+            #[inline(always)]
+            unsafe fn saw_nan($all: $seen, $best: Self, $infinity: Self) -> bool {
+                $saw
+            }
+        }
+    )*};
+}
+
+#[inline(always)]
+fn same<T>(register: T) -> T {
+    register
+}
+
+/// The keys of 16-bit floats, as above: no instruction of AVX-512 takes the sign of another lane.
+#[inline(always)]
+unsafe fn keys(bits: __m512i) -> __m512i {
+    _mm512_mask_sub_epi16(bits, _mm512_movepi16_mask(bits), _mm512_set1_epi16(i16::MIN), bits)
+}
+
+masks! {
+    Int8 same same _mm512_max_epi8 _mm512_mask_blend_epi8 same, |a, b| _mm512_cmpgt_epi8_mask(a, b),
+        _mm512_cmpeq_epi8_mask(a, b), () = (), |now, _one, _other| now, |_all, _best, _infinity| false;
+    Int16 same same _mm512_max_epi16 _mm512_mask_blend_epi16 same, |a, b| _mm512_cmpgt_epi16_mask(a, b),
+        _mm512_cmpeq_epi16_mask(a, b), () = (), |now, _one, _other| now, |_all, _best, _infinity| false;
+    Int32 same same _mm512_max_epi32 _mm512_mask_blend_epi32 same, |a, b| _mm512_cmpgt_epi32_mask(a, b),
+        _mm512_cmpeq_epi32_mask(a, b), () = (), |now, _one, _other| now, |_all, _best, _infinity| false;
+    Int64 same same _mm512_max_epi64 _mm512_mask_blend_epi64 same, |a, b| _mm512_cmpgt_epi64_mask(a, b),
+        _mm512_cmpeq_epi64_mask(a, b), () = (), |now, _one, _other| now, |_all, _best, _infinity| false;
+    Float16 same same _mm512_max_epi16 _mm512_mask_blend_epi16 keys, |a, b| _mm512_cmpgt_epi16_mask(a, b),
+        _mm512_cmpeq_epi16_mask(a, b), __m512i = _mm512_setzero_si512(),
+        |now, one, other| _mm512_min_epi16(_mm512_min_epi16(one, other), now),
+        |all, best, infinity| _mm512_cmpgt_epi16_mask(_mm512_max_epi16(_mm512_abs_epi16(all), _mm512_abs_epi16(best)), infinity) != 0;
+    Float32 _mm512_castsi512_ps _mm512_castps_si512 _mm512_max_ps _mm512_mask_blend_epi32 same,
+        |a, b| _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), __mmask16 = 0,
+        |now, one, other| now | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(one, other), |all, _best, _infinity| all != 0;
+    Float64 _mm512_castsi512_pd _mm512_castpd_si512 _mm512_max_pd _mm512_mask_blend_epi64 same,
+        |a, b| _mm512_cmp_pd_mask::<_CMP_GT_OQ>(a, b), _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a, b), __mmask8 = 0,
+        |now, one, other| now | _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(one, other), |all, _best, _infinity| all != 0;
 }

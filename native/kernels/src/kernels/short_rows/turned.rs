@@ -15,7 +15,7 @@
 //! What the loads would read beyond the rows is copied first: at most one batch, the last.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Job, Wide};
+use crate::kernels::short_rows::{Job, Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -24,8 +24,8 @@ use std::mem::MaybeUninit;
 pub const PART: usize = 16;
 
 /// Elements of the longest row, and lanes of the widest register.
-const LONGEST: usize = 48;
-const LANES: usize = 32;
+const LONGEST: usize = 63;
+const LANES: usize = WIDEST;
 
 /// A loop that leaves no loop behind, since what it indexes has to be in registers: the compiler left 16 of them in memory.
 macro_rules! unrolled {
@@ -39,7 +39,7 @@ macro_rules! unrolled {
 }
 
 /// Returns the number of rows done.
-pub unsafe fn run<I: Wide<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
+pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     let lanes = PART / K::SIZE;
     match job.len {
         2 => columns::<I, K, 2, true>(job),
@@ -53,7 +53,7 @@ pub unsafe fn run<I: Wide<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     }
 }
 
-unsafe fn columns<I: Wide<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(job: &Job) -> usize {
+unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(job: &Job) -> usize {
     if Q * K::SIZE > PART { 0 } else { I::run(Turned::<K, I::Register, Q, ONE>(job, PhantomData)) }
 }
 
@@ -152,7 +152,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
         if V::saw_nan(seen, best, infinity) {
             return false;
         }
-        self.write(first, best.xor(flip), place);
+        self.write(first, best, place, flip);
         true
     }
 
@@ -184,31 +184,14 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
 
     /// Writes the results of a batch.
     #[inline(always)]
-    unsafe fn write(&self, first: usize, values: V, place: V) {
+    unsafe fn write(&self, first: usize, best: V, place: V, flip: V) {
         let job = self.0;
-        if !job.to.values.is_null() && !K::KEYED {
-            values.store(job.to.values.add(first * K::SIZE));
+        if !job.to.index.is_null() {
+            store_places::<K, V>(place, job.to.index.add(first));
         }
-        if job.to.index.is_null() && !K::KEYED {
-            return;
-        }
-        if K::SIZE == 8 {
-            return place.store(job.to.index.add(first).cast());
-        }
-        let mut lanes = [0u64; LANES / 8];
-        place.store(lanes.as_mut_ptr().cast());
-        let lanes = lanes.as_ptr();
-        for lane in 0..V::LANES {
-            let place = match K::SIZE {
-                1 => u64::from(*lanes.cast::<u8>().add(lane)),
-                2 => u64::from(*lanes.cast::<u16>().add(lane)),
-                _ => u64::from(*lanes.cast::<u32>().add(lane)),
-            };
-            if K::KEYED {
-                job.put::<K>(first + lane, place as usize);
-            } else {
-                job.to.index.add(first + lane).write_unaligned(place as i64);
-            }
+        if !job.to.values.is_null() {
+            let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE);
+            values::<K, V>(best, place, flip, element, job.to.values.add(first * K::SIZE));
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Blocks of rows of a few columns, many of them: a short axis is reduced that has a tiny kept one inside. A block is over
 //! before a tile would pay; here several are read in one call of a kernel.
 
-use crate::kernels::batches::dispatch::pay_down;
-use crate::kernels::batches::period::{COLUMNS, Periods};
+use crate::kernels::down::{Down, serve};
 use crate::kernels::outputs::Outputs;
 use crate::kernels::source::Lines;
 use crate::layout::axis::{position, positions};
@@ -15,6 +14,9 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
 
+/// Columns of the blocks that are read together, at most.
+const COLUMNS: usize = 512;
+
 /// Bytes of the largest block: a larger one is worth tiles.
 const BLOCK: isize = 1 << 16;
 
@@ -26,7 +28,13 @@ pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
         && rows.strides.input >= columns.strides.input * columns.len as isize
         && rows.strides.input.saturating_mul(rows.len as isize) <= BLOCK
         && !input.swapped
-        && pay_down(size, rows.len, columns.len)
+        && !input.numbers
+        && serve(
+            input.element,
+            rows.len,
+            columns.len,
+            rows.strides.input == columns.strides.input * columns.len as isize,
+        )
 }
 
 /// Reduces inputs that differ in the end of the order alone.
@@ -101,7 +109,9 @@ impl Blocks<'_> {
         let is_direct = !(wants.sight || wants.index && to.index.is_null() || wants.values && to.values.is_null());
         let mut index = [const { MaybeUninit::<i64>::uninit() }; COLUMNS];
         let mut values = [const { MaybeUninit::<u64>::uninit() }; COLUMNS];
-        if to.index.is_null() {
+        if !wants.index {
+            to.index = ptr::null_mut();
+        } else if to.index.is_null() {
             to.index = index.as_mut_ptr().cast();
         }
         if !wants.values {
@@ -115,7 +125,7 @@ impl Blocks<'_> {
             while done < blocks {
                 let data = input.data.wrapping_offset(at.input + outer.input * done as isize);
                 let into = to.from(done * columns, size);
-                let found = self.down(input, data, (blocks - done, outer.input), done == 0, wants.index, into);
+                let found = self.down(input, data, (blocks - done, outer.input), into);
                 done += found;
                 if done < blocks {
                     // There is NaN in it.
@@ -142,41 +152,16 @@ impl Blocks<'_> {
         }
     }
 
-    /// Reads blocks that are `block` bytes apart, up to one with NaN; returns how many those are. They are `ordered` where
-    /// none with NaN has been met; `places` may be unwanted.
+    /// Reads blocks that are `block` bytes apart, up to one with NaN; returns how many those are.
     ///
     /// # Safety
     /// As for [`read_group`](Self::read_group).
-    unsafe fn down(
-        &self,
-        input: &Input,
-        data: *const u8,
-        (blocks, block): (usize, isize),
-        ordered: bool,
-        places: bool,
-        to: Outputs,
-    ) -> usize {
-        let &Input { element, largest, numbers, .. } = input;
+    unsafe fn down(&self, input: &Input, data: *const u8, (blocks, block): (usize, isize), to: Outputs) -> usize {
+        let &Input { element, largest, .. } = input;
         let (row, rows, columns, last) = (self.rows.strides.input, self.rows.len, self.columns.len, self.last(input));
         let Outputs { values, index, .. } = to;
-        let periods = Periods {
-            data,
-            block,
-            blocks,
-            row,
-            rows,
-            columns,
-            element,
-            largest,
-            numbers,
-            last,
-            ordered,
-            places,
-            index,
-            values,
-        };
         // SAFETY: the caller's.
-        unsafe { periods.run() }
+        unsafe { Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run() }
     }
 
     /// Reads one block.
