@@ -70,10 +70,17 @@ def test_shows_the_changes_and_writes():
     assert run("narrow.onnx", "--diff", "-o", "fixed.onnx") == (0, DIFF + "wrote fixed.onnx\n")
 
 
+# What check reports of the same model, so that nobody takes "every node" for "every answer".
+NAN = (
+    "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so it "
+    "stays (extremum explain EX103)\n"
+)
+
+
 def test_says_that_nothing_was_modified(folder):
     assert run("clean.onnx", "-o", "fixed.onnx") == (
         0,
-        f"not modified: {ORT} takes every node\nwrote fixed.onnx\n",
+        f"{NAN}not modified: {ORT} takes every node\nwrote fixed.onnx\n",
     )
     assert Path("fixed.onnx").read_bytes() == Path("clean.onnx").read_bytes()
 
@@ -168,7 +175,7 @@ def test_says_what_would_be_rewritten(folder):
         f"1 node rewritten for {ORT}\n"
         "nothing is written: add -o OUT, or --diff to see the changes\n",
     )
-    assert run("clean.onnx") == (0, f"not modified: {ORT} takes every node\n")
+    assert run("clean.onnx") == (0, f"{NAN}not modified: {ORT} takes every node\n")
     status, text = run("early.onnx")
     assert status == 1
     assert text.endswith(f"not modified: 1 node cannot be rewritten for {ORT}\n")

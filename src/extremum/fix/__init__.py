@@ -108,6 +108,13 @@ def _fixed(
         for site in family
         if any(tensor.element is None for tensor in site.operands)
     )
+    changed = {change.path for change in changes}
+    notes += tuple(
+        f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
+        for site in family
+        if runtime.differs == "EX108" and site.schema is not None and site.path not in changed
+        for error in check.find("EX103").look(site, site.schema, runtime.asked)
+    )
     if refusals or not changes:
         return Fixed(original, runtime.name, (), refusals, differences, notes)
     fixed = splice(source, {change.path: change.after for change in changes})

@@ -93,7 +93,7 @@ class Fixed:
     differences : tuple of ExtremumError
         One per node that the target takes but answers otherwise, and that cannot be rewritten exactly: it stays.
     notes : tuple of str
-        What was not compared, and why.
+        What was not compared, and why; what is answered otherwise where there is NaN.
 
     Examples
     --------
