@@ -72,8 +72,8 @@ def test_shows_the_changes_and_writes():
 
 # What check reports of the same model, so that nobody takes "every node" for "every answer".
 NAN = (
-    "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so it "
-    "stays (extremum explain EX103)\n"
+    "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so "
+    "it stays (extremum explain EX103)\n"
 )
 
 
