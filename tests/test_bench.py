@@ -1,6 +1,7 @@
 """The benchmarks run end to end on small arrays, and never time a wrong answer. No time is asserted."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -178,6 +179,16 @@ def test_sizes_double_and_have_every_line():
     ]
 
 
+@pytest.fixture
+def keep_processors():
+    """Put back the processors that a benchmark leaves to this process; the tests after it have threads."""
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    yield
+    if before is not None:
+        os.sched_setaffinity(0, before)
+
+
+@pytest.mark.usefixtures("keep_processors")
 def test_answers_with_masks_and_policies_are_compared_and_timed(monkeypatch):
     case = answers.Case("float32", 0, "columns")
     monkeypatch.setitem(answers.LAYOUTS, "columns", (lambda _: (20, 20), 0))

@@ -9,6 +9,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -25,7 +26,10 @@ from extremum.printable import printable
 from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.runtime import Feeds, Run, Runtime
 
-__all__ = ["InProcess", "NoAnswerError", "Subprocess", "ended"]
+__all__ = ["STARTING", "InProcess", "NoAnswerError", "Subprocess", "ended"]
+
+STARTING = threading.Lock()
+"""Held while a process starts: without its parent it would end with a traceback."""
 
 # In seconds. A runtime may compile for a long time when it is imported.
 _TO_START = 300.0
@@ -116,7 +120,7 @@ class Subprocess:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(self.name, theirs, files()), daemon=True)
-        with _without_interrupts():
+        with _without_interrupts(), STARTING:
             self._process.start()
         theirs.close()
         try:
