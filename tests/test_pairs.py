@@ -108,19 +108,3 @@ def test_every_pair(dtype, order, part, instruction_set):
     check_elementwise(dtype, order, firsts)
     for axis in (0, 1):
         check_index(dtype, order, firsts, axis)
-
-
-def test_the_table_has_nan_at_the_end_that_is_sought_and_zeros_beside_each_other():
-    for dtype in HALVES:
-        for order in Order:
-            x, table = every(dtype), standing(dtype, order, zeros_tie=False)
-            numbers = table[~is_nan(x)]
-            assert len(set(numbers)) == numbers.size
-            beyond = table[is_nan(x)]
-            assert len(set(beyond)) == 1
-            assert beyond[0] > numbers.max() if order is Order.MAX else beyond[0] < numbers.min()
-            negative, positive = table[1 << 15], table[0]
-            assert positive == negative + 1
-            tied = standing(dtype, order, zeros_tie=True)
-            assert tied[1 << 15] == tied[0]
-            assert len(set(tied[~is_nan(x)])) == numbers.size - 1
