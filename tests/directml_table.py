@@ -1,6 +1,6 @@
 """The tensor support tables of DirectML's operators in Markdown, for docs/directml.md.
 
-Decides how the rows of :mod:`extremum.spec.directml` are laid out; a test compares the copy in the docs.
+Decides how the rows of :mod:`extremum.spec` are laid out; a test compares the copy in the docs.
 """
 
 from __future__ import annotations

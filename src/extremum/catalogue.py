@@ -24,12 +24,9 @@ def records() -> list[dict[str, Any]]:
             "version": schema.version,
             "types": list(schema.types),
         }
-        for schema in _schemas()
+        for versions in spec.OPERATORS.values()
+        for schema in versions
     ]
-
-
-def _schemas() -> Iterable[spec.OperatorVersion]:
-    return (schema for versions in spec.OPERATORS.values() for schema in versions)
 
 
 def _since(versions: Iterable[spec.OperatorVersion], element_type: str) -> str:

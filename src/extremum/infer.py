@@ -1,7 +1,7 @@
 """The type and shape of an operator's output, from what is known of its inputs.
 
-Decides sizes, symbols and unknowns alike: the same rules serve a model before it runs and arrays that are there. What
-is refused is what no size could make right. Attributes, counts and element types are :mod:`extremum.validate`'s.
+The same rules serve sizes, symbols and unknowns: a model before it runs, and arrays. Refuses what no size could make
+right. Attributes, counts and element types are :mod:`extremum.validate`'s.
 """
 
 from __future__ import annotations
@@ -62,25 +62,16 @@ def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | N
 
 
 def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
-    if len(first) != len(second) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(first, second, strict=True)
-    ):
+    pairs = list(zip(first, second, strict=False))
+    if len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+        versions = OPERATORS[schema.domain, schema.name]
+        broadcasting = next((each for each in versions if each.broadcasting is not Broadcasting.NONE), None)
         raise SpecError(
             f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}",
-            remedy=_broadcasting_version(schema),
+            remedy=f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None,
         )
-    return tuple(_better_known(a, b) for a, b in zip(first, second, strict=True))
-
-
-def _broadcasting_version(schema: OperatorVersion) -> str | None:
-    versions = (each for each in OPERATORS[schema.domain, schema.name] if each.broadcasting is not Broadcasting.NONE)
-    return next((f"use {each.requirement} or later, which broadcasts" for each in versions), None)
-
-
-def _better_known(first: Dimension, second: Dimension) -> Dimension:
-    if isinstance(first, int) or second is None:
-        return first
-    return second if isinstance(second, int) or first is None else first
+    # A size says more than a name, and a name more than nothing.
+    return tuple(max(pair, key=lambda size: (isinstance(size, int), size is not None)) for pair in pairs)
 
 
 def _broadcast(schema: OperatorVersion, sizes: Sequence[Dimension]) -> Dimension:

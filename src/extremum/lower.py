@@ -1,7 +1,7 @@
 """From an operator's version to the core operation that computes it.
 
-Decides which of the operations is meant, over which axes and with which tie. After this step nothing says ONNX,
-version or DirectML any more. The attributes have passed :func:`extremum.validate.attributes`.
+Decides which operation a version means, over which axes and with which tie. After this step nothing says ONNX, version
+or DirectML any more. The attributes have passed :func:`extremum.validate.attributes`.
 """
 
 from __future__ import annotations
@@ -15,34 +15,24 @@ from extremum.validate import Attributes
 
 __all__ = ["operation"]
 
+_SMALLEST = (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
+
 
 def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str | None = None) -> Operation:
-    """Return the core operation that a version means; `index` is for one that leaves the type of indices open."""
+    """Return the core operation of a version; `index` is for one that leaves the type of indices open."""
     axes = validate.axes(schema, values, rank)
+    order = Order.MIN if schema.family in _SMALLEST else Order.MAX
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1) == 1
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
-            # The two names under which the documents speak of the same choice.
+            # ONNX and DirectML have a name each for the same choice.
             last = values.get("select_last_index") or values.get("axis_direction")
-            return ArgReduce(
-                order=Order.MAX if schema.family is Family.ARGMAX else Order.MIN,
-                axes=axes,
-                keepdims=keepdims,
-                tie=Tie.LAST if last else Tie.FIRST,
-                index=np.dtype(index or schema.output.types[0]),
-            )
+            tie = Tie.LAST if last else Tie.FIRST
+            return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.output.types[0]))
         case Family.HARDMAX:
             return OneHot(axes)
-        case Family.MAXIMUM:
-            return Extremum(Order.MAX)
-        case Family.MINIMUM:
-            return Extremum(Order.MIN)
+        case Family.MAXIMUM | Family.MINIMUM:
+            return Extremum(order)
         case Family.LARGEST | Family.SMALLEST:
-            return Reduce(
-                order=Order.MAX if schema.family is Family.LARGEST else Order.MIN,
-                axes=axes,
-                keepdims=keepdims,
-                tie=Tie.FIRST,
-                identity=schema.identity,
-            )
+            return Reduce(order, axes, keepdims, Tie.FIRST, schema.identity)

@@ -1,7 +1,7 @@
 """The core operations, as values that say what is computed and run when called.
 
-Every operator ends up as one of these. Axes are non-negative and distinct here; whoever builds an operation has settled
-what a negative axis or a default means. How the elements are compared and traversed is the native module's.
+Every operator ends up as one of these. Axes are non-negative and distinct here: :mod:`extremum.lower` knows what a
+negative axis or a default means. The native module compares and traverses the elements.
 """
 
 from __future__ import annotations
@@ -54,14 +54,8 @@ class ArgReduce:
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the indices; ``out``, if given, receives them and is returned."""
-        return _ARG[self.order](
-            x,
-            self.axes,
-            keepdims=self.keepdims,
-            select_last_index=self.tie is Tie.LAST,
-            dtype=self.index,
-            out=out,
-        )
+        last = self.tie is Tie.LAST
+        return _ARG[self.order](x, self.axes, keepdims=self.keepdims, select_last_index=last, dtype=self.index, out=out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +85,16 @@ class Extremum:
 class Reduce:
     """The extremum itself over a set of axes in any sequence, with the bits of the first or last of equals."""
 
-    # No axis leaves every element as it is. Where nothing is to choose from the answer is the identity, if there
-    # is one.
-
+    # No axis leaves every element as it is.
     order: Order
     axes: tuple[int, ...]
     keepdims: bool
     tie: Tie
-    # Whether no element gives what every element beats, rather than an error.
+    # Whether a reduction of no element gives what every element beats, rather than an error.
     identity: bool = False
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the elements; ``out``, if given, receives them and is returned."""
-        selected = self._selected(x)
-        if out is None:
-            return selected
-        out[...] = selected
-        return out
-
-    def _selected(self, x: NDArray[Any]) -> NDArray[Any]:
         if not self.identity and any(x.shape[axis] == 0 for axis in self.axes):
             raise ArgumentError(f"the reduced axes {tuple(self.axes)} of shape {x.shape} hold no element")
         _, ((selected, _),) = _native.reduce(
@@ -126,7 +111,10 @@ class Reduce:
             values=True,
             index=None,
         )
-        return np.asarray(selected)
+        if out is None:
+            return np.asarray(selected)
+        out[...] = selected
+        return out
 
 
 Operation = ArgReduce | OneHot | Extremum | Reduce

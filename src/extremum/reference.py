@@ -1,8 +1,7 @@
 """The core operations in plain Python over NumPy: slow, obvious, and the oracle of the tests.
 
-This file decides what the right answer is, one block of elements at a time. It expects lowered operations (axes
-distinct and not negative, operands of one element type) and leaves checking to :mod:`extremum.validate` and speed to
-the native module.
+Decides what the right answer is, one block of elements at a time. Expects lowered operations: axes distinct and not
+negative, operands of one element type.
 """
 
 import math
@@ -38,11 +37,9 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
     """Index of the extremum over a set of axes, row-major within the reduced block; no axis leaves blocks of one."""
-    if any(x.shape[axis] == 0 for axis in axes):
-        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
-    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+    _require_elements(x, axes)
     indices = [_position(block, order, tie) for block in _blocks(x, axes)]
-    result = np.array(indices, dtype=index).reshape(kept)
+    result = np.array(indices, dtype=index).reshape(_kept(x, axes))
     return result if keepdims else result.squeeze(tuple(axes))
 
 
@@ -58,7 +55,7 @@ def one_hot(x: Array, axes: Sequence[int]) -> Array:
 def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
     """Elementwise largest or smallest of operands broadcast together; +0 is larger than -0, as in IEEE 754-2019.
 
-    NaN is not there, where `omit`, unless there is nothing else.
+    With `omit` NaN counts only where there is nothing else.
     """
     operands = tuple(np.broadcast_arrays(*operands))
     result = np.empty(operands[0].shape, operands[0].dtype)
@@ -66,7 +63,9 @@ def extremum(order: Order, *operands: Array, omit: bool = False) -> Array:
         candidates = [x[place] for x in operands]
         numbers = [candidate for candidate in candidates if not math.isnan(candidate.item())]
         chosen = numbers if omit and numbers else candidates
-        result[place] = max(chosen, key=lambda candidate: _key_with_zero_sign(candidate.item(), order))
+        # The sign of a number decides between zeros alone.
+        sign = 1 if order is Order.MAX else -1
+        result[place] = max(chosen, key=lambda x: (*_key(x.item(), order), sign * math.copysign(1, x.item())))
     return result
 
 
@@ -75,10 +74,10 @@ def find(
 ) -> tuple[Array, Array]:
     """Values and row-major indices of the extrema over some axes, which stay with length 1.
 
-    A NaN is not there, where `omit`, nor is an element whose place in `where` is False. Where nothing is left the index
-    is -1 and the value means nothing.
+    Neither NaN, with `omit`, nor an element that `where` masks takes part. Where none does the index is -1 and the
+    value means nothing.
     """
-    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+    kept = _kept(x, axes)
     values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
     masks = _blocks(np.ones(x.shape, np.bool_) if where is None else np.broadcast_to(where, x.shape), axes)
     for place, block, mask in zip(np.ndindex(*kept), _blocks(x, axes), masks, strict=True):
@@ -92,11 +91,10 @@ def find(
 
 def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, identity: bool = False) -> Array:
     """First or last of the extreme elements over a set of axes; no axis leaves blocks of one."""
-    if any(x.shape[axis] == 0 for axis in axes) and not identity:
-        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
-    kept = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
-    result = np.empty(kept, x.dtype)
-    for place, block in zip(np.ndindex(*kept), _blocks(x, axes), strict=True):
+    if not identity:
+        _require_elements(x, axes)
+    result = np.empty(_kept(x, axes), x.dtype)
+    for place, block in zip(np.ndindex(result.shape), _blocks(x, axes), strict=True):
         result[place] = block.flat[_position(block, order, tie)] if block.size else identity_of(x.dtype, order)
     return result if keepdims else result.squeeze(tuple(axes))
 
@@ -110,10 +108,18 @@ def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     return -np.inf if order is Order.MAX else np.inf
 
 
+def _require_elements(x: Array, axes: Sequence[int]) -> None:
+    if any(x.shape[axis] == 0 for axis in axes):
+        raise ArgumentError(f"the reduced axes {tuple(axes)} of shape {x.shape} hold no element")
+
+
+def _kept(x: Array, axes: Sequence[int]) -> tuple[int, ...]:
+    return tuple(1 if axis in axes else n for axis, n in enumerate(x.shape))
+
+
 def _blocks(x: Array, axes: Sequence[int]) -> Iterator[Array]:
-    """Yield views of `x`, one for each place along the axes that are kept, in row-major sequence."""
-    kept = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
-    for place in np.ndindex(*kept):
+    """Yield views of `x`, one for each place along the other axes, in row-major sequence."""
+    for place in np.ndindex(_kept(x, axes)):
         yield x[(*(slice(None) if axis in axes else i for axis, i in enumerate(place)), ...)]
 
 
@@ -143,9 +149,3 @@ def _key(value: Number, order: Order) -> tuple[bool, Number]:
     if math.isnan(value):
         return True, 0
     return False, value if order is Order.MAX else -value
-
-
-def _key_with_zero_sign(value: Number, order: Order) -> tuple[bool, Number, float]:
-    """Return a key like that of :func:`_key` in which +0 is larger than -0."""
-    sign = math.copysign(1, value)
-    return *_key(value, order), sign if order is Order.MAX else -sign

@@ -2,8 +2,8 @@
 
 Decides what is refused, and with which words, from the schema alone: attributes, number of inputs, element types,
 ranks, axes. One function per question; ``attributes`` and ``inputs`` ask several and stop at the first refusal, while
-:mod:`extremum.check` asks each on its own and collects. What shape comes out is :mod:`extremum.infer`'s; the place and
-the values that were given are added by the caller, who knows them.
+:mod:`extremum.check` asks each on its own and collects. The shape of the output is :mod:`extremum.infer`'s; the caller
+adds the place and the given values, which it knows.
 """
 
 from __future__ import annotations
@@ -12,33 +12,13 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from extremum import spec
 from extremum.errors import AxisError, ElementTypeError, SpecError
-from extremum.spec import Attribute, AttributeRange, AttributeType, OperatorVersion
+from extremum.spec import OPERATORS, Attribute, AttributeRange, AttributeType, OperatorVersion
 from extremum.tensors import TensorType
-
-__all__ = [
-    "UNKNOWN",
-    "Attributes",
-    "Unknown",
-    "attribute_value",
-    "attributes",
-    "axes",
-    "element_type",
-    "input_attribute",
-    "input_count",
-    "input_values",
-    "inputs",
-    "known_attribute",
-    "one_element_type",
-    "output",
-    "output_count",
-    "shape",
-]
 
 
 class Unknown(enum.Enum):
-    """What stands for the value of an attribute that comes as an input, before the model runs."""
+    """The value of an attribute that comes as an input, before the model runs."""
 
     UNKNOWN = "unknown"
 
@@ -49,7 +29,7 @@ Attributes = Mapping[str, int | tuple[int, ...] | Unknown | None]
 
 
 def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
-    """Check the attributes that are given, as such or as inputs of these types, and fill in the others' defaults."""
+    """Check the given attributes, those that are inputs of these types included, and fill in the others' defaults."""
     for name in given:
         known_attribute(schema, name)
     given = {**given, **input_values(schema, types)}
@@ -66,35 +46,30 @@ def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[s
 
 def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    if not _states(schema, name):
-        raise _unknown_attribute(schema, name)
-
-
-def _states(schema: OperatorVersion, name: str) -> bool:
-    attribute = schema.attribute(name)
-    return attribute is not None and attribute.input is None
-
-
-def _unknown_attribute(schema: OperatorVersion, name: str) -> SpecError:
-    having = [version for version in spec.OPERATORS[schema.domain, schema.name] if _states(version, name)]
+    if _has(schema, name):
+        return
+    having = [version for version in OPERATORS[schema.domain, schema.name] if _has(version, name)]
     reason = f"{schema} has no attribute {name!r}"
     if schema.attribute(name) is not None:
-        return SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
+        raise SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
     if not having:
-        known = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
-        return SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {known}")
+        names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
+        raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
     if having[0].since > schema.since:
-        return SpecError(
-            f"{reason} (it came with {having[0]})",
-            remedy=f"use {having[0].requirement} or later, or drop the attribute if its value is 0",
-        )
-    return SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
+        remedy = f"use {having[0].requirement} or later, or drop the attribute if its value is 0"
+        raise SpecError(f"{reason} (it came with {having[0]})", remedy=remedy)
+    raise SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
+
+
+def _has(schema: OperatorVersion, name: str) -> bool:
+    attribute = schema.attribute(name)
+    return attribute is not None and attribute.input is None
 
 
 def attribute_value(
     schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
 ) -> int | tuple[int, ...] | Unknown | None:
-    """Return the value of one attribute, which is its default where none is given."""
+    """Return the given value of one attribute, or its default."""
     if attribute.name not in given:
         if attribute.required:
             raise SpecError(f"{schema} needs the attribute {attribute.name!r}")
@@ -117,21 +92,21 @@ def attribute_value(
 
 def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, ...]:
     """Return the axes that the attributes mean in a tensor of some rank: non-negative, distinct and ascending."""
-    chosen: tuple[int, ...] = ()
-    for attribute in schema.attributes:
-        if attribute.range.is_axis:
-            value = values[attribute.name]
-            if value is UNKNOWN:
-                raise SpecError(
-                    f"the {attribute.name} of {schema} are not known before the model runs",
-                    remedy="give them as an initializer or a Constant",
-                )
-            listed = (value,) if isinstance(value, int) else value or ()
-            if not listed and not schema.every_axis:
-                raise SpecError(f"{schema} needs at least one axis")
-            if not listed and not values.get("noop_with_empty_axes"):
-                listed = tuple(range(rank))
-            chosen = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in listed))
+    attribute = next((each for each in schema.attributes if each.range.is_axis), None)
+    if attribute is None:
+        return ()
+    value = values[attribute.name]
+    if value is UNKNOWN:
+        raise SpecError(
+            f"the {attribute.name} of {schema} are not known before the model runs",
+            remedy="give them as an initializer or a Constant",
+        )
+    listed = (value,) if isinstance(value, int) else value or ()
+    if not listed and not schema.every_axis:
+        raise SpecError(f"{schema} needs at least one axis")
+    if not listed and not values.get("noop_with_empty_axes"):
+        listed = tuple(range(rank))
+    chosen = tuple(sorted(_axis(schema, attribute, axis, rank) for axis in listed))
     if len(set(chosen)) < len(chosen):
         raise AxisError(f"{schema} takes each axis once")
     return tuple(range(chosen[0], rank)) if schema.coerced else chosen
@@ -141,14 +116,9 @@ def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -
     least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
     if least <= axis < rank:
         return axis % rank
-    raise AxisError(
-        f"{schema} has {_axis_text(attribute, axis)}, but its input has rank {rank}",
-        remedy=f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}",
-    )
-
-
-def _axis_text(attribute: Attribute, axis: int) -> str:
-    return f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
+    given = f"{axis} among its {attribute.name}" if attribute.input else f"{attribute.name}={axis}"
+    remedy = f"use a value in [{least}, {rank - 1}]" if rank else f"leave out the {attribute.name}"
+    raise AxisError(f"{schema} has {given}, but its input has rank {rank}", remedy=remedy)
 
 
 def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
@@ -174,9 +144,8 @@ def one_element_type(schema: OperatorVersion, types: Sequence[TensorType]) -> No
     """Refuse inputs that differ in their element types."""
     elements = sorted({tensor.element for tensor in types[: schema.input.maximum] if tensor.element is not None})
     if len(elements) > 1:
-        raise ElementTypeError(
-            f"{schema} takes inputs of one element type, not of {' and '.join(elements)}", remedy="put a Cast before it"
-        )
+        reason = f"{schema} takes inputs of one element type, not of {' and '.join(elements)}"
+        raise ElementTypeError(reason, remedy="put a Cast before it")
 
 
 def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: TensorType) -> None:
@@ -193,16 +162,11 @@ def element_type(schema: OperatorVersion, element: str | None) -> None:
     """Refuse an element type that the version does not take."""
     if element is None or element in schema.types:
         return
-    later = [
-        version
-        for version in spec.OPERATORS[schema.domain, schema.name]
-        if version.since > schema.since and element in version.types
-    ]
+    versions = OPERATORS[schema.domain, schema.name]
+    later = [each for each in versions if each.since > schema.since and element in each.types]
     note = f" (it came with {later[0]})" if later else ""
-    raise ElementTypeError(
-        f"{schema} does not take {element}{note}",
-        remedy=f"the element types of {schema} are: {', '.join(schema.types)}",
-    )
+    remedy = f"the element types of {schema} are: {', '.join(schema.types)}"
+    raise ElementTypeError(f"{schema} does not take {element}{note}", remedy=remedy)
 
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:
@@ -220,7 +184,7 @@ def shape(schema: OperatorVersion, tensor: TensorType) -> None:
 
 
 def output_count(schema: OperatorVersion, count: int) -> None:
-    """Refuse another number of outputs than the one that every version here has."""
+    """Refuse any number of outputs but 1, which every version has."""
     if count != 1:
         raise SpecError(f"{schema} has 1 output, not {count}")
 
@@ -228,6 +192,5 @@ def output_count(schema: OperatorVersion, count: int) -> None:
 def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:
     """Refuse an output whose declared element type is not what the version gives."""
     if None not in (declared.element, inferred.element) and declared.element != inferred.element:
-        raise ElementTypeError(
-            f"{schema} gives {inferred.element}, but its output {name!r} is declared {declared.element}"
-        )
+        reason = f"{schema} gives {inferred.element}, but its output {name!r} is declared {declared.element}"
+        raise ElementTypeError(reason)

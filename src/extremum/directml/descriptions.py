@@ -1,6 +1,6 @@
 """The operator descriptions, one for each structure of directml.h, its fields in snake_case and in its order.
 
-Decides how a description maps to a schema of :mod:`extremum.spec.directml`: its name there, its tensors, its
+Decides how a description maps to a schema of :mod:`extremum.spec`: its name there, its tensors, its
 attributes. Whether a feature level takes it is :mod:`extremum.directml.acceptance`'s.
 """
 

@@ -1,6 +1,6 @@
 """DirectML's enumerations, with DirectML's values and the names that directml.h gives them.
 
-Decides nothing: which operator takes which value at which feature level is said in :mod:`extremum.spec.directml`.
+Decides nothing: which operator takes which value at which feature level is said in :mod:`extremum.spec`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,330 @@
+"""What every version of every operator promises, as data, and the look-up of the version in force.
+
+Decides nothing that a document does not say. What follows from a schema is decided by :mod:`extremum.validate`,
+:mod:`extremum.infer` and :mod:`extremum.lower`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from extremum.errors import SpecError, UnknownOperatorError
+
+__all__ = [
+    "DIRECTML",
+    "ONNX",
+    "OPERATORS",
+    "Attribute",
+    "AttributeRange",
+    "AttributeType",
+    "Broadcasting",
+    "Family",
+    "OperatorVersion",
+    "Parameter",
+    "find",
+    "requirement",
+]
+
+ONNX = ""
+"""The domain of ONNX's own operators."""
+DIRECTML = "directml"
+"""The domain of DirectML's operators; their version is the feature level, such as 0x4100."""
+
+
+def requirement(domain: str, version: int) -> str:
+    """Return a version of a domain as a user asks for it."""
+    if domain == DIRECTML:
+        return f"feature level {version >> 12}_{version >> 8 & 0xF}"
+    return f"opset {version}"
+
+
+class Family(enum.Enum):
+    """What an operator computes, whatever its version."""
+
+    ARGMAX = "index of the largest"
+    ARGMIN = "index of the smallest"
+    HARDMAX = "1 at the largest"
+    MAXIMUM = "elementwise largest"
+    MINIMUM = "elementwise smallest"
+    LARGEST = "the largest"
+    SMALLEST = "the smallest"
+
+
+class AttributeType(enum.Enum):
+    """How an attribute's value is written."""
+
+    INT = "an integer"
+    INTS = "a list of integers"
+
+
+class AttributeRange(enum.Enum):
+    """Which values of an attribute are accepted; r is the rank of the input."""
+
+    ANY = "any value"
+    FLAG = "0 or 1"
+    AXIS = "[-r, r-1]"
+    AXIS_UNSTATED = "an axis; the document says nothing of negative values"
+    AXIS_UNSIGNED = "[0, r-1]"
+
+    @property
+    def is_axis(self) -> bool:
+        """Whether the values are axes."""
+        return self not in (AttributeRange.ANY, AttributeRange.FLAG)
+
+
+class Broadcasting(enum.Enum):
+    """How the shapes of several inputs have to go together."""
+
+    NONE = "all shapes equal"
+    MULTIDIRECTIONAL = "multidirectional"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One input or output, named as the document spells it."""
+
+    name: str
+    # Inputs and outputs with the same types as the schema's `types` share one element type in a node.
+    types: tuple[str, ...]
+    # More than 1 for a variadic input, of which at least one is needed.
+    maximum: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute, named as the document spells it."""
+
+    name: str
+    type: AttributeType
+    # The value of an attribute that a node leaves out; None if the document states no default.
+    default: int | None
+    range: AttributeRange
+    required: bool = False
+    # The further input that holds its value, which may be left out.
+    input: Parameter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorVersion:
+    """Everything one version of one operator promises."""
+
+    domain: str
+    name: str
+    # The first opset, or feature level, of this schema.
+    since: int
+    family: Family
+    # Each operator has one of each; the input may be variadic, and attributes may come as further ones.
+    input: Parameter
+    output: Parameter
+    # In the document's order.
+    attributes: tuple[Attribute, ...] = ()
+    broadcasting: Broadcasting = Broadcasting.NONE
+    # Whether the input is seen as 2-D, split at the axis.
+    coerced: bool = False
+    # Whether no axis means all of them, unless `noop_with_empty_axes` says otherwise.
+    every_axis: bool = False
+    # Whether a reduction of no element gives the identity of its order.
+    identity: bool = False
+    # The smallest and the largest rank accepted; the largest is None where there is no limit.
+    ranks: tuple[int, int | None] = (0, None)
+    # Whether a tensor may have no element.
+    empty: bool = True
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of the accepted input element types."""
+        return self.input.types
+
+    @property
+    def input_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that come as inputs, after those that hold elements."""
+        return tuple(attribute for attribute in self.attributes if attribute.input is not None)
+
+    @property
+    def most_inputs(self) -> int:
+        """How many inputs a node may have."""
+        return self.input.maximum + len(self.input_attributes)
+
+    @property
+    def version(self) -> str:
+        """The version as its domain writes it: ``13``, or ``4_1`` for a feature level."""
+        return self.requirement.rpartition(" ")[2]
+
+    @property
+    def requirement(self) -> str:
+        """The least that a model has to import to get this version: ``opset 13``, ``feature level 4_1``."""
+        return requirement(self.domain, self.since)
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Return the attribute called ``name``, or None if this version has no such attribute."""
+        return next((attribute for attribute in self.attributes if attribute.name == name), None)
+
+
+# The first version of a row, its input types, and what else differs from the other rows.
+_Row = tuple[int, tuple[str, ...], dict[str, Any]]
+
+
+def _operator(
+    name: str, family: Family, operand: Parameter, output: Parameter, rows: Iterable[_Row], **fields: Any
+) -> tuple[OperatorVersion, ...]:
+    """Return the versions of an operator, oldest first; an output without types has those of the input."""
+    return tuple(
+        OperatorVersion(
+            name=name,
+            since=since,
+            family=family,
+            input=replace(operand, types=types),
+            **{"domain": ONNX, "output": replace(output, types=output.types or types), **fields, **others},
+        )
+        for since, types, others in rows
+    )
+
+
+_FLOATS = ("float16", "float32", "float64")
+_NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", *_FLOATS)
+_KEEPDIMS = Attribute("keepdims", AttributeType.INT, 1, AttributeRange.FLAG)
+
+# ArgMax and ArgMin. 11 defined negative axes, 12 added select_last_index, 13 added bfloat16.
+_AXIS = Attribute("axis", AttributeType.INT, 0, AttributeRange.AXIS)
+_AXIS_1 = replace(_AXIS, range=AttributeRange.AXIS_UNSTATED)
+_LAST = Attribute("select_last_index", AttributeType.INT, 0, AttributeRange.FLAG)
+_ARG: list[_Row] = [
+    (1, _NUMBERS, {"attributes": (_AXIS_1, _KEEPDIMS)}),
+    (11, _NUMBERS, {"attributes": (_AXIS, _KEEPDIMS)}),
+    (12, _NUMBERS, {"attributes": (_AXIS, _KEEPDIMS, _LAST)}),
+    (13, (*_NUMBERS, "bfloat16"), {"attributes": (_AXIS, _KEEPDIMS, _LAST)}),
+]
+
+# Max and Min. 6 dropped consumed_inputs, 8 added broadcasting, 12 the integers, 13 bfloat16.
+_BROADCAST = {"broadcasting": Broadcasting.MULTIDIRECTIONAL}
+_ELEMENTWISE: list[_Row] = [
+    (1, _FLOATS, {"attributes": (Attribute("consumed_inputs", AttributeType.INTS, None, AttributeRange.ANY),)}),
+    (6, _FLOATS, {}),
+    (8, _FLOATS, _BROADCAST),
+    (12, _NUMBERS, _BROADCAST),
+    (13, (*_NUMBERS, "bfloat16"), _BROADCAST),
+]
+
+# Hardmax. 1 and 11 see the input as 2-D, split at the axis, which is 1 by default; 11 defined negative axes. 13 looks
+# along one axis, the last by default, and added bfloat16.
+_HARDMAX: list[_Row] = [
+    (1, _FLOATS, {"attributes": (replace(_AXIS_1, default=1),), "coerced": True}),
+    (11, _FLOATS, {"attributes": (replace(_AXIS, default=1),), "coerced": True}),
+    (13, (*_FLOATS, "bfloat16"), {"attributes": (replace(_AXIS, default=-1),)}),
+]
+
+# ReduceMax and ReduceMin. 11 defined negative axes, 12 added 8-bit integers, 13 bfloat16, 18 made the axes an input,
+# which may be empty, 20 added bool. Every document but that of 12 defines the largest of no element.
+_WIDE = ("int32", "int64", "uint32", "uint64", *_FLOATS)
+_WITH_8_BITS = ("int8", "uint8", *_WIDE)
+_AXES = Attribute("axes", AttributeType.INTS, None, AttributeRange.AXIS)
+_AXES_1 = replace(_AXES, range=AttributeRange.AXIS_UNSTATED)
+_AXES_18 = replace(_AXES, input=Parameter("axes", ("int64",)))
+_NOOP = Attribute("noop_with_empty_axes", AttributeType.INT, 0, AttributeRange.FLAG)
+_REDUCE: list[_Row] = [
+    (1, _WIDE, {"attributes": (_AXES_1, _KEEPDIMS)}),
+    (11, _WIDE, {"attributes": (_AXES, _KEEPDIMS)}),
+    (12, _WITH_8_BITS, {"attributes": (_AXES, _KEEPDIMS), "identity": False}),
+    (13, (*_WITH_8_BITS, "bfloat16"), {"attributes": (_AXES, _KEEPDIMS)}),
+    (18, (*_WITH_8_BITS, "bfloat16"), {"attributes": (_AXES_18, _KEEPDIMS, _NOOP)}),
+    (20, (*_WITH_8_BITS, "bfloat16", "bool"), {"attributes": (_AXES_18, _KEEPDIMS, _NOOP)}),
+]
+
+_DATA, _DATA_0, _INPUT = Parameter("data", ()), Parameter("data_0", (), 2**31 - 1), Parameter("input", ())
+_INDICES, _REDUCED = Parameter("reduced", ("int64",)), Parameter("reduced", ())
+_OF_REDUCE = {"every_axis": True, "identity": True}
+_ONNX_OPERATORS = (
+    _operator("ArgMax", Family.ARGMAX, _DATA, _INDICES, _ARG, ranks=(1, None)),
+    _operator("ArgMin", Family.ARGMIN, _DATA, _INDICES, _ARG, ranks=(1, None)),
+    _operator("Max", Family.MAXIMUM, _DATA_0, Parameter("max", ()), _ELEMENTWISE),
+    _operator("Min", Family.MINIMUM, _DATA_0, Parameter("min", ()), _ELEMENTWISE),
+    _operator("Hardmax", Family.HARDMAX, _INPUT, Parameter("output", ()), _HARDMAX, ranks=(1, None)),
+    _operator("ReduceMax", Family.LARGEST, _DATA, _REDUCED, _REDUCE, **_OF_REDUCE),
+    _operator("ReduceMin", Family.SMALLEST, _DATA, _REDUCED, _REDUCE, **_OF_REDUCE),
+)
+
+# DirectML's operators, as the tensor support tables of their documents list them. DML_REDUCE promises other types for
+# each function, so each function is an operator here. No feature level takes float64 or bfloat16.
+_DML_FLOATS = ("float32", "float16")
+_DML_WORDS = (*_DML_FLOATS, "int32", "uint32")
+_DML_NARROW = (*_DML_FLOATS, "int32", "int16", "int8", "uint32", "uint16", "uint8")
+_DML_ALL = (*_DML_NARROW, "int64", "uint64")
+_FOUR, _FOUR_OR_FIVE, _UP_TO_EIGHT = {"ranks": (4, 4)}, {"ranks": (4, 5)}, {"ranks": (1, 8)}
+_UINT32 = {"output": Parameter("OutputTensor", ("uint32",))}
+_ANY_INDEX = {"output": Parameter("OutputTensor", ("int64", "int32", "uint64", "uint32")), **_UP_TO_EIGHT}
+_DML_ARG: list[_Row] = [(0x3000, _DML_NARROW, _ANY_INDEX), (0x4100, _DML_ALL, _ANY_INDEX)]
+_DML_REDUCE_TO_INDEX: list[_Row] = [
+    (0x1000, _DML_FLOATS, {**_UINT32, **_FOUR}),
+    (0x2100, _DML_NARROW, {**_UINT32, **_FOUR}),
+    *_DML_ARG,
+]
+_DML_REDUCE_TO_ELEMENT: list[_Row] = [
+    (0x1000, _DML_FLOATS, _FOUR),
+    (0x2100, _DML_WORDS, _FOUR),
+    (0x3000, _DML_NARROW, _UP_TO_EIGHT),
+    (0x5000, _DML_ALL, _UP_TO_EIGHT),
+]
+_DML_ELEMENTWISE: list[_Row] = [
+    (0x1000, _DML_FLOATS, _FOUR),
+    (0x2100, _DML_NARROW, _FOUR),
+    (0x3000, _DML_NARROW, _UP_TO_EIGHT),
+    (0x5000, _DML_ALL, _UP_TO_EIGHT),
+]
+_DML_HARDMAX: list[_Row] = [
+    (0x1000, _DML_FLOATS, _FOUR),
+    (0x2000, _DML_FLOATS, _FOUR_OR_FIVE),
+    (0x3000, _DML_FLOATS, _UP_TO_EIGHT),
+]
+_DML_HARDMAX1: list[_Row] = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
+_DML_AXES = Attribute("axes", AttributeType.INTS, None, AttributeRange.AXIS_UNSIGNED, required=True)
+_DIRECTION = Attribute("axis_direction", AttributeType.INT, 0, AttributeRange.FLAG)
+# Not a field of the structure: the one axis that its document means.
+_LAST_AXIS = replace(_AXIS, default=-1)
+
+
+_TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
+
+
+def _dml(
+    name: str, family: Family, rows: Iterable[_Row], *attributes: Attribute, operand: Parameter = _TENSOR
+) -> tuple[OperatorVersion, ...]:
+    output = Parameter("OutputTensor", ())
+    return _operator(name, family, operand, output, rows, domain=DIRECTML, attributes=attributes, empty=False)
+
+
+_DIRECTML_OPERATORS = (
+    _dml("DML_ARGMAX", Family.ARGMAX, _DML_ARG, _DML_AXES, _DIRECTION),
+    _dml("DML_ARGMIN", Family.ARGMIN, _DML_ARG, _DML_AXES, _DIRECTION),
+    _dml("DML_REDUCE(ARGMAX)", Family.ARGMAX, _DML_REDUCE_TO_INDEX, _DML_AXES),
+    _dml("DML_REDUCE(ARGMIN)", Family.ARGMIN, _DML_REDUCE_TO_INDEX, _DML_AXES),
+    _dml("DML_REDUCE(MAX)", Family.LARGEST, _DML_REDUCE_TO_ELEMENT, _DML_AXES),
+    _dml("DML_REDUCE(MIN)", Family.SMALLEST, _DML_REDUCE_TO_ELEMENT, _DML_AXES),
+    _dml("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
+    _dml("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
+    _dml("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _DML_HARDMAX, _LAST_AXIS),
+    _dml("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _DML_HARDMAX1, _DML_AXES),
+)
+
+OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(
+    {(versions[0].domain, versions[0].name): versions for versions in (*_ONNX_OPERATORS, *_DIRECTML_OPERATORS)}
+)
+"""All versions of each operator, oldest first, by domain and name."""
+
+
+def find(domain: str, name: str, opset: int) -> OperatorVersion:
+    """Return the version of an operator in force at an opset or, for DirectML, a feature level such as 0x4100."""
+    versions = OPERATORS.get((domain, name))
+    if versions is None:
+        names = ", ".join(sorted(each for of, each in OPERATORS if of == domain))
+        raise UnknownOperatorError(f"there is no operator {name!r} here", remedy=f"the operators are {names}")
+    in_force = [version for version in versions if version.since <= opset]
+    if not in_force:
+        raise SpecError(f"{name} needs {versions[0].requirement} or later", given=requirement(domain, opset))
+    return in_force[-1]
