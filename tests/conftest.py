@@ -52,8 +52,7 @@ def without_onnxruntime(monkeypatch):
     from extremum import runtimes
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    for name in ("extremum.onnxruntime.library", "extremum.runtimes.onnxruntime"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delitem(sys.modules, "extremum.onnxruntime.library", raising=False)
     runtimes._open.cache_clear()
     yield
     runtimes._open.cache_clear()

@@ -134,7 +134,7 @@ def test_a_package_that_is_installed_and_cannot_be_imported(folder, monkeypatch)
 
 def test_the_others_are_asked_where_one_fails(folder, monkeypatch, capsys):
     make_known(folder, monkeypatch, fails="hostile_runtimes:fails")
-    monkeypatch.setattr(runtimes, "_OWN", {"extremum": runtimes._OWN["extremum"]})
+    monkeypatch.setattr(runtimes, "ADAPTERS", {"extremum": runtimes.ADAPTERS["extremum"]})
     with pytest.warns(RuntimeWarning, match="the adapter of the runtime 'fails' fails"):
         assert "extremum" in [each.name for each in runtimes.installed()]
     with pytest.raises(SystemExit) as ended:

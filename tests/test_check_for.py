@@ -13,7 +13,7 @@ from extremum.check import check
 from extremum.cli import main
 from extremum.errors import ArgumentError
 from extremum.fix import fix
-from extremum.runtimes import watched
+from extremum.runtimes import processes
 from hostile_runtimes import make_known
 from models import model
 from stock import FINDS_NAN_ALONG_A_VECTOR, ORT
@@ -60,13 +60,15 @@ def test_axes_ranks_and_types_are_those_of_the_model():
 
 
 def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch):
-    monkeypatch.setattr(watched.Subprocess, "ask", None)
+    monkeypatch.setattr(processes.Subprocess, "ask", None)
     assert findings("(float[3] x, s) => (y, z) { y = ArgMax <axis=4> (x) z = Max (s) }", "onnx.reference") == ()
 
 
 def test_equal_nodes_are_asked_once(monkeypatch):
     asked = []
-    monkeypatch.setattr(watched.Subprocess, "ask", lambda self, proto, feeds: asked.append(proto) or [np.array([[0]])])
+    monkeypatch.setattr(
+        processes.Subprocess, "ask", lambda self, proto, feeds: asked.append(proto) or [np.array([[0]])]
+    )
     findings("(float[1, 1] x) => (y, z) { [a] y = ArgMax (x) [b] y = ArgMax (x) }", "onnx.reference")
     once = len(asked)
     asked.clear()

@@ -10,14 +10,12 @@ from onnx.backend.test.case.node import collect_testcases
 
 import extremum as ex
 from agreement import same_bits
-from extremum import backend, dtypes, reference, spec
+from extremum import backend, dtypes, reference, runtimes, spec
 from extremum.conformance import Selection, cases
 from extremum.conformance.question import Question, model_of
 from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError, ExtremumError
-from extremum.onnxruntime import InferenceSession
 from extremum.operations import ArgReduce, Extremum, Reduce
-from extremum.runtimes.onnxruntime import OnnxRuntime
 from strategies import sometimes
 
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
@@ -82,8 +80,8 @@ def test_the_array_functions_answer_every_case(suite):
 
 @pytest.mark.parametrize("step", sometimes([16, 1], [16]))
 def test_a_session_answers_every_case(suite, step):
-    # The adapter goes round it that onnxruntime takes no bfloat16 from Python.
-    runtime = OnnxRuntime("extremum:onnxruntime", session=InferenceSession)
+    # Its adapter feeds bfloat16, which onnxruntime does not take from Python.
+    runtime = runtimes.find("extremum:onnxruntime")
     for case in suite[::step]:
         expected = case.expected()
         model = model_of(case, expected)

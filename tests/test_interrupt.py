@@ -119,7 +119,7 @@ def test_a_library_that_does_not_come_back(commands, where):
 STARTS = """
 import os, signal
 from multiprocessing.popen_spawn_posix import Popen
-from extremum.runtimes.watched import Subprocess
+from extremum.runtimes.processes import Subprocess
 
 launch = Popen._launch
 

@@ -9,7 +9,7 @@ from extremum import backend, dtypes
 from extremum.errors import ExecutionError, ModelError
 from extremum.graph import inference, load
 from extremum.graph.load import Model
-from extremum.runtimes import onnxruntime as runtime
+from extremum.onnxruntime import library
 from models import model
 
 N = 2000
@@ -47,13 +47,13 @@ GIVEN = {
 def handed(monkeypatch):
     """What onnxruntime is handed."""
     seen = []
-    inner = runtime.open_session
+    inner = library.open_session
 
     def open_session(source, *options):
         seen.append(source)
         return inner(source, *options)
 
-    monkeypatch.setattr(runtime, "open_session", open_session)
+    monkeypatch.setattr(library, "open_session", open_session)
     return seen
 
 

@@ -3,11 +3,11 @@
 import ml_dtypes
 import numpy as np
 import onnx
+import onnxruntime
 
 from extremum import runtimes, spec
-from extremum.runtimes import onnxruntime
-from extremum.runtimes.bfloat16 import through_float32
-from extremum.runtimes.question import refusal
+from extremum.runtimes.adapters import ADAPTERS, through_float32
+from extremum.runtimes.runtime import refusal
 from models import model
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -26,8 +26,8 @@ def test_runtimes_are_made_once():
 
 def test_every_execution_provider_is_a_runtime(monkeypatch):
     providers = ["CUDAExecutionProvider", "AzureExecutionProvider", "CPUExecutionProvider"]
-    monkeypatch.setattr(onnxruntime.ort, "get_available_providers", lambda: providers)
-    assert [each.name for each in onnxruntime.runtimes()] == ["onnxruntime:cuda", "onnxruntime"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
+    assert [each.name for each in ADAPTERS["onnxruntime"][0]()] == ["onnxruntime:cuda", "onnxruntime"]
 
 
 def test_bfloat16_comes_in_and_goes_out_of_onnxruntime():
@@ -52,5 +52,5 @@ def test_an_input_with_a_default_keeps_it():
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([True, False]), "c"))
     (y,) = runtimes.find("onnx.reference").load(proto)({"x": np.array([1, 2], BFLOAT16)})
     assert y.tolist() == [1, 8]
-    (y,) = through_float32(proto, runtimes.find("onnx.reference").load)({"x": np.array([1, 2], BFLOAT16)})
+    (y,) = through_float32(runtimes.find("onnx.reference").load)(proto)({"x": np.array([1, 2], BFLOAT16)})
     assert y.tolist() == [1, 8]

@@ -55,7 +55,7 @@ def extremum(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", *words, *few],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(site)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])},
             capture_output=True,
             encoding="utf-8",
             check=False,

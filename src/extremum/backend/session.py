@@ -46,25 +46,23 @@ def open_session(
     model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None = None
 ) -> Session:
     """Return a session for a model that was parted; onnxruntime decides its threads where their number is None."""
+    from extremum.onnxruntime import library
     from extremum.onnxruntime.convert import rewritten
-    from extremum.onnxruntime.library import onnxruntime, register
     from extremum.onnxruntime.session import give_weights
-    from extremum.runtimes.onnxruntime import open_session as opened
-    from extremum.runtimes.onnxruntime import silent
 
-    options = silent()
+    options = library.session_options()
     if threads is not None:
         options.intra_op_num_threads = threads
     converted = rewritten(model.unread, sites).model
-    register(options)
+    library.register(options)
     give_weights(options, model)
     try:
-        session = opened(converted.SerializeToString(), options)
+        session = library.open_session(converted.SerializeToString(), options)
     except Exception as error:
         # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
         line = first_line(error)
         raise ExecutionError(
-            "onnxruntime does not take the model", given=f"onnxruntime {onnxruntime.__version__}: {line}"
+            "onnxruntime does not take the model", given=f"onnxruntime {library.onnxruntime.__version__}: {line}"
         ) from None
     return Session(session, reference)
 

@@ -29,7 +29,7 @@ from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites
 from extremum.runtimes import Runtime
-from extremum.runtimes.watched import Subprocess
+from extremum.runtimes.processes import Subprocess
 from extremum.spec import OPERATORS
 
 __all__ = [

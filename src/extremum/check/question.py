@@ -19,8 +19,8 @@ from extremum.check.sample import Kind, samples
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
-from extremum.runtimes.outcome import Asked, Outcome, compare
-from extremum.runtimes.watched import InProcess, NoAnswerError, Subprocess
+from extremum.runtimes.outcome import Outcome, Question, compare
+from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
 
 __all__ = ["AskedRuntime", "Difference"]
 
@@ -52,7 +52,7 @@ class AskedRuntime:
     --------
     >>> import onnx
     >>> from extremum.check import AskedRuntime, check
-    >>> from extremum.runtimes.watched import Subprocess
+    >>> from extremum.runtimes.processes import Subprocess
     >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[1, 1, 2] x) => (y) { y = Hardmax <axis=1> (x) }'
     >>> with Subprocess("onnx.reference") as watched:
     ...     report = check(onnx.parser.parse_model(text), runtime=AskedRuntime(watched), select=["EX107"])
@@ -110,8 +110,8 @@ class AskedRuntime:
             return _Answer(error.outcome, expected, str(error))
         if len(outputs) != 1:
             return _Answer(Outcome.WRONG, expected, given=f"{len(outputs)} outputs")
-        asked = Asked(site.schema, validate.attributes(site.schema, site.attributes), list(inputs.values()))
-        return _Answer(compare(asked, expected, outputs[0]), expected, given=_array(outputs[0]))
+        question = Question(site.schema, validate.attributes(site.schema, site.attributes), list(inputs.values()))
+        return _Answer(compare(question, expected, outputs[0]), expected, given=_array(outputs[0]))
 
 
 @dataclass(frozen=True, slots=True)

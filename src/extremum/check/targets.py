@@ -18,8 +18,8 @@ from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOpe
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.outcome import Outcome
-from extremum.runtimes.question import refusal
-from extremum.runtimes.watched import InProcess
+from extremum.runtimes.processes import InProcess
+from extremum.runtimes.runtime import refusal
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 

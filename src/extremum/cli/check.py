@@ -16,7 +16,7 @@ from extremum.cli.parsing import Command
 from extremum.cli.streams import write
 from extremum.directml.enumerations import FeatureLevel
 from extremum.printable import json_text, printable
-from extremum.runtimes.watched import Subprocess
+from extremum.runtimes.processes import Subprocess
 
 __all__ = ["check"]
 

@@ -18,7 +18,7 @@ from onnx import helper
 
 from extremum import dtypes, lower, reference, validate
 from extremum.operations import Operation
-from extremum.runtimes.outcome import Asked
+from extremum.runtimes import outcome
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 
@@ -254,9 +254,9 @@ class Case:
         return not self.question.leaves_open
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> outcome.Question:
         """What an answer is compared by."""
-        return Asked(self.version, self.question.attributes, self.question.inputs)
+        return outcome.Question(self.version, self.question.attributes, self.question.inputs)
 
     @property
     def stated(self) -> dict[str, object]:

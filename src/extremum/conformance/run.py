@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from extremum.conformance.question import Case, model_of
 from extremum.runtimes.outcome import Outcome, compare
-from extremum.runtimes.watched import NoAnswerError, Subprocess
+from extremum.runtimes.processes import NoAnswerError, Subprocess
 
 __all__ = ["Answers", "Result", "run"]
 

@@ -14,7 +14,7 @@ import onnx
 
 from extremum.errors import ModelError
 from extremum.graph import nodes
-from extremum.runtimes.watched import ended
+from extremum.runtimes.processes import ended
 
 __all__ = ["raised"]
 

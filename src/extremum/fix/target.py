@@ -25,7 +25,7 @@ from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError
 from extremum.graph import nodes
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.watched import Subprocess
+from extremum.runtimes.processes import Subprocess
 from extremum.spec import OperatorVersion
 
 __all__ = ["DirectML", "Installed", "Target", "opened"]

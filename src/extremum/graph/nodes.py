@@ -14,10 +14,10 @@ from typing import Any
 import onnx
 from numpy.typing import NDArray
 
-from extremum import infer, spec, validate
+from extremum import dtypes, infer, spec, validate
 from extremum.errors import ExtremumError, ModelError
 from extremum.graph.types import array, list_of_integers
-from extremum.spec import ONNX, OperatorVersion
+from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
@@ -35,6 +35,7 @@ __all__ = [
     "key",
     "located",
     "named",
+    "one_node",
     "operand_names",
     "operand_types",
     "opsets",
@@ -206,6 +207,22 @@ def key(called: onnx.NodeProto | onnx.FunctionProto) -> Key:
     """Return by what name a function is called, or which a node calls."""
     name = called.op_type if isinstance(called, onnx.NodeProto) else called.name
     return canonical(called.domain), name, called.overload
+
+
+def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelProto:
+    """Return a model of one node on tensors of rank 2, from which a runtime tells whether it supports the operator."""
+    number = dtypes.from_name(element).onnx_number
+    names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
+    # Rank 2: before opset 13 the default axis of Hardmax is 1.
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(schema.name, names, ["y"])],
+        "question",
+        [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names],
+        [onnx.helper.make_empty_tensor_value_info("y")],
+    )
+    imports = [onnx.helper.make_opsetid("", opset)]
+    # A fixed version of the format: onnx itself knows one only for published opsets.
+    return onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.FunctionProto]:

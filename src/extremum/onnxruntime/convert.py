@@ -9,6 +9,7 @@ names, so that a node of a function may go on referring to the function's. What 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +19,13 @@ from typing import Literal, get_args
 import onnx
 import onnx.inliner
 
-from extremum import dtypes, runtimes
+from extremum import dtypes
 from extremum.errors import ArgumentError, ExtremumError, SpecError
 from extremum.graph import nodes
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
-from extremum.graph.nodes import Key, callees_first, key, operand_names
+from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
 from extremum.graph.sites import Site, require_harmless, sites
-from extremum.runtimes.question import refusal
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
 __all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "require", "rewritten", "told"]
@@ -317,10 +317,19 @@ def _runs(site: Site, schema: OperatorVersion) -> bool:
     # Whether it is there and new enough.
     import_module("extremum.onnxruntime.library")
     element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
-    return (
-        element is not None
-        and refusal(runtimes.find("onnxruntime"), schema, site.opsets[schema.domain], element) is None
-    )
+    return element is not None and _has_kernel(schema, site.opsets[schema.domain], element)
+
+
+@functools.cache
+def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
+    from extremum.onnxruntime.library import open_session, session_options
+
+    try:
+        open_session(one_node(schema, opset, element).SerializeToString(), session_options())
+    except Exception:
+        # onnxruntime's exceptions have no class of their own outside its private modules.
+        return False
+    return True
 
 
 def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:

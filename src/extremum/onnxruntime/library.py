@@ -12,7 +12,7 @@ from typing import Any
 from extremum import _native
 from extremum.errors import DependencyError, lacking, needed
 
-__all__ = ["OLDEST", "library_path", "onnxruntime", "register"]
+__all__ = ["OLDEST", "library_path", "onnxruntime", "open_session", "register", "session_options"]
 
 
 try:
@@ -62,6 +62,18 @@ def library_path() -> Path:
     # The path that Python itself has loaded. On every system, `dlopen` or `LoadLibrary` of a file that is loaded gives
     # the same library once more: what is static, the number of threads and the instruction set in force, is there once.
     return Path(_native.__file__)
+
+
+def session_options() -> Any:
+    """Return options of a session that prints nothing: a refusal is an answer here, not a line on the terminal."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # fatal
+    return options
+
+
+def open_session(model: bytes, options: Any) -> Any:
+    """Return a session on the processor; any exception is a refusal."""
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def register(options: Any) -> None:

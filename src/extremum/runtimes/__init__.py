@@ -1,15 +1,14 @@
-"""Runtimes of ONNX models that can be asked what they answer: an adapter of a few lines for each.
+"""Runtimes of ONNX models, each by an adapter of a few lines.
 
-Another package registers its own with an entry point of the group ``extremum.runtimes``: a function without parameters
-that returns its :class:`Runtime` objects, and raises ImportError where what it needs is not installed. A file that has
-such a function, named ``runtimes``, is an adapter too: see :func:`add_file`.
+Another package registers its adapter as an entry point of the group ``extremum.runtimes``: a function without
+parameters that returns its :class:`Runtime` objects and raises ImportError where what it needs is not installed. A
+Python file with such a function, named ``runtimes``, is an adapter too: see :func:`add_file`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import importlib.util
 import os
 import re
@@ -17,7 +16,7 @@ import stat
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from typing import Any
 from extremum.errors import ArgumentError, DependencyError, ExecutionError, first_line, lacking
 
 try:
+    from extremum.runtimes.adapters import ADAPTERS
     from extremum.runtimes.runtime import Feeds, Run, Runtime
 except ModuleNotFoundError as error:
     raise lacking("extremum.runtimes", error) from None
@@ -36,33 +36,19 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-GROUP = "extremum.runtimes"
-
-# The name of the runtime, the module that adapts it, and what has to be installed.
-_OWN = {
-    "extremum": ("extremum.conformance.extremum_runtime", "'extremum[onnx]'"),
-    "onnxruntime": ("extremum.runtimes.onnxruntime", "'extremum[onnxruntime]'"),
-    "onnx.reference": ("extremum.runtimes.reference", "'extremum[onnx]'"),
-    "openvino": ("extremum.runtimes.openvino", "openvino"),
-    "tract": ("extremum.runtimes.tract", "tract"),
-    "tinygrad": ("extremum.runtimes.tinygrad", "tinygrad"),
-    "jaxonnxruntime": ("extremum.runtimes.jaxonnxruntime", "jaxonnxruntime absl-py"),
-    "onnx2torch": ("extremum.runtimes.onnx2torch", "onnx2torch"),
-}
-
-
-# The adapters that are files: the runtimes of each, by the name before the colon.
+_GROUP = "extremum.runtimes"
+# The adapters that are files, by the name of their runtimes before the colon.
 _FILES: dict[str, Path] = {}
 
 
 def known() -> list[str]:
-    """Return the names under which runtimes are looked for, installed or not."""
-    registered = sorted(each.name for each in entry_points(group=GROUP) if each.name not in _OWN)
-    return list(dict.fromkeys((*_OWN, *registered, *_FILES)))
+    """Return the names of the runtimes that have an adapter, installed or not."""
+    registered = sorted(each.name for each in entry_points(group=_GROUP))
+    return list(dict.fromkeys((*ADAPTERS, *registered, *_FILES)))
 
 
 def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
-    """Make the runtimes of an adapter known that is a Python file, until the process ends.
+    """Add the runtimes of an adapter that is a Python file, until the process ends.
 
     Parameters
     ----------
@@ -79,9 +65,9 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
     ArgumentError
         If another runtime has such a name.
     ExecutionError
-        If the file cannot be run, or does not give runtimes.
+        If the file cannot be run, or does not return runtimes.
     DependencyError
-        If what it needs is not installed.
+        If a package that it needs is not installed.
     OSError
         If the file cannot be read.
     """
@@ -89,11 +75,11 @@ def add_file(path: str | os.PathLike[str]) -> list[Runtime]:
         raise ArgumentError(f"{str(path)!r} is not a regular file", remedy="name the Python file of an adapter")
     file = Path(path).absolute()
     found = _of_file(file)
-    for each in found:
-        group = each.name.partition(":")[0]
+    groups = [_group(each.name) for each in found]
+    for group in groups:
         if group in known() and _FILES.get(group) != file:
             raise ArgumentError(f"there is a runtime {group!r} already", where=str(path), remedy="give it another name")
-    _FILES.update((each.name.partition(":")[0], file) for each in found)
+    _FILES.update(dict.fromkeys(groups, file))
     return found
 
 
@@ -103,7 +89,7 @@ def files() -> list[Path]:
 
 
 def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
-    """Yield the runtimes that can be asked here.
+    """Yield the runtimes that are installed.
 
     Parameters
     ----------
@@ -113,7 +99,7 @@ def installed(names: Sequence[str] | None = None) -> Iterator[Runtime]:
     Yields
     ------
     Runtime
-        One for each; several for a runtime that has several ways to execute a model.
+        One for each way in which a runtime can execute a model.
 
     Warns
     -----
@@ -144,11 +130,10 @@ def find(name: str) -> Runtime:
     >>> runtimes.find("onnx.reference").name
     'onnx.reference'
     """
-    group = name.partition(":")[0]
-    if group not in known():
+    if _group(name) not in known():
         raise ArgumentError(f"there is no runtime {name!r}", remedy=f"the runtimes are {', '.join(known())}")
     try:
-        found = {each.name: each for each in _open(group)}
+        found = {each.name: each for each in _open(_group(name))}
     except DependencyError as error:
         raise ArgumentError(error.reason, given=error.given, remedy=error.remedy) from None
     if name not in found:
@@ -157,35 +142,34 @@ def find(name: str) -> Runtime:
 
 
 def shown(runtime: Runtime) -> str:
-    """Return name and version, as a message says them."""
+    """Return name and version, as messages state them."""
     return f"{runtime.name} {runtime.version}"
+
+
+def _group(name: str) -> str:
+    return name.partition(":")[0]
 
 
 @functools.cache
 def _open(name: str) -> list[Runtime]:
-    """Return the runtimes of an adapter.
-
-    A DependencyError says that they are not installed, an ExecutionError that the adapter fails.
-    """
+    """Return the runtimes of an adapter; a DependencyError says that they are not installed."""
     if name in _FILES:
         return _of_file(_FILES[name])
     try:
-        if name in _OWN:
-            adapter: Callable[[], object] = importlib.import_module(_OWN[name][0]).runtimes
-        else:
-            (entry,) = entry_points(group=GROUP, name=name)
-            adapter = entry.load()
-        return _checked(adapter())
+        if name in ADAPTERS:
+            return ADAPTERS[name][0]()
+        (entry,) = entry_points(group=_GROUP, name=name)
+        return _checked(entry.load()())
     except Exception as error:
         if _is_absent(error):
-            remedy = f"pip install {_OWN[name][1]}" if name in _OWN else None
+            remedy = f"pip install {ADAPTERS[name][1]}" if name in ADAPTERS else None
             given = None if getattr(error, "name", None) == name else first_line(error)
             raise DependencyError(f"{name} is not installed", given=given, remedy=remedy) from None
         raise _failure(name, error) from error
 
 
 def _of_file(path: Path) -> list[Runtime]:
-    # So that it imports what is beside it, as a script does, here and in the processes that are started.
+    # As a script does, it imports what lies beside it, here and in child processes.
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     try:
@@ -197,14 +181,13 @@ def _of_file(path: Path) -> list[Runtime]:
         return _checked(module.runtimes())
     except Exception as error:
         if _is_absent(error):
-            raise DependencyError(
-                f"'{path.name}' imports a package that is not installed", given=first_line(error)
-            ) from None
+            reason = f"'{path.name}' imports a package that is not installed"
+            raise DependencyError(reason, given=first_line(error)) from None
         raise _failure(path.name, error) from error
 
 
 def _checked(found: Any) -> list[Runtime]:
-    """Return what an adapter gives, if it is a list of runtimes."""
+    """Return what an adapter returns, if it is a list of runtimes."""
     if not isinstance(found, Iterable):
         raise TypeError(f"runtimes() gives {type(found).__name__}, and not a list of runtimes")
     result = list(found)
@@ -228,7 +211,6 @@ def _is_absent(error: Exception) -> bool:
 
 
 def _failure(name: str, error: Exception) -> ExecutionError:
-    """Return the error about an adapter that fails."""
     places = [(each.filename, each.lineno) for each in _frames(error)]
     if isinstance(error, SyntaxError):
         places.append((error.filename or "", error.lineno))

@@ -1,23 +1,28 @@
-"""What a runtime is here: something with a name and a version that loads a model and runs it."""
+"""What a runtime is: something with a name and a version that loads a model and runs it."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import onnx
 from numpy.typing import NDArray
 
-__all__ = ["Feeds", "Load", "Run", "Runtime"]
+from extremum.errors import said
+from extremum.graph.nodes import one_node
+from extremum.spec import OperatorVersion
+
+__all__ = ["Feeds", "Load", "Run", "Runtime", "refusal"]
 
 Feeds = Mapping[str, NDArray[Any]]
 """The inputs of a model by name."""
 
 Run = Callable[[Feeds], Sequence[Any]]
-"""Takes the inputs by name and gives the outputs in the model's order."""
+"""Takes the inputs by name and returns the outputs in the model's order."""
 
 Load = Callable[[onnx.ModelProto], Run]
-"""Takes a model and gives what runs it; whatever is raised, here or by a run, is a refusal."""
+"""Takes a model and returns what runs it; an exception, here or in a run, is a refusal."""
 
 
 class Runtime(Protocol):
@@ -28,7 +33,7 @@ class Runtime(Protocol):
     name : str
         As the command line spells it, such as ``onnxruntime`` or ``onnxruntime:cuda``.
     version : str
-        Of the package that does the work.
+        Version of the package that does the work.
     """
 
     @property
@@ -39,10 +44,24 @@ class Runtime(Protocol):
     def version(self) -> str:
         """The version."""
 
-    def load(self, model: onnx.ModelProto) -> Run:
+    def load(self, model: onnx.ModelProto, /) -> Run:
         """Return what runs a model."""
         ...
 
     def __hash__(self) -> int:
-        """Every object has one: what a runtime has said is kept."""
+        """Every object has one: what a runtime refuses is cached by it."""
         ...
+
+
+@functools.cache
+def refusal(runtime: Runtime, schema: OperatorVersion, opset: int, element: str) -> str | None:
+    """Return what a runtime says when it does not load a node of rank 2, or None if it loads it.
+
+    Releases and builds differ, so that no table can tell: the runtime loads a model of one node.
+    """
+    try:
+        runtime.load(one_node(schema, opset, element))
+    except Exception as error:
+        # The exceptions of runtimes share no class of their own.
+        return said(error)
+    return None

@@ -1,7 +1,4 @@
-"""A runtime in a process of its own, so that a crash or a hang costs one answer.
-
-Decides how a model and its answers cross the process boundary, and how long an answer may take.
-"""
+"""Running a model in a runtime: in this process, or in one of its own, so that a crash or a hang costs one answer."""
 
 from __future__ import annotations
 
@@ -29,15 +26,14 @@ from extremum.runtimes.runtime import Feeds, Run, Runtime
 __all__ = ["STARTING", "InProcess", "NoAnswerError", "Subprocess", "ended"]
 
 STARTING = threading.Lock()
-"""Held while a process starts: without its parent it would end with a traceback."""
+"""Held while a process starts: if its parent died, it would end with a traceback."""
 
-# In seconds. A runtime may compile for a long time when it is imported.
-_TO_START = 300.0
-_MESSAGE = 300
+# Seconds. A runtime may compile for a long time when it is imported.
+_START_LIMIT = 300.0
 
 
 class NoAnswerError(Exception):
-    """There is no answer: the outcome, and what the runtime said or how its process ended."""
+    """There is no answer: why says what the runtime said or how its process ended."""
 
     def __init__(self, outcome: Outcome, why: str) -> None:
         super().__init__(why)
@@ -45,14 +41,13 @@ class NoAnswerError(Exception):
 
 
 class InProcess:
-    """A runtime that is trusted to come back, asked in this process as a watched one is in its own."""
+    """A runtime in this process, for one that neither crashes nor hangs."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self.name, self.version = runtime.name, runtime.version
-        self.load = runtime.load
+        self.name, self.version, self.load = runtime.name, runtime.version, runtime.load
 
     def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
-        """Return the outputs of a model; what is raised says why there are none."""
+        """Return the outputs of a model, or raise a NoAnswerError."""
         try:
             return [np.asarray(x) for x in _loaded(self, model)(feeds)]
         except Exception as error:
@@ -60,11 +55,11 @@ class InProcess:
 
 
 class Subprocess:
-    """A runtime as any other, for the time of a ``with`` block; its process is started again where it died."""
+    """A runtime in a process of its own for the time of a ``with`` block; a process that died is started again."""
 
     def __init__(self, name: str, limit: float = 10.0) -> None:
         self.name = name
-        # In seconds, for each answer.
+        # Seconds for each answer.
         self.limit = limit
         self.version = ""
         self._process: Any = None
@@ -82,27 +77,27 @@ class Subprocess:
     def load(self, model: onnx.ModelProto) -> Run:
         """Return what runs a model that the runtime loads."""
         self._ask(model, None)
-        return lambda feeds: self.ask(model, feeds)
+        return lambda feeds: self._ask(model, feeds)
 
     def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
-        """Return the outputs of a model; what is raised says why there are none."""
+        """Return the outputs of a model, or raise a NoAnswerError."""
         return self._ask(model, feeds)
 
     def _ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[NDArray[Any]]:
-        content = model.SerializeToString()
+        message = model.SerializeToString(), None if feeds is None else dict(feeds)
         try:
-            return self._once(content, feeds)
+            return self._once(message)
         except NoAnswerError as first:
             if first.outcome is not Outcome.TIMED_OUT:
                 raise
         # The machine may have been busy with something else.
-        return self._once(content, feeds)
+        return self._once(message)
 
-    def _once(self, content: bytes, feeds: Feeds | None) -> list[NDArray[Any]]:
+    def _once(self, message: object) -> list[NDArray[Any]]:
         if self._process is None:
             self._start()
         try:
-            self._pipe.send((content, None if feeds is None else dict(feeds)))
+            self._pipe.send(message)
             if not self._pipe.poll(self.limit):
                 self._end()
                 raise NoAnswerError(Outcome.TIMED_OUT, f"no answer in {self.limit:g} s")
@@ -124,8 +119,8 @@ class Subprocess:
             self._process.start()
         theirs.close()
         try:
-            ready = self._pipe.poll(_TO_START)
-            kind, message = self._pipe.recv() if ready else ("refused", f"not ready in {_TO_START:g} s")
+            ready = self._pipe.poll(_START_LIMIT)
+            kind, message = self._pipe.recv() if ready else ("refused", f"not ready in {_START_LIMIT:g} s")
         except (EOFError, OSError):
             kind, message = "refused", self._end()
         if isinstance(message, ExtremumError):
@@ -151,11 +146,11 @@ class Subprocess:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C for the processes started in this block: it reaches all, and their parent ends them."""
+    """Block Ctrl-C for the processes that this block starts: it reaches all, and their parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # The process that tracks resources unblocks the signal when it is started, so it is started before.
+    # The process that tracks resources unblocks the signal when it starts, so it starts before.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -165,7 +160,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def ended(code: int) -> str:
-    """Return how a process ended, by the code that Python has of it."""
+    """Return how a process ended, by its exit code in Python."""
     with contextlib.suppress(ValueError):
         return signal.Signals(-code).name
     return f"exit status {code}"
@@ -179,7 +174,7 @@ def _loaded(runtime: Runtime | InProcess, model: onnx.ModelProto) -> Run:
 
 
 def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
-    # What the runtime prints would run through what the command prints.
+    # What the runtime prints would mix with what the command prints.
     silence = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(silence, stream)
@@ -190,7 +185,7 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
             add_file(adapter)
         runtime = find(name)
     except ExtremumError as error:
-        # There is no such runtime here, and the error says what helps.
+        # There is no such runtime, and the error says what helps.
         pipe.send(("error", error))
         return
     except Exception as error:
@@ -211,4 +206,4 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
 
 
 def _line(error: BaseException) -> str:
-    return printable(said(error), _MESSAGE)
+    return printable(said(error), 300)

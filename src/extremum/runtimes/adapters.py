@@ -1,0 +1,254 @@
+"""The adapters of this package: for each runtime a function that imports it and returns :class:`Runtime` objects."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from extremum.dtypes import from_name
+from extremum.errors import DependencyError
+from extremum.runtimes.runtime import Feeds, Load, Run, Runtime
+
+__all__ = ["ADAPTERS", "Adapter", "through_float32"]
+
+_BFLOAT16, _FLOAT = onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter:
+    """A runtime by the function that loads a model."""
+
+    name: str
+    version: str
+    load: Load
+
+
+def through_float32(load: Load) -> Load:
+    """Give a runtime that takes no bfloat16 from Python float32 inputs and outputs, cast within the model.
+
+    The casts are exact in both directions, except for the payload of NaN.
+    """
+    bfloat16 = from_name("bfloat16").dtype
+
+    def load_wide(model: onnx.ModelProto) -> Run:
+        wide = onnx.ModelProto()
+        wide.CopyFrom(model)
+        graph = wide.graph
+        weights = {each.name for each in graph.initializer}
+        inputs = [each for each in graph.input if _is_bfloat16(each) and each.name not in weights]
+        outputs = {at: each for at, each in enumerate(graph.output) if _is_bfloat16(each)}
+        if not inputs and not outputs:
+            return load(model)
+        # No name of the model ends in this mark.
+        mark, content = "/float32", model.SerializeToString()
+        while mark.encode() in content:
+            mark += "/"
+        names = [each.name for each in inputs]
+        before = [helper.make_node("Cast", [name + mark], [name], to=_BFLOAT16) for name in names]
+        after = [helper.make_node("Cast", [each.name], [each.name + mark], to=_FLOAT) for each in outputs.values()]
+        for value in (*inputs, *outputs.values()):
+            value.name += mark
+            value.type.tensor_type.elem_type = _FLOAT
+        nodes = [*before, *graph.node, *after]
+        del graph.node[:]
+        graph.node.extend(nodes)
+        run = load(wide)
+
+        def run_wide(feeds: Feeds) -> Sequence[Any]:
+            given = dict(feeds)
+            given.update((name + mark, given.pop(name).astype(np.float32)) for name in names)
+            return [np.asarray(x).astype(bfloat16) if at in outputs else x for at, x in enumerate(run(given))]
+
+        return run_wide
+
+    return load_wide
+
+
+def _is_bfloat16(value: onnx.ValueInfoProto) -> bool:
+    return bool(value.type.tensor_type.elem_type == _BFLOAT16)
+
+
+@contextmanager
+def _file_of(model: onnx.ModelProto) -> Iterator[Path]:
+    """Give a model's file, which exists until the end of the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        path.write_bytes(model.SerializeToString())
+        yield path
+
+
+def _extremum() -> list[Runtime]:
+    """Return the backend, and onnxruntime with this package's operators where it is installed."""
+    from extremum import __version__, backend
+
+    def load(model: onnx.ModelProto) -> Run:
+        prepared = backend.prepare(model)
+        return lambda feeds: prepared.run(feeds)
+
+    found: list[Runtime] = [Adapter("extremum", __version__, load)]
+    with suppress(ImportError, DependencyError):
+        from extremum.onnxruntime import InferenceSession
+
+        found.append(_session("extremum:onnxruntime", "CPUExecutionProvider", InferenceSession))
+    return found
+
+
+def _session(name: str, provider: str, session: Any) -> Runtime:
+    """Return one execution provider of onnxruntime, by a class of sessions."""
+    import onnxruntime
+
+    @through_float32
+    def load(model: onnx.ModelProto) -> Run:
+        options = onnxruntime.SessionOptions()
+        # Fatal errors only: a refusal is an answer here, not a line on the terminal.
+        options.log_severity_level = 4
+        opened = session(model.SerializeToString(), options, providers=[provider])
+        return lambda feeds: list(opened.run(None, dict(feeds)))
+
+    return Adapter(name, onnxruntime.__version__, load)
+
+
+def _onnxruntime() -> list[Runtime]:
+    """Return stock onnxruntime, once for each execution provider that runs models here."""
+    import onnxruntime
+
+    found = []
+    for provider in onnxruntime.get_available_providers():
+        short = provider.removesuffix("ExecutionProvider").lower()
+        if short != "azure":
+            name = "onnxruntime" if short == "cpu" else f"onnxruntime:{short}"
+            found.append(_session(name, provider, onnxruntime.InferenceSession))
+    return found
+
+
+def _reference() -> list[Runtime]:
+    """Return onnx's reference evaluator, without any operator of this package."""
+    from onnx.reference import ReferenceEvaluator
+
+    def load(model: onnx.ModelProto) -> Run:
+        evaluator = ReferenceEvaluator(model)
+        # It gives a dict only where intermediate results are asked for.
+        return lambda feeds: list(evaluator.run(None, dict(feeds)))
+
+    return [Adapter("onnx.reference", onnx.__version__, load)]
+
+
+def _openvino() -> list[Runtime]:
+    """Return OpenVINO's CPU plugin."""
+    import openvino
+
+    core = openvino.Core()
+    # Otherwise it computes in bfloat16 where the processor has instructions for it.
+    exact = {"INFERENCE_PRECISION_HINT": "f32"}
+
+    @through_float32
+    def load(model: onnx.ModelProto) -> Run:
+        compiled = core.compile_model(core.read_model(model.SerializeToString(), b""), "CPU", exact)
+
+        def run(feeds: Feeds) -> list[Any]:
+            answer = compiled(dict(feeds))
+            return [answer[at] for at in range(len(compiled.outputs))]
+
+        return run
+
+    return [Adapter("openvino", openvino.__version__.partition("-")[0], load)]
+
+
+def _tract() -> list[Runtime]:
+    """Return tract on the CPU."""
+    import tract
+
+    @through_float32
+    def load(model: onnx.ModelProto) -> Run:
+        with _file_of(model) as path:
+            runnable = tract.onnx().load(path).into_model().into_runnable()
+        names = [value.name for value in model.graph.input]
+
+        def run(feeds: Feeds) -> list[Any]:
+            # np.ascontiguousarray gives a 0-d array another rank.
+            answers = runnable.run([np.ascontiguousarray(feeds[name]).reshape(feeds[name].shape) for name in names])
+            return [answer.to_numpy() for answer in answers]
+
+        return run
+
+    return [Adapter("tract", version("tract"), load)]
+
+
+def _tinygrad() -> list[Runtime]:
+    """Return tinygrad, on its Python device where no other is chosen: that one needs no compiler."""
+    # tinygrad reads the environment when it is imported.
+    os.environ.setdefault("DEV", "PYTHON")
+    from tinygrad import Tensor
+    from tinygrad.nn.onnx import OnnxRunner
+
+    @through_float32
+    def load(model: onnx.ModelProto) -> Run:
+        with _file_of(model) as path:
+            runner = OnnxRunner(path)
+
+        def run(feeds: Feeds) -> list[Any]:
+            answers = runner({name: Tensor(x) for name, x in feeds.items()})
+            return [answers[value.name].numpy() for value in model.graph.output]
+
+        return run
+
+    return [Adapter("tinygrad", version("tinygrad"), load)]
+
+
+def _jaxonnxruntime() -> list[Runtime]:
+    """Return jaxonnxruntime on JAX's default device, with 64-bit types."""
+    import jax
+    from jaxonnxruntime.backend import Backend
+
+    jax.config.update("jax_enable_x64", True)
+
+    def load(model: onnx.ModelProto) -> Run:
+        prepared = Backend.prepare(model)
+        names = [value.name for value in model.graph.input]
+        return lambda feeds: [np.asarray(x) for x in prepared.run([feeds[name] for name in names])]
+
+    return [Adapter("jaxonnxruntime", version("jaxonnxruntime"), load)]
+
+
+def _onnx2torch() -> list[Runtime]:
+    """Return onnx2torch on the CPU."""
+    import onnx2torch
+    import torch
+
+    @through_float32
+    def load(model: onnx.ModelProto) -> Run:
+        module = onnx2torch.convert(model)
+        names = [value.name for value in model.graph.input]
+
+        def run(feeds: Feeds) -> list[Any]:
+            with torch.no_grad():
+                # PyTorch takes no array that it cannot write to.
+                answer = module(*(torch.from_numpy(feeds[name].copy()) for name in names))
+            return [each.numpy() for each in (answer if isinstance(answer, list | tuple) else [answer])]
+
+        return run
+
+    return [Adapter("onnx2torch", version("onnx2torch"), load)]
+
+
+# By the name of the runtime, or what comes before the colon in it: the adapter, and what has to be installed.
+ADAPTERS: Mapping[str, tuple[Callable[[], list[Runtime]], str]] = {
+    "extremum": (_extremum, "'extremum[onnx]'"),
+    "onnxruntime": (_onnxruntime, "'extremum[onnxruntime]'"),
+    "onnx.reference": (_reference, "'extremum[onnx]'"),
+    "openvino": (_openvino, "openvino"),
+    "tract": (_tract, "tract"),
+    "tinygrad": (_tinygrad, "tinygrad"),
+    "jaxonnxruntime": (_jaxonnxruntime, "jaxonnxruntime absl-py"),
+    "onnx2torch": (_onnx2torch, "onnx2torch"),
+}
