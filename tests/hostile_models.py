@@ -131,12 +131,13 @@ def sparse(**fields):
     return proto
 
 
-def held(operator, **graphs):
+def held(operator, **attributes):
     """A node that holds graphs, given in ONNX's textual form."""
     proto = model("(int64 n, bool c, float[2, 3] x) => (y) { y = Max(x) }")
     node = proto.graph.node.add(op_type=operator, input=["n", "c", "x"] if operator == "Loop" else ["c"], output=["z"])
-    for name, graph in graphs.items():
-        node.attribute.append(helper.make_attribute(name, onnx.parser.parse_graph(graph)))
+    for name, graph in attributes.items():
+        value = onnx.parser.parse_graph(graph) if isinstance(graph, str) else graph
+        node.attribute.append(helper.make_attribute(name, value))
     return proto
 
 
@@ -330,6 +331,7 @@ MODELS = {
     "a Loop without a body": lambda: held("Loop"),
     "a Loop whose body gives nothing": lambda: held("Loop", body="b (i, g, v) => () {}"),
     "a Loop whose body takes nothing": lambda: held("Loop", body="b () => (g, v) { g = Max(c) v = Max(x) }"),
+    "a Scan of 2 ** 40 inputs": lambda: held("Scan", num_scan_inputs=2**40, body="b (v) => (g) { g = Not(v) }"),
     "a graph among several": lambda: plain(
         attribute=[onnx.AttributeProto(name="g", type=10, graphs=[model(PLAIN).graph])]
     ),

@@ -270,7 +270,17 @@ def _reference_of(loaded: Model) -> Executor:
     return _reference(with_dense(loaded.whole))
 
 
+def _require_scans(model: onnx.ModelProto) -> None:
+    """Refuse a Scan of more inputs than it has: the evaluator makes lists of that length before it looks at them."""
+    for _, place, node in nodes.everywhere(model):
+        count = max((each.i for each in node.attribute if each.name == "num_scan_inputs"), default=0)
+        if node.op_type == "Scan" and count > len(node.input):
+            text = f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs"
+            raise ModelError(text, where=nodes.named(place, node), remedy="correct the attribute")
+
+
 def _reference(model: onnx.ModelProto) -> Executor:
+    _require_scans(model)
     functions = callees_first(model.functions)
     try:
         executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
