@@ -4,13 +4,15 @@ An implementation is a function ``run(operation, *inputs)``: :func:`native` here
 oracle) and ``twins.run`` (the oracle's fast twin). :mod:`cases` decides what they are asked.
 """
 
+import itertools
 from contextlib import contextmanager
 
 import numpy as np
 
 import extremum
 from extremum import _native, reference
-from strategies import bits_type, is_nan
+from extremum.operations import Order, Tie
+from strategies import FLOATS, bits_type, is_nan
 
 # How many results this process has compared with what they must be; the end of a test run tells the sum.
 compared = 0
@@ -89,3 +91,37 @@ def assert_agreement(cases, run=native, oracle=reference.run):
     for operation, inputs in cases:
         difference = disagreement(run, oracle, operation, inputs)
         assert difference is None, difference
+
+
+def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find, ways=({},)):
+    """Hold every reduction of an array to what `find` finds: both orders and ties, with an index and without.
+
+    `ways` are arguments of :func:`kernels`.
+    """
+    native = x.dtype.newbyteorder("=")
+    one, plain = native.type(1), x.astype(native)
+    for order, tie in itertools.product(Order, Tie):
+        values, places = find(plain, order, axes, tie, omit=policy == "omit" and native in FLOATS, where=where)
+        values = np.where(places == -1, one, values).astype(native)
+        options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
+        options["select_last_index"] = tie is Tie.LAST
+        lacking = (places == -1).any()
+        default, index_default = ({"default": one}, {"default": -1}) if lacking else ({}, {})
+        for way in ways:
+            with kernels(**way):
+                best = getattr(extremum, order.value)(x, **default, return_index=True, **options)
+                alone = getattr(extremum, order.value)(x, **default, **options)
+                both = extremum.minmax(x, **default, return_index=True, **options)
+                both_alone = extremum.minmax(x, **default, **options)
+                index = getattr(extremum, f"arg{order.value}")(x, **index_default, **options)
+            found = [best.values, alone, getattr(both, order.value), getattr(both_alone, order.value)]
+            found = [*((each, values) for each in found)]
+            found += ((each, places) for each in (best.indices, getattr(both, f"arg{order.value}"), index))
+            for each, expected in found:
+                if not same_bits(each, expected):
+                    context = f"{order} {way} of {x!r}, strides {x.strides}, {options}"
+                    raise AssertionError(f"{context}\nactual   {each!r}\nexpected {expected!r}")
+
+
+EVERY_SET = tuple({"instruction_set": name, "small_limit": 0} for name in _native.instruction_sets())
+"""Every instruction set of this processor, for arrays of any size."""

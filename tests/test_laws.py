@@ -1,10 +1,13 @@
-"""Laws about how a result is computed: by which kernels, on how many threads, from and into which memory.
+"""Laws of the operations: how a result is computed changes no bit of it; permuting, splitting and renaming predict it.
 
-None of it changes a bit of the result or a byte of the input. What follows from the meaning of the operations is in
-`test_laws_of_order.py`, the ways in through frontends are in `test_laws_of_frontends.py`.
+Neither kernels, threads, layouts nor memory change a bit of the result or a byte of the input. The laws of order at the
+end ask no oracle.
 """
 
+import dataclasses
+import itertools
 import math
+from functools import partial, reduce
 
 import numpy as np
 from hypothesis import given
@@ -12,13 +15,13 @@ from hypothesis import strategies as st
 
 import extremum
 import twins
-from agreement import assert_identical, assert_same_bits, kernels, native
-from cases import reductions
+from agreement import EVERY_SET, assert_extremes, assert_identical, assert_same_bits, kernels, native
+from cases import arg_reductions, reductions
 from extremum import _native
-from extremum.operations import Extremum, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from law_cases import Laid, arrays, arrays_and_axes, operands, oracle, rows_and_choices, shapes
 from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
-from strategies import index_types
+from strategies import FLOATS, axes_sets, bits_type, index_types, is_nan, nans
 
 
 @given(arrays_and_axes(), st.booleans(), st.data())
@@ -40,32 +43,12 @@ def test_every_instruction_set_gives_the_oracles_extremum(arrays):
     assert all(each.untouched for each in memory)
 
 
-@given(rows_and_choices(), st.sampled_from(Tie))
-def test_every_instruction_set_leaves_out_the_same(case, tie):
+@given(rows_and_choices())
+def test_every_instruction_set_leaves_out_the_same(case):
     """A policy, a mask, gaps between elements and the number of rows decide together which kernel answers."""
     x, axis, policy, where = case
-    last, options = tie is Tie.LAST, {"nan_policy": policy, "where": where}
     memory = Laid(x)
-    one = x.dtype.type(1)
-    for order, name in ((Order.MIN, "min"), (Order.MAX, "max")):
-        values, places = (
-            np.squeeze(each, axis) for each in twins.find(x, order, (axis,), tie, omit=policy == "omit", where=where)
-        )
-        values = np.where(places == -1, one, values).astype(x.dtype)
-        for instruction_set in _native.instruction_sets():
-            with kernels(instruction_set, small_limit=0):
-                found = getattr(extremum, name)(
-                    x, axis, default=one, return_index=True, select_last_index=last, **options
-                )
-                alone = getattr(extremum, name)(x, axis, default=one, select_last_index=last, **options)
-                both = extremum.minmax(x, axis, default=one, return_index=True, select_last_index=last, **options)
-                both_alone = extremum.minmax(x, axis, default=one, select_last_index=last, **options)
-                index = getattr(extremum, f"arg{name}")(x, axis, default=-1, select_last_index=last, **options)
-            context = f"{name} with {instruction_set} of {x!r}, strides {x.strides}, axis {axis}, {options}"
-            for each in (found.values, alone, getattr(both, name), getattr(both_alone, name)):
-                assert_same_bits(each, values, context)
-            for each in (found.indices, getattr(both, f"arg{name}"), index):
-                assert_same_bits(each, places, context)
+    assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
     assert memory.untouched
 
 
@@ -80,28 +63,17 @@ def test_every_instruction_set_marks_the_same(case):
         assert_same_bits(marked, (along == places).astype(x.dtype), f"{instruction_set}: {x!r}, {policy}, {where!r}")
 
 
-@given(arrays_and_axes(), st.sampled_from([2, 3, 7]), st.integers(0, 2**32 - 1))
-def test_threads_change_nothing(case, threads, chosen):
+@given(arrays_and_axes(), operands(), st.sampled_from([2, 3, 7]), st.data())
+def test_threads_change_nothing(case, arrays, threads, data):
     x, axes = case
-    memory = Laid(x)
-    several = reductions(axes)
-    operation = several[chosen % len(several)]
-    with kernels(small_limit=0, threads=1):
-        expected = operation(x)
-    assert_same_bits(expected, oracle(operation, x))
-    with kernels(small_limit=0, threads=threads):
-        assert_identical(operation(x), expected, f"{operation} with {threads} threads")
-    assert memory.untouched
-
-
-@given(operands(), st.sampled_from([2, 3, 7]), st.sampled_from(Order))
-def test_threads_do_not_change_the_extremum(arrays, threads, order):
-    memory = [Laid(x) for x in arrays]
-    with kernels(small_limit=0, threads=1):
-        expected = Extremum(order)(*arrays)
-    assert_same_bits(expected, oracle(Extremum(order), *arrays))
-    with kernels(small_limit=0, threads=threads):
-        assert_identical(Extremum(order)(*arrays), expected, f"{order} with {threads} threads")
+    memory = [Laid(each) for each in (x, *arrays)]
+    operation, order = data.draw(st.sampled_from(reductions(axes))), data.draw(st.sampled_from(Order))
+    for call, inputs in ((operation, [x]), (Extremum(order), arrays)):
+        with kernels(small_limit=0, threads=1):
+            expected = call(*inputs)
+        assert_same_bits(expected, oracle(call, *inputs))
+        with kernels(small_limit=0, threads=threads):
+            assert_identical(call(*inputs), expected, f"{call} with {threads} threads")
     assert all(each.untouched for each in memory)
 
 
@@ -145,3 +117,170 @@ def test_a_part_of_the_operands_gives_that_part_of_the_result(x, data):
     for order in Order:
         whole = np.asarray(Extremum(order)(x, other))
         assert_identical(Extremum(order)(x[window], other[window]), whole[window])
+
+
+@given(arrays_and_axes(), st.data())
+def test_array_functions(case, data):
+    """Axes counted from either end, listed or alone or all of them; defaults given or left out."""
+    x, axes = case
+    memory = Laid(x)
+    spelt = tuple(axis - x.ndim * data.draw(st.integers(0, 1)) for axis in axes)
+    if len(axes) == 1 and data.draw(st.booleans()):
+        spelt = spelt[0]
+    if len(axes) == x.ndim and data.draw(st.booleans()):
+        spelt = None
+    index = data.draw(st.sampled_from(index_types(math.prod(x.shape[axis] for axis in axes))))
+    keepdims, last = data.draw(st.tuples(st.booleans(), st.booleans()))
+    options = {"keepdims": keepdims, "select_last_index": last, "dtype": index}
+    defaults = {"keepdims": False, "select_last_index": False, "dtype": np.int64}
+    given = {name: value for name, value in options.items() if value != defaults[name] or data.draw(st.booleans())}
+    for order, find in ((Order.MAX, extremum.argmax), (Order.MIN, extremum.argmin)):
+        operation = ArgReduce(order, axes, keepdims, Tie.LAST if last else Tie.FIRST, index)
+        assert_same_bits(find(x, spelt, **given), oracle(operation, x))
+    if spelt is not None:
+        assert_same_bits(extremum.hardmax(x, spelt), oracle(OneHot(axes), x))
+    assert memory.untouched
+
+
+INT64 = np.dtype("int64")
+
+
+def native_bytes(x):
+    return x.astype(x.dtype.newbyteorder("="))
+
+
+def arg_reduce(order, axes, tie, x):
+    """Indices with all dimensions kept."""
+    return ArgReduce(order, axes, True, tie, INT64)(x)
+
+
+@given(arrays_and_axes(), st.data())
+def test_transposing_the_input_transposes_the_result(case, data):
+    """As long as the reduced axes keep their sequence, for their index is row-major."""
+    x, axes = case
+    order = data.draw(st.permutations(range(x.ndim)))
+    reduced = iter(sorted(axes))
+    order = [next(reduced) if axis in axes else axis for axis in order]
+    moved = tuple(place for place, axis in enumerate(order) if axis in axes)
+    for here, there in zip(reductions(axes, keepdims=True), reductions(moved, keepdims=True), strict=True):
+        assert_same_bits(there(x.transpose(order)), here(x).transpose(order))
+
+
+@given(arrays_and_axes(), st.data())
+def test_reversing_counts_from_the_other_end(case, data):
+    """Kept axes turn the result; all reduced ones together turn the index, and the first of equals is the last."""
+    x, axes = case
+    kept = tuple(axis for axis in data.draw(axes_sets(x.ndim)) if axis not in axes)
+    block = int(np.prod([x.shape[axis] for axis in axes]))
+    for operation in reductions(axes, keepdims=True):
+        assert_same_bits(operation(np.flip(x, kept)), np.flip(operation(x), kept))
+        if not isinstance(operation, OneHot):
+            other = dataclasses.replace(operation, tie=Tie.LAST if operation.tie is Tie.FIRST else Tie.FIRST)(x)
+            other = block - 1 - other if isinstance(operation, ArgReduce) else other
+            assert_same_bits(operation(np.flip(x, (*kept, *axes))), np.flip(other, kept))
+
+
+def chunks(x, axis, cuts):
+    """Parts of `x` along an axis with the place where each begins."""
+    bounds = [0, *sorted({cut for cut in cuts if 0 < cut < x.shape[axis]}), x.shape[axis]]
+    for low, high in itertools.pairwise(bounds):
+        yield low, x[(slice(None),) * axis + (slice(low, high),)]
+
+
+@given(arrays_and_axes(), st.data())
+def test_chunks_along_a_kept_axis_stand_side_by_side(case, data):
+    x, axes = case
+    for axis in [axis for axis in range(x.ndim) if axis not in axes][:2]:
+        cuts = data.draw(st.lists(st.integers(0, x.shape[axis]), max_size=3))
+        for operation in reductions(axes, keepdims=True):
+            parts = [operation(part) for _, part in chunks(x, axis, cuts)]
+            assert_same_bits(np.concatenate(parts, axis), operation(x))
+
+
+def in_the_whole(index, axes, part, x, axis, low):
+    """Where an index into the block of a chunk points in the block of the whole."""
+    axes = sorted(axes)
+    places = list(np.unravel_index(np.ascontiguousarray(index), [part.shape[each] for each in axes]))
+    places[axes.index(axis)] = places[axes.index(axis)] + low
+    return np.ravel_multi_index(places, [x.shape[each] for each in axes]).reshape(index.shape)
+
+
+def better(order, tie, one, other):
+    """The better of two pairs of element and index; of equals, the lower or the higher index."""
+    bests = np.stack([one[0], other[0]])
+    first, last = (arg_reduce(order, (0,), each, bests)[0] for each in Tie)
+    lower = (one[1] < other[1]) == (tie is Tie.FIRST)
+    other_wins = np.where(first == last, first == 1, ~lower)
+    return tuple(np.where(other_wins, there, here) for here, there in zip(one, other, strict=True))
+
+
+@given(arrays_and_axes(least_axes=1), st.data())
+def test_chunks_along_a_reduced_axis_combine_by_value_and_index(case, data):
+    x, axes = native_bytes(case[0]), case[1]
+    axis = data.draw(st.sampled_from(axes))
+    cuts = data.draw(st.lists(st.integers(0, x.shape[axis]), min_size=1, max_size=4))
+    for order, tie in itertools.product(Order, Tie):
+        found = []
+        parts = list(chunks(x, axis, cuts))
+        for low, part in (parts[k] for k in data.draw(st.permutations(range(len(parts))))):
+            index = arg_reduce(order, axes, tie, part)
+            found.append((Reduce(order, axes, True, tie)(part), in_the_whole(index, axes, part, x, axis, low)))
+        combined = reduce(partial(better, order, tie), found)
+        assert_same_bits(combined[1], arg_reduce(order, axes, tie, x))
+        assert_same_bits(combined[0], Reduce(order, axes, True, tie)(x))
+
+
+@given(arrays_and_axes())
+def test_hardmax_is_one_at_the_first_largest_and_zero_elsewhere(case):
+    x, axes = case
+    ones = extremum.hardmax(x, axes)
+    assert_same_bits(extremum.argmax(ones, axes), extremum.argmax(x, axes))
+    assert np.count_nonzero(ones) == extremum.argmax(x, axes).size
+    assert set(np.unique(ones.astype(np.float64))) <= {0.0, 1.0}
+    assert_same_bits(extremum.hardmax(ones, axes), ones)
+
+
+def complement(x):
+    """Elements in the opposite order; a NaN stays one."""
+    if x.dtype in FLOATS:
+        return (x.view(bits_type(x.dtype)) ^ bits_type(x.dtype).type(1 << (8 * x.itemsize - 1))).view(x.dtype)
+    return ~x
+
+
+@given(arrays_and_axes())
+def test_the_smallest_is_the_largest_of_the_opposite_order(case):
+    x, axes = native_bytes(case[0]), case[1]
+    for tie in Tie:
+        assert_same_bits(arg_reduce(Order.MIN, axes, tie, x), arg_reduce(Order.MAX, axes, tie, complement(x)))
+
+
+@given(arrays_and_axes(dtypes=st.sampled_from(FLOATS)), st.integers(0, 2**32 - 1))
+def test_neither_the_bits_of_a_nan_nor_the_sign_of_a_zero_count(case, seed):
+    x, axes = native_bytes(case[0]), case[1]
+    rng = np.random.default_rng(seed)
+    with np.errstate(invalid="ignore"):
+        zero = (x == 0) & (rng.random(x.shape) < 0.5)
+    flipped = np.where(is_nan(x), rng.choice(nans(x.dtype), x.shape), np.where(zero, complement(x), x))
+    for operation in [*arg_reductions(axes), OneHot(axes)]:
+        assert_same_bits(operation(flipped), operation(x))
+
+
+@given(operands(), st.sampled_from(Order), st.data())
+def test_operands_in_any_sequence_number_and_grouping(arrays, order, data):
+    pick = Extremum(order)
+    expected = pick(*arrays)
+    assert_same_bits(pick(*(arrays[k] for k in data.draw(st.permutations(range(len(arrays)))))), expected)
+    assert_same_bits(pick(*arrays, *arrays), expected)
+    assert_same_bits(reduce(pick, arrays, arrays[0]), expected)
+    cut = data.draw(st.integers(1, len(arrays)))
+    groups = [pick(*group) for group in (arrays[:cut], arrays[cut:]) if group]
+    assert_same_bits(pick(*groups), expected)
+    assert_same_bits(pick(*np.broadcast_arrays(*arrays)), expected)
+
+
+@given(arrays(shapes(least=0)), st.sampled_from(Order), st.data())
+def test_transposing_and_reversing_operands_does_so_to_the_result(x, order, data):
+    other = data.draw(arrays(st.just(x.shape), st.just(native_bytes(x).dtype)))
+    axes, flipped = data.draw(st.permutations(range(x.ndim))), data.draw(axes_sets(x.ndim))
+    turned = [np.flip(each, flipped).transpose(axes) for each in (x, other)]
+    assert_same_bits(Extremum(order)(*turned), np.flip(Extremum(order)(x, other), flipped).transpose(axes))

