@@ -8,7 +8,7 @@ import pytest
 
 from extremum import backend, runtimes
 from extremum.check import check
-from extremum.check.sample import samples
+from extremum.check.question import samples
 from extremum.cli import main
 from extremum.fix import fix
 from extremum.fix.fragment import same_bits

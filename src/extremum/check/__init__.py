@@ -19,10 +19,9 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.check", error) from None
 
 from extremum import runtimes
-from extremum.check.finding import Finding, Report, Severity
 from extremum.check.promises import PROMISES
 from extremum.check.question import AskedRuntime
-from extremum.check.rule import Rule, Targets
+from extremum.check.rule import Finding, Report, Rule, Severity, Targets
 from extremum.check.targets import TARGETS
 from extremum.directml.enumerations import feature_level_of
 from extremum.graph.load import load

@@ -1,12 +1,14 @@
-"""A named runtime, asked what it makes of the nodes of a model.
+"""How a runtime answers the nodes of a model, tried with samples that are hard to get right.
 
-Decides what it is asked: a model of the node alone, as it stands, on samples that are hard to get right; and how small
-the inputs get that repeat a finding.
+Decides the question (a model of the node alone), the samples (random values, ties, the limits of the type, infinities,
+zeros of either sign and NaN, in sizes that the model may leave open), and how far an input that shows a difference
+shrinks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import enum
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,38 +17,144 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, validate
-from extremum.check.sample import Kind, samples
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.outcome import Outcome, Question, compare
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
+from extremum.spec import Family
+from extremum.tensors import Dimension, TensorType
 
-__all__ = ["AskedRuntime", "Difference"]
+__all__ = [
+    "AskedRuntime",
+    "Difference",
+    "Inputs",
+    "Kind",
+    "draw",
+    "expected_output",
+    "model_of",
+    "own_attributes",
+    "samples",
+]
 
 Inputs = Mapping[str, NDArray[Any]]
 
-# Of the values of one array.
-_SHOWN = 160
+# Enough for ties at both ends and in the middle. No rewrite depends on a size.
+_LARGEST_SIZE = 7
+_OPEN_RANK = 3
+# Characters of the values of one array.
+_LONGEST_TEXT = 160
+
+
+class Kind(enum.Enum):
+    """The values of a sample."""
+
+    RANDOM = "integers of the whole range, normally distributed floats"
+    TIES = "few different small values"
+    LIMITS = "the limits of the type and their neighbours, infinities and zeros of either sign"
+    LOW = "the two least of those"
+    MIDDLE = "the two in the middle of those: zeros of either sign for floats"
+    HIGH = "the two largest of those"
+    NAN = "the limits, and many NaNs if the type has them"
+    ALL_NAN = "only NaN, if the type has it"
+    HALVES = "integers of 64 bits whose upper halves are equal; nothing for other types"
+
+
+def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Inputs]:
+    """Yield inputs for a node, by name."""
+    elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
+    joint = site.output().shape if elementwise else None
+    tensors = dict(zip(site.names, site.operands, strict=False))
+    lists = {
+        name: _list(tensor, site.inputs[0])
+        for name, tensor in zip(site.names[len(tensors) :], site.inputs[len(tensors) :], strict=True)
+    }
+    for seed, kind in enumerate(Kind):
+        if kind not in kinds or (kind is Kind.HALVES and site.element not in ("int64", "uint64")):
+            continue
+        random = np.random.default_rng(seed)
+        yield lists | {
+            name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()
+        }
+
+
+def _list(tensor: TensorType, data: TensorType) -> NDArray[Any]:
+    """Return the input that replaces an attribute; the last axis if the model leaves it open."""
+    last_axis = () if data.rank == 0 else (-1,)
+    return np.array(last_axis if tensor.values is None else tensor.values, np.int64)
+
+
+def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:
+    """Return the sizes of a sample; an open size fits the others in broadcasting."""
+    if tensor.shape is None:
+        return (_LARGEST_SIZE,) * (_OPEN_RANK if joint is None else len(joint))
+    others = joint[len(joint) - len(tensor.shape) :] if joint else (None,) * len(tensor.shape)
+    return tuple(
+        min(next((size for size in pair if isinstance(size, int)), _LARGEST_SIZE), _LARGEST_SIZE)
+        for pair in zip(tensor.shape, others, strict=True)
+    )
+
+
+def draw(random: np.random.Generator, element: str, sizes: tuple[int, ...], kind: Kind) -> NDArray[Any]:
+    """Return an array of one kind of values."""
+    dtype = dtypes.from_name(element).dtype
+    if kind is not Kind.RANDOM:
+        values = _values(dtype, kind)
+        return np.asarray(values[random.integers(len(values), size=sizes)])
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return np.asarray(random.integers(limits.min, limits.max, sizes, dtype, endpoint=True))
+    return np.asarray(random.standard_normal(sizes)).astype(dtype)
+
+
+def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
+    if kind is Kind.TIES or dtype.kind == "b":
+        return np.arange(4).astype(dtype)
+    if kind is Kind.HALVES:
+        return np.array([0, 2**31 - 1, 2**31, 2**32 - 1], dtype)
+    limits = _limits(dtype)
+    middle = len(limits) // 2
+    parts = {Kind.LOW: limits[:2], Kind.MIDDLE: limits[middle - 1 : middle + 1], Kind.HIGH: limits[-2:]}
+    if kind in parts:
+        return parts[kind]
+    if kind is Kind.LIMITS or dtype.kind in "iu":
+        return limits
+    nan = np.full(len(limits), np.nan).astype(dtype)
+    return nan if kind is Kind.ALL_NAN else np.concatenate([limits, nan[middle:]])
+
+
+def _limits(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the values at the edges of a type, in ascending order."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        middle = limits.max // 2
+        return np.array([limits.min, limits.min + 1, middle, middle + 1, limits.max - 1, limits.max], dtype)
+    import ml_dtypes
+
+    finfo: Callable[[np.dtype[Any]], Any] = ml_dtypes.finfo
+    floats = finfo(dtype)
+    least = floats.smallest_subnormal
+    values = [-np.inf, floats.min, -least, -0.0, 0.0, least, floats.max, np.inf]
+    return np.array([dtype.type(value) for value in values])
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a runtime makes of a node, where that is not the answer; and what repeats it."""
+    """How a runtime answers a node differently, and an input that shows it."""
 
     outcome: Outcome
-    # What it says, or what became of its process; empty where it answers.
+    # The runtime's refusal, or the end of its process; empty if there is an answer.
     why: str
     reproducer: str
 
 
 class AskedRuntime:
-    """A runtime in a process of its own, for any number of models; each kind of node is asked once.
+    """A runtime in a process of its own, for any number of models; each kind of node is tried once.
 
     Parameters
     ----------
     watched : Subprocess or InProcess
-        The runtime, whose process is running, or is this one.
+        The runtime; its process is running.
 
     Examples
     --------
@@ -66,71 +174,74 @@ class AskedRuntime:
         self._known: dict[object, list[Difference]] = {}
 
     def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
-        """Return what is different, once for each class of answers; nothing of a node that breaks its promise."""
+        """Return the differences, one for each class of answers; none for a node that breaks its promise."""
         if site.schema is None or any(tensor.element is None for tensor in site.inputs):
             return []
         try:
             site.output()
         except ExtremumError:
             return []
-        node = _alone(site.node)
-        kind = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
-        if kind not in self._known:
-            self._known[kind] = list(self._asked(site, node, kinds))
-        return self._known[kind]
+        node = own_attributes(site.node)
+        node.name = ""
+        key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
+        if key not in self._known:
+            self._known[key] = list(self._differences(site, node, kinds))
+        return self._known[key]
 
-    def _asked(self, site: Site, node: onnx.NodeProto, kinds: Collection[Kind]) -> Iterator[Difference]:
-        opset = site.opsets[""]
-        seen = set()
+    def _differences(self, site: Site, node: onnx.NodeProto, kinds: Collection[Kind]) -> Iterator[Difference]:
+        seen = {Outcome.EXACT}
         for inputs in samples(site, kinds):
-            answer = self._answer(site, node, inputs)
-            if answer.outcome is Outcome.EXACT or answer.outcome in seen:
+            outcome = self._answer(site, node, inputs)[0]
+            if outcome in seen:
                 continue
-            seen.add(answer.outcome)
-            small = _shrunk(inputs, lambda fewer, of=answer.outcome: self._answer(site, node, fewer).outcome is of)  # type: ignore[misc]
-            answer = self._answer(site, node, small)
-            lines = [f"{_text(node)}, opset {opset}", *(f"{name} = {_array(x)}" for name, x in small.items())]
-            if not answer.why:
-                lines += [f"expected {_array(answer.expected)}", f"answered {answer.given}"]
-            yield Difference(answer.outcome, answer.why, "; ".join(lines))
-            if answer.why:
-                # Whoever does not answer one sample is not asked the others.
+            seen.add(outcome)
+            small = _shrunk(inputs, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
+            outcome, why, answers = self._answer(site, node, small)
+            arrays = [f"{name} = {_array(x)}" for name, x in small.items()]
+            reproducer = "; ".join([f"{_text(node)}, opset {site.opsets['']}", *arrays, *answers])
+            yield Difference(outcome, why, reproducer)
+            if why:
+                # A runtime that does not answer one sample is spared the others.
                 return
 
-    def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> _Answer:
-        opset = site.opsets[""]
+    def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> tuple[Outcome, str, list[str]]:
+        """Return the class of an answer, why there is none, and the expected answer beside the one that came."""
         assert site.schema is not None
-        # NaN and infinities among the samples are no reason to warn.
-        with np.errstate(all="ignore"):
-            (expected,) = backend.run_node(node, inputs, opset_version=opset)
-        expected = np.asarray(expected)
+        expected = expected_output(node, inputs, site.opsets[""])
+        output = _value(node.output[0], expected)
         try:
-            outputs = self.watched.ask(_model(node, opset, inputs, expected), inputs)
+            outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, output), inputs)
         except NoAnswerError as error:
-            return _Answer(error.outcome, expected, str(error))
+            return error.outcome, str(error), []
         if len(outputs) != 1:
-            return _Answer(Outcome.WRONG, expected, given=f"{len(outputs)} outputs")
+            return Outcome.WRONG, "", [f"expected {_array(expected)}", f"answered {len(outputs)} outputs"]
         question = Question(site.schema, validate.attributes(site.schema, site.attributes), list(inputs.values()))
-        return _Answer(compare(question, expected, outputs[0]), expected, given=_array(outputs[0]))
+        answers = [f"expected {_array(expected)}", f"answered {_array(outputs[0])}"]
+        return compare(question, expected, outputs[0]), "", answers
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    outcome: Outcome
-    expected: NDArray[Any]
-    why: str = ""
-    given: str = ""
+def expected_output(node: onnx.NodeProto, inputs: Inputs, opset: int) -> NDArray[Any]:
+    """Return the answer of this package."""
+    # NaN and infinities among the samples are no reason to warn.
+    with np.errstate(all="ignore"):
+        return np.asarray(backend.run_node(node, inputs, opset_version=opset)[0])
 
 
-def _alone(node: onnx.NodeProto) -> onnx.NodeProto:
-    """Return a node without its name, and without attributes whose value comes with the call of its function."""
-    attributes = [attribute for attribute in node.attribute if not attribute.ref_attr_name]
-    return onnx.NodeProto(op_type=node.op_type, input=node.input, output=node.output, attribute=attributes)
+def own_attributes(node: onnx.NodeProto) -> onnx.NodeProto:
+    """Return a copy without the attributes that the call of a function gives: they have their defaults then."""
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    copy.attribute.extend(attribute for attribute in node.attribute if not attribute.ref_attr_name)
+    return copy
 
 
-def _model(node: onnx.NodeProto, opset: int, inputs: Inputs, expected: NDArray[Any]) -> onnx.ModelProto:
+def model_of(
+    nodes: Sequence[onnx.NodeProto], opset: int, inputs: Inputs, output: onnx.ValueInfoProto
+) -> onnx.ModelProto:
+    """Return a model of nodes that give one output."""
     values = [_value(name, x) for name, x in inputs.items()]
-    graph = onnx.helper.make_graph([node], "question", values, [_value(node.output[0], expected)])
+    graph = onnx.helper.make_graph(nodes, "question", values, [output])
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)
@@ -141,7 +252,7 @@ def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
 
 
 def _shrunk(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
-    """Return as few of the elements as still differ: along each axis one, or all but those that do not matter."""
+    """Return the fewest elements that still differ: along each axis one, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
         size = _size(inputs, axis)
         one = (_taken(inputs, axis, [at]) for at in range(size) if size > 1)
@@ -162,7 +273,7 @@ def _size(inputs: Inputs, axis: int) -> int:
 
 
 def _taken(inputs: Inputs, axis: int, places: list[int]) -> Inputs:
-    # What has one element along the axis is broadcast.
+    # An array with one element along the axis is broadcast.
     return {name: x if x.ndim < -axis or x.shape[axis] == 1 else np.take(x, places, axis) for name, x in inputs.items()}
 
 
@@ -173,4 +284,4 @@ def _text(node: onnx.NodeProto) -> str:
 
 def _array(x: NDArray[Any]) -> str:
     values = " ".join(str(x.tolist()).split())
-    return f"{x.dtype}{list(x.shape)} {values if len(values) < _SHOWN else f'{values[:_SHOWN]} ...'}"
+    return f"{x.dtype}{list(x.shape)} {values if len(values) < _LONGEST_TEXT else f'{values[:_LONGEST_TEXT]} ...'}"

@@ -1,40 +1,156 @@
-"""What a rule is: a code, its explanation, and the question it puts to a node.
+"""A rule of ``extremum check``, and what it finds.
 
-Decides nothing about any node; the rules are in :mod:`extremum.check.promises` and :mod:`extremum.check.targets`.
+Decides how a finding reads and which findings count. The rules are in :mod:`extremum.check.promises` and
+:mod:`extremum.check.targets`.
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
+import enum
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from extremum import validate
-from extremum.check.finding import Severity
 from extremum.check.question import AskedRuntime
 from extremum.directml.enumerations import FeatureLevel
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime
 from extremum.spec import OperatorVersion
-from extremum.validate import Attributes
 
-__all__ = ["Look", "Rule", "Targets", "accepted_values", "refusals", "rule", "states_axes"]
+__all__ = ["Finding", "Report", "Rule", "Severity", "Targets", "refusals", "rule", "states_axes"]
+
+
+class Severity(enum.Enum):
+    """How much a finding matters.
+
+    An error breaks a rule of the operator's version. A warning marks a model that some target refuses or answers
+    differently. An info is worth knowing about a correct model.
+
+    Examples
+    --------
+    >>> from extremum.check import Severity
+    >>> [each.value for each in Severity]
+    ['error', 'warning', 'info']
+    """
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one rule finds at one node.
+
+    Attributes
+    ----------
+    code : str
+        The rule, such as ``EX001``.
+    severity : Severity
+        How much it matters.
+    operator : str
+        The operator and its version, such as ``ArgMax-13``.
+    place : str
+        The path of the node, with its name if it has one.
+    opset : int
+        The version that the model imports there.
+    reason : str
+        What is wrong, in one sentence without a full stop.
+    given : str or None
+        What the node states.
+    remedy : str or None
+        What would be right.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
+    >>> finding = check(onnx.parser.parse_model(text)).findings[0]
+    >>> finding.code, finding.severity.value, finding.operator, finding.place
+    ('EX003', 'error', 'ArgMax-13', 'graph.node[0]')
+    """
+
+    code: str
+    severity: Severity
+    operator: str
+    place: str
+    opset: int
+    reason: str
+    given: str | None
+    remedy: str | None
+
+    def __str__(self) -> str:
+        reason, where = f"{self.code} {self.severity.value}: {self.reason}", f"{self.place}, opset {self.opset}"
+        return str(ExtremumError(reason, where=where, given=self.given, remedy=self.remedy))
+
+    def record(self) -> dict[str, Any]:
+        """Return the finding in a form that JSON can hold."""
+        return {**asdict(self), "severity": self.severity.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings about a model.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the walk; at each node in the order of the rules.
+    nodes : int
+        The number of nodes that were checked.
+    notes : tuple of str
+        What could not be checked, and why.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.check import check
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (y) { y = ArgMax <axis=1> (x) }'
+    >>> report = check(onnx.parser.parse_model(text))
+    >>> report.nodes, len(report.counted())
+    (1, 1)
+    """
+
+    findings: tuple[Finding, ...]
+    nodes: int
+    notes: tuple[str, ...]
+
+    def counted(self, *, strict: bool = False) -> tuple[Finding, ...]:
+        """Return the errors and warnings, with ``strict`` the infos too: a model without any is clean."""
+        return tuple(each for each in self.findings if strict or each.severity is not Severity.INFO)
+
+    def summary(self) -> str:
+        """Return the counts in one line.
+
+        Examples
+        --------
+        >>> from extremum.check import Report
+        >>> Report(findings=(), nodes=3, notes=()).summary()
+        '3 nodes checked: no errors, no warnings, no info'
+        """
+        counts = []
+        for severity in Severity:
+            count = sum(each.severity is severity for each in self.findings)
+            plural = "s" if count != 1 and severity is not Severity.INFO else ""
+            counts.append(f"{count or 'no'} {severity.value}{plural}")
+        return f"{self.nodes} node{'' if self.nodes == 1 else 's'} checked: {', '.join(counts)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Where the model is to run.
+    """The targets that the rules ask.
 
     Attributes
     ----------
     runtime : Runtime or None
-        The onnxruntime that is asked; None where none is installed.
+        The onnxruntime that says what it refuses; None if none is installed.
     feature_level : FeatureLevel or None
-        DirectML's; None if DirectML is no target.
+        The feature level of DirectML; None if DirectML is no target.
     asked : AskedRuntime or None
-        The runtime that was named, which is asked for answers too; None where none was.
+        The runtime that the caller names, whose answers are compared; None if there is none.
 
     Examples
     --------
@@ -49,31 +165,31 @@ class Targets:
 
 
 Look = Callable[[Site, OperatorVersion, Targets], Iterable[ExtremumError]]
-"""Puts a rule's question to a node, given the version in force; each error is a finding."""
+"""Checks a node against the version in force; each error is a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that is looked for.
+    """One check of a node.
 
     Attributes
     ----------
     code : str
-        Never given to another rule: ``EX001`` to ``EX099`` for promises of a version, from ``EX101`` on for targets.
+        Unique for ever: ``EX001`` to ``EX099`` for promises of a version, ``EX101`` and above for targets.
     title : str
         A few words.
     severity : Severity
         Of every finding of the rule.
     what : str
-        What is looked for.
+        What the rule looks for.
     why : str
         Why it matters.
     example : str
-        A model, in ONNX's textual form, in which it is found.
+        A model, in ONNX's textual form, in which the rule finds something.
     instead : str
-        A model in which it is not.
+        A model in which it finds nothing.
     look : callable
-        The question.
+        Checks a node.
 
     Examples
     --------
@@ -92,21 +208,29 @@ class Rule:
     look: Look
 
 
-def rule(code: str, title: str, severity: Severity) -> Callable[[Look], Rule]:
-    """Make a question a rule; its docstring says what is looked for, why, an example, and what to write instead."""
+def rule(rules: list[Rule], code: str, title: str, severity: Severity) -> Callable[[Look], Rule]:
+    """Append a rule; the docstring of its function has four paragraphs: what, why, an example, what to do instead."""
 
     def made(look: Look) -> Rule:
-        # What is looked for, why, "Example::", a model, "Instead::", a model. Python -OO leaves nothing of it.
-        parts = [*(inspect.getdoc(look) or "").split("\n\n"), *[""] * 6]
-        what, why = (" ".join(part.split()) for part in parts[:2])
-        example, instead = (f"{textwrap.dedent(parts[index])}\n" for index in (3, 5))
-        return Rule(code, title, severity, what, why, example, instead, look)
+        # Python -OO leaves no docstring.
+        texts = (look.__doc__ or "\n\n" * 3).split("\n\n")
+        what, why, example, instead = (" ".join(text.split()) for text in texts)
+        rules.append(Rule(code, title, severity, what, why, _model(example), _model(instead), look))
+        return rules[-1]
 
     return made
 
 
+def _model(text: str) -> str:
+    """Return a model in ONNX's textual form, of ``Label: OPSET (inputs) => (outputs) { node; node }``."""
+    opset, _, graph = text.partition(": ")[2].partition(" ")
+    signature, _, body = graph.removesuffix(" }").partition(" { ")
+    nodes = "".join(f"   {node}\n" for node in body.split("; "))
+    return f'<ir_version: 8, opset_import: ["" : {opset}]>\ng {signature} {{\n{nodes}}}\n'
+
+
 def refusals(question: Callable[..., object], *arguments: object) -> Iterator[ExtremumError]:
-    """Yield the error that a question of :mod:`extremum.validate` or :mod:`extremum.infer` is answered with, if any."""
+    """Yield the error that a function of :mod:`extremum.validate` or :mod:`extremum.infer` raises, if any."""
     try:
         question(*arguments)
     except ExtremumError as error:
@@ -114,16 +238,6 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
 
 
 def states_axes(site: Site, schema: OperatorVersion) -> bool:
-    """Return whether a node says along which axes it looks, and the model which ones these are."""
+    """Return whether the model states along which axes a node looks."""
     values = (site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis)
     return any(value is not validate.UNKNOWN for value in values)
-
-
-def accepted_values(site: Site, schema: OperatorVersion) -> Attributes:
-    """Return the values of the attributes; the default where the one that is given is refused."""
-    values = {}
-    stated = site.values
-    for attribute in schema.attributes:
-        refused = any(refusals(validate.attribute_value, schema, attribute, stated))
-        values[attribute.name] = validate.attribute_value(schema, attribute, {} if refused else stated)
-    return values

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from extremum.check import find
-from extremum.check.finding import Finding, Report, Severity
+from extremum.check.rule import Finding, Report, Severity
 from extremum.printable import printable
 
 __all__ = ["annotation", "github", "record", "text"]

@@ -14,7 +14,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend
-from extremum.check.sample import Kind, draw, samples
+from extremum.check.question import Kind, draw, samples
 from extremum.errors import ExtremumError, InputError, ModelError, first_line
 from extremum.fix.fixed import Change
 from extremum.fix.fragment import same_bits

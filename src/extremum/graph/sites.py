@@ -20,9 +20,9 @@ from extremum.graph import nodes
 from extremum.graph.inference import Body, InferenceInput, held, num_outputs, splits_otherwise
 from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared, known
-from extremum.spec import ONNX, OperatorVersion
+from extremum.spec import ONNX, Attribute, OperatorVersion
 from extremum.tensors import TensorType
-from extremum.validate import input_values, output_count
+from extremum.validate import Attributes, Unknown, attribute_value, input_values, output_count
 
 __all__ = ["Site", "inlined", "require_harmless", "sites"]
 
@@ -56,7 +56,7 @@ class Site:
         opset = self.opsets.get(nodes.canonical(self.node.domain))
         return f"{self.place}, opset {opset}" if opset else self.place
 
-    # What follows of the node alone is computed once; the types around it become better known while models are walked.
+    # Each is computed once, when the walk has reached the node: the types of its inputs are known then.
     @cached_property
     def schema(self) -> OperatorVersion | None:
         """The version in force, or None if the operator is none of this package's or its domain is not imported."""
@@ -74,7 +74,7 @@ class Site:
         """The names of the inputs, without those at the end that may be left out and are."""
         return nodes.operand_names(self.node, self.schema)
 
-    @property
+    @cached_property
     def inputs(self) -> list[TensorType]:
         """What is known of each input."""
         # Where the values of some attributes come with the call of the function, what does not depend on them
@@ -84,15 +84,26 @@ class Site:
             return [TensorType(tensor.element) for tensor in known]
         return known
 
-    @property
+    @cached_property
     def operands(self) -> list[TensorType]:
         """What is known of the inputs that hold elements, those that stand for an attribute left out."""
         return self.inputs if self.schema is None else self.inputs[: self.schema.input.maximum]
 
-    @property
+    @cached_property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
         return self.attributes if self.schema is None else {**self.attributes, **input_values(self.schema, self.inputs)}
+
+    @cached_property
+    def accepted(self) -> Attributes:
+        """The value of every attribute of the version; its default if the node states none that the version takes."""
+        assert self.schema is not None
+        return {each.name: _accepted(self.schema, each, self.values) for each in self.schema.attributes}
+
+    @property
+    def element(self) -> str | None:
+        """The element type of the first input, if there is one and its type is known."""
+        return self.inputs[0].element if self.inputs else None
 
     @property
     def given(self) -> str:
@@ -105,6 +116,15 @@ class Site:
         output = nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
         output_count(self.schema, len(self.node.output))
         return output
+
+
+def _accepted(
+    schema: OperatorVersion, attribute: Attribute, values: dict[str, Any]
+) -> int | tuple[int, ...] | Unknown | None:
+    try:
+        return attribute_value(schema, attribute, values)
+    except SpecError:
+        return attribute_value(schema, attribute, {})
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
