@@ -196,14 +196,14 @@ def test_who_takes_over_has_the_weights(tmp_path):
     assert np.array_equal(prepared.run([X.astype(bfloat16)]).y, expected)
 
 
-def test_parting_copies_all_the_rest():
+def test_splitting_copies_all_the_rest():
     proto = weighed()
     proto.graph.doc_string, proto.doc_string = "graph", "model"
     proto.metadata_props.add(key="a", value="b")
     proto.graph.quantization_annotation.add(tensor_name="w")
     proto.graph.initializer[0].doc_string = "weight"
     loaded = Model(proto.SerializeToString())
-    loaded.part()
+    loaded.split_weights()
     assert loaded.weights == {"w": W.tobytes()}
     assert loaded.proto.ByteSize() < W.nbytes / 4
     assert loaded.whole.SerializeToString(deterministic=True) == proto.SerializeToString(deterministic=True)

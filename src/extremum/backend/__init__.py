@@ -28,7 +28,7 @@ from extremum.backend.executor import Executor, reference_ops
 from extremum.backend.prepared import ENGINES, PreparedModel, refuse
 from extremum.backend.session import open_session, serves
 from extremum.graph import nodes
-from extremum.graph.load import Model, require_shallow, require_text, with_dense
+from extremum.graph.load import Model, require_readable, with_dense
 from extremum.graph.nodes import callees_first
 from extremum.graph.sites import sites
 from extremum.graph.types import skeleton
@@ -157,7 +157,7 @@ class Backend(_OnnxBackend):
             raise ArgumentError(f"threads={threads} computes nothing", remedy="pass an integer above 0, or None")
         loaded = Model(model)
         if engine != "reference":
-            loaded.part()
+            loaded.split_weights()
         walk = tuple(sites(loaded.proto))
         refusal = None
         if engine == "onnxruntime" or (engine is None and serves(walk)):
@@ -243,8 +243,7 @@ class Backend(_OnnxBackend):
         opset = options.pop("opset_version", None)
         refuse(options)
         cls._require_device(device)
-        require_shallow([node])
-        require_text(node)
+        require_readable(node)
         opsets = {"": onnx.defs.onnx_opset_version()}
         opsets[nodes.canonical(node.domain)] = opset or opsets.get(nodes.canonical(node.domain), 1)
         graph = onnx.helper.make_graph(

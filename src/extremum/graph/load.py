@@ -1,54 +1,32 @@
 """A model, from a file, bytes or a ModelProto, and the files that belong to it.
 
-Decides which files are opened, what counts as an ONNX model, how large and deep it may be, that nothing outside its
-folder is read, and that a negative size is an unknown one: exporters write -1 for a dynamic dimension, and runtimes
-take it so. Decides too which large tensors leave the message. What is in the graph is :mod:`extremum.graph.sites`'s.
+Decides which files are opened, what counts as an ONNX model, how large and deep it may be, that a model reads nothing
+outside its folder, and that a negative size is an unknown one: exporters write -1 for a dynamic dimension, and runtimes
+take it so. Decides too which large tensors leave the message.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, NamedTuple
 
 import onnx
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from extremum.dtypes import ELEMENT_TYPES
 from extremum.errors import ExtremumError, FileError, ModelError
 from extremum.graph import nodes
 from extremum.graph.nodes import Key, callees_first, key
-from extremum.graph.types import attribute_tensors, copy_fields, dense, innermost, is_external, sparse_tensors
-
-__all__ = [
-    "DEEPEST",
-    "DEEPEST_GRAPH",
-    "LARGE",
-    "LARGEST_MESSAGE",
-    "MOST_NODES",
-    "Model",
-    "external",
-    "join_weights",
-    "load",
-    "open_file",
-    "read_external",
-    "read_message",
-    "require_bounded",
-    "require_inside",
-    "require_no_folder",
-    "require_shallow",
-    "require_text",
-    "split_weights",
-    "with_dense",
-]
-
+from extremum.graph.types import attribute_tensors, copy_fields, dense, is_external, sparse_tensors, wrong_tensor
 
 # Files that a user names. Only regular files are opened: a pipe keeps its reader waiting, and a device never ends.
 
@@ -58,8 +36,8 @@ LARGEST_MESSAGE = 2**31 - 1
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading; anything else is a FileError, or the OSError of a file that is not there."""
-    # Asked again once it is open: in between another file may have taken the name.
+    """Open a regular file for reading; anything else is a FileError, or the OSError of a missing file."""
+    # Checked again once it is open: in between another file may have taken the name.
     _require_regular(path, Path(path).stat())
     file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
     try:
@@ -71,11 +49,11 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_message(path: str | os.PathLike[str]) -> bytes:
-    """Return a file that holds a protobuf message; one that is too large to be one is refused unread."""
+    """Return the content of a file that holds a protobuf message; refuse one that is too large, unread."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size <= LARGEST_MESSAGE:
-            # It may have grown since; then what is read is cut short, which is no message.
+            # A file that has grown since is cut short, which is no message.
             return file.read(LARGEST_MESSAGE)
     raise FileError(
         f"{str(Path(path))!r} is larger than a protobuf message can be",
@@ -99,34 +77,17 @@ def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> No
     if not stat.S_ISREG(status.st_mode):
         kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
         kind = next((name for matches, name in kinds.items() if matches(status.st_mode)), "a device")
-        folder = stat.S_ISDIR(status.st_mode)
-        remedy = "name a file in it" if folder else "give a regular file; write what a pipe gives to one"
+        remedy = "name a file in it" if kind == "a folder" else "give a regular file; write what a pipe gives to one"
         raise FileError(f"{str(Path(path))!r} is {kind}", remedy=remedy)
 
 
-# Text of a model that is not UTF-8. protobuf gives it as bytes, which no reader of a name expects.
+# What is wrong with a message whatever it means: a name that is no UTF-8 (protobuf gives it as bytes, which no reader
+# of a name expects), and graphs or types that stand too deep inside each other.
 
 
-# For people: it may be written as they like, and nothing is looked up by it.
-_REMARKS = {"doc_string"}
-
-
-def require_text(model: Message) -> None:
-    """Refuse a model, or a part of one, of which a name is no UTF-8, wherever it stands."""
-    stack: list[tuple[Message, _Place | None]] = [(model, None)]
-    while stack:
-        message, place = stack.pop()
-        fields = _fields(message)
-        for name in fields.text:
-            if isinstance(text := getattr(message, name), bytes):
-                raise _refusal(text, _Place(place, name))
-        for name in fields.texts:
-            for index, text in enumerate(getattr(message, name)):
-                if isinstance(text, bytes):
-                    raise _refusal(text, _Place(place, name, index))
-        stack.extend((getattr(message, name), _Place(place, name)) for name in fields.held if message.HasField(name))
-        for name in fields.several:
-            stack.extend((each, _Place(place, name, index)) for index, each in enumerate(getattr(message, name)))
+DEEPEST_GRAPH = 28
+"""Graphs inside each other: protobuf reads no more than a hundred messages, which are three for each."""
+_DEEPEST_TYPE = 8
 
 
 class _Place(NamedTuple):
@@ -141,41 +102,50 @@ class _Place(NamedTuple):
         return own if self.outer is None else f"{self.outer}.{own}"
 
 
-class _Fields(NamedTuple):
-    """Names of the fields of a message, by what they hold: a text, texts, a message, messages."""
-
-    text: tuple[str, ...]
-    texts: tuple[str, ...]
-    held: tuple[str, ...]
-    several: tuple[str, ...]
-
-
-_KNOWN: dict[str, _Fields] = {}
-
-
-def _fields(message: Message) -> _Fields:
-    kind = message.DESCRIPTOR.full_name
-    if kind not in _KNOWN:
-        _KNOWN[kind] = _listed(type(message)())
-    return _KNOWN[kind]
-
-
-def _listed(empty: Message) -> _Fields:
-    names: tuple[list[str], ...] = ([], [], [], [])
-    for field in empty.DESCRIPTOR.fields:
-        repeated = isinstance(getattr(empty, field.name), MutableSequence)
-        if field.type == FieldDescriptor.TYPE_STRING and field.name not in _REMARKS:
-            names[repeated].append(field.name)
-        elif field.type == FieldDescriptor.TYPE_MESSAGE:
-            names[2 + repeated].append(field.name)
-    return _Fields(*map(tuple, names))
-
-
-def _refusal(text: bytes, place: _Place) -> ModelError:
-    return ModelError("a name of the model is no UTF-8", where=str(place), given=repr(text[:80]))
+def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
+    """Refuse names that are no UTF-8 and what is too deep for protobuf; return the sizes below zero."""
+    negative = []
+    stack: list[tuple[Message, _Place | None, int, int]] = [(message, None, 0, 0)]
+    while stack:
+        part, place, graphs, types = stack.pop()
+        match part:
+            case onnx.AttributeProto():
+                graphs += 1
+            case onnx.GraphProto() if graphs > DEEPEST_GRAPH:
+                raise ModelError(f"graphs of the model stand more than {DEEPEST_GRAPH} deep inside each other")
+            case onnx.TypeProto():
+                types += 1
+                if types > _DEEPEST_TYPE + 1:
+                    raise ModelError(f"a type of the model is more than {_DEEPEST_TYPE} types inside each other")
+            case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
+                negative.append(part)
+        for name, is_text, is_repeated in _fields(part.DESCRIPTOR):
+            if is_text:
+                texts = getattr(part, name)
+                for index, text in enumerate(texts if is_repeated else (texts,)):
+                    if isinstance(text, bytes):
+                        where = str(_Place(place, name, index if is_repeated else None))
+                        raise ModelError("a name of the model is no UTF-8", where=where, given=repr(text[:80]))
+            elif is_repeated:
+                held = enumerate(getattr(part, name))
+                stack.extend((each, _Place(place, name, index), graphs, types) for index, each in held)
+            elif part.HasField(name):
+                stack.append((getattr(part, name), _Place(place, name), graphs, types))
+    return negative
 
 
-# How large and how deep a model may be after its functions are expanded where they are called. A function that calls
+@functools.cache
+def _fields(message: Descriptor) -> list[tuple[str, bool, bool]]:
+    """Return the fields that hold text or messages: the name, whether it is text, whether it is repeated."""
+    # A doc_string is for people: it may be written as they like, and nothing is looked up by it.
+    return [
+        (field.name, field.type == FieldDescriptor.TYPE_STRING, field.is_repeated)
+        for field in message.fields
+        if field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE) and field.name != "doc_string"
+    ]
+
+
+# How large and how deep a model may be once each call of a function is replaced by its nodes. A function that calls
 # another twice doubles the nodes: 30 of them, in 2 KB, make a billion nodes, which onnx and onnxruntime write out.
 
 
@@ -183,52 +153,15 @@ MOST_NODES = 2**18
 """Nodes that come from calls of functions, all together."""
 DEEPEST = 64
 """Graphs and functions inside each other."""
-DEEPEST_GRAPH = 28
-"""Graphs alone inside each other: protobuf reads no more than a hundred messages, which are three for each."""
-_DEEPEST_TYPE = 8
 
 
 def require_bounded(model: onnx.ModelProto) -> None:
-    """Refuse a model whose functions call each other in a circle or that is too large or too deep."""
+    """Refuse a model whose functions make too many nodes, stand too deep or call each other in a circle."""
     sizes: dict[Key, tuple[int, int]] = {}
-    # The depth first: whoever else walks a graph goes in as deep as it is.
-    for body in (*(each.node for each in model.functions), model.graph.node):
-        require_shallow(body)
-    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
-        _require_shallow_type(value.type)
-    if model.functions:
-        for function in callees_first(model.functions):
-            sizes[key(function)] = _measure(function.node, sizes)
+    for function in callees_first(model.functions):
+        sizes[key(function)] = _measure(function.node, sizes)
+    if sizes:
         _measure(model.graph.node, sizes)
-
-
-def require_shallow(body: Iterable[onnx.NodeProto]) -> None:
-    """Refuse nodes that hold graphs or types which protobuf could not read."""
-    stack = [(body, 0)]
-    while stack:
-        nodes, depth = stack.pop()
-        if depth > DEEPEST_GRAPH:
-            raise ModelError(f"graphs of the model stand more than {DEEPEST_GRAPH} deep inside each other")
-        for node in nodes:
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    stack.append((attribute.g.node, depth + 1))
-                    graph = attribute.g
-                    for value in (*graph.input, *graph.output, *graph.value_info):
-                        _require_shallow_type(value.type)
-                stack.extend((each.node, depth + 1) for each in attribute.graphs)
-                if attribute.HasField("tp"):
-                    _require_shallow_type(attribute.tp)
-
-
-def _require_shallow_type(value: onnx.TypeProto) -> None:
-    depth = 0
-    while (field := value.WhichOneof("value")) not in (None, "tensor_type", "sparse_tensor_type", "opaque_type"):
-        depth += 1
-        if depth > _DEEPEST_TYPE:
-            raise ModelError(f"a type of the model is more than {_DEEPEST_TYPE} types inside each other")
-        held = getattr(value, field)
-        value = held.value_type if field == "map_type" else held.elem_type
 
 
 def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]]) -> tuple[int, int]:
@@ -236,15 +169,14 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]
     own, called, deepest = 0, 0, 1
     stack = [(body, 1)]
     while stack:
-        nodes, depth = stack.pop()
+        level, depth = stack.pop()
         deepest = max(deepest, depth)
-        for node in nodes:
+        for node in level:
+            inner_nodes, inner_depth = sizes.get(key(node), (0, 0))
             own += 1
-            inner = sizes.get(key(node))
-            if inner is not None:
-                called += inner[0]
-                deepest = max(deepest, depth + inner[1])
-            stack.extend((each.g.node, depth + 1) for each in node.attribute if each.HasField("g"))
+            called += inner_nodes
+            deepest = max(deepest, depth + inner_depth)
+            stack.extend((graph.node, depth + 1) for _, graph in nodes.subgraphs(node))
     if deepest > DEEPEST:
         raise ModelError(
             f"graphs and functions of the model stand more than {DEEPEST} deep inside each other",
@@ -259,8 +191,8 @@ def _measure(body: Iterable[onnx.NodeProto], sizes: Mapping[Key, tuple[int, int]
     return own + called, deepest
 
 
-# Tensors of a model whose content is in other files. No path may leave the folder of the model: no absolute one, none
-# with "..", none through a link. A hostile model could return the content of such a file in its answers.
+# Tensors whose content is in other files. No path may leave the folder of the model: no absolute one, none with "..",
+# none through a link. A hostile model could return the content of such a file in its answers.
 
 
 _REMEDY = "keep the data files in the folder of the model"
@@ -269,41 +201,35 @@ _REMEDY = "keep the data files in the folder of the model"
 def external(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield the tensors whose content is in other files, wherever they stand."""
     for graph in nodes.graphs(model.graph):
-        yield from filter(is_external, graph.initializer)
-        yield from filter(is_external, sparse_tensors(graph.sparse_initializer))
-    for _, _, node in nodes.everywhere(model):
-        for attribute in node.attribute:
-            yield from filter(is_external, attribute_tensors(attribute))
-    for function in model.functions:
-        for attribute in function.attribute_proto:
-            yield from filter(is_external, attribute_tensors(attribute))
+        yield from filter(is_external, (*graph.initializer, *sparse_tensors(graph.sparse_initializer)))
+    attributes = [each for _, _, node in nodes.everywhere(model) for each in node.attribute]
+    for attribute in chain(attributes, *(function.attribute_proto for function in model.functions)):
+        yield from filter(is_external, attribute_tensors(attribute))
 
 
 def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bool:
-    """Refuse content outside a folder or in what is no file, and return whether there is any in other files."""
+    """Refuse content that is outside a folder or in no regular file; return whether any is in other files."""
+    tensors = list(external(model))
     checked = set[str]()
-    for tensor in external(model):
+    for tensor in tensors:
         path = _path(tensor, Path(folder))
-        if folder and (location := _location(tensor)) not in checked:
-            _require_file(tensor, path)
+        if folder and (location := _stated(tensor, "location")) not in checked:
             checked.add(location)
-    return next(external(model), None) is not None
-
-
-def _require_file(tensor: onnx.TensorProto, path: Path) -> None:
-    """Refuse a pipe or a device: onnxruntime 1.21 opens it, and waits for what never comes."""
-    try:
-        open_file(path).close()
-    except FileNotFoundError:
-        # Whoever reads it says so.
-        return
-    except (OSError, ExtremumError) as error:
-        raise _unreadable(tensor, error) from None
+            try:
+                # onnxruntime 1.21 opens a pipe or a device, and waits for ever.
+                open_file(path).close()
+            except FileNotFoundError:
+                # Whoever reads it says so.
+                continue
+            except (OSError, ExtremumError) as error:
+                raise _unreadable(tensor, error) from None
+    return bool(tensors)
 
 
 def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float = math.inf) -> None:
-    """Read the content of tensors that have it in other files; of larger ones see only that it is there."""
-    found = dict[str, Path]()
+    """Read the content of tensors that have it in other files; of larger ones check that it is there."""
+    # Most models keep all tensors in one file.
+    paths = dict[str, Path]()
     for tensor in external(model):
         if folder is None:
             raise ModelError(
@@ -311,17 +237,14 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
                 remedy="give the file of the model",
             )
         try:
-            # Most models keep all tensors in one file.
-            location = _location(tensor)
-            if location not in found:
-                found[location] = _path(tensor, folder)
-            content = _content(tensor, found[location], at_most)
+            location = _stated(tensor, "location")
+            if location not in paths:
+                paths[location] = _path(tensor, folder)
+            content = _content(tensor, paths[location], at_most)
         except (OSError, ExtremumError) as error:
             raise _unreadable(tensor, error) from None
         if content is not None:
-            tensor.raw_data = content
-            tensor.ClearField("data_location")
-            del tensor.external_data[:]
+            _fill(tensor, content)
 
 
 def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
@@ -331,59 +254,52 @@ def _unreadable(tensor: onnx.TensorProto, error: Exception) -> ModelError:
     return ModelError(f"the content of tensor {tensor.name!r} cannot be read", given=given, remedy=_REMEDY)
 
 
+def _fill(tensor: onnx.TensorProto, content: bytes) -> None:
+    """Put the content into a tensor that has it elsewhere."""
+    tensor.raw_data = content
+    tensor.ClearField("data_location")
+    del tensor.external_data[:]
+
+
 def _content(tensor: onnx.TensorProto, path: Path, at_most: float) -> bytes | None:
-    stated = {each.key: each.value for each in tensor.external_data}
-    needed = _size(tensor)
-    offset, length = (_number(tensor, stated.get(key, "")) for key in ("offset", "length"))
+    needed, offset, length = _size(tensor), _number(tensor, "offset") or 0, _number(tensor, "length")
     if length not in (None, needed):
-        raise _mismatch(tensor, f"{length} bytes where its type and shape take {needed}")
+        raise wrong_tensor(tensor.name, f"{length} bytes where its type and shape take {needed}")
     with open_file(path) as file:
-        size = file.seek(0, 2)
-        if (offset or 0) + needed > size:
-            raise _mismatch(tensor, f"{needed} bytes from {offset or 0} on, of a file of {size}")
+        size = file.seek(0, os.SEEK_END)
+        if offset + needed > size:
+            raise wrong_tensor(tensor.name, f"{needed} bytes from {offset} on, of a file of {size}")
         if needed > at_most:
             return None
-        file.seek(offset or 0)
+        file.seek(offset)
         return file.read(needed)
 
 
-def _location(tensor: onnx.TensorProto) -> str:
-    return next((each.value for each in tensor.external_data if each.key == "location"), "")
+def _stated(tensor: onnx.TensorProto, name: str) -> str:
+    return next((each.value for each in tensor.external_data if each.key == name), "")
+
+
+def _number(tensor: onnx.TensorProto, name: str) -> int | None:
+    text = _stated(tensor, name)
+    if text and re.fullmatch(r"[0-9]{1,19}", text) is None:
+        raise wrong_tensor(tensor.name, f"{text[:40]!r} for a place in a file")
+    return int(text) if text else None
 
 
 def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
     """Return the file of a tensor, which is in the folder whatever links there are."""
-    location = _location(tensor)
-    kinds = (PurePosixPath(location), PureWindowsPath(location))
-    if not location or any(each.is_absolute() or each.drive or ".." in each.parts for each in kinds):
-        raise _outside(tensor, location)
-    try:
-        path = (folder / location).resolve()
-        inside = path.is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):
-        # A circle of links, or a name that cannot be one.
-        inside = False
-    if not inside:
-        raise _outside(tensor, location)
-    return path
-
-
-def _outside(tensor: onnx.TensorProto, location: str) -> ModelError:
-    return ModelError(
-        f"the content of tensor {tensor.name!r} is not in the folder of the model", given=repr(location), remedy=_REMEDY
-    )
-
-
-def _number(tensor: onnx.TensorProto, text: str) -> int | None:
-    if not text:
-        return None
-    if re.fullmatch(r"[0-9]{1,19}", text) is None:
-        raise _mismatch(tensor, f"{text[:40]!r} for a place in a file")
-    return int(text)
-
-
-def _mismatch(tensor: onnx.TensorProto, given: str) -> ModelError:
-    return ModelError(f"tensor {tensor.name!r} does not hold what its type and shape say", given=given)
+    location = _stated(tensor, "location")
+    spellings = (PurePosixPath(location), PureWindowsPath(location))
+    if location and not any(each.is_absolute() or each.drive or ".." in each.parts for each in spellings):
+        try:
+            path = (folder / location).resolve()
+            if path.is_relative_to(folder.resolve()):
+                return path
+        except (OSError, ValueError, RuntimeError):
+            # A circle of links, or a name that no file can have.
+            pass
+    reason = f"the content of tensor {tensor.name!r} is not in the folder of the model"
+    raise ModelError(reason, given=repr(location), remedy=_REMEDY)
 
 
 def _size(tensor: onnx.TensorProto) -> int:
@@ -391,181 +307,139 @@ def _size(tensor: onnx.TensorProto) -> int:
     names = {number: name for name, number in onnx.TensorProto.DataType.items()}
     name = names.get(tensor.data_type, "UNDEFINED")
     if name in ("UNDEFINED", "STRING") or any(size < 0 for size in tensor.dims):
-        raise _mismatch(tensor, f"a tensor of {name.lower()} in another file")
-    count = math.prod(tensor.dims)
+        raise wrong_tensor(tensor.name, f"a tensor of {name.lower()} in another file")
     narrow = re.match(r"(?:U?INT|FLOAT)([24])(?:E|$)", name)
-    if narrow is not None:
-        return -(-count * int(narrow[1]) // 8)
-    return count * int(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize)
+    bits = int(narrow[1]) if narrow else 8 * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+    return -(-math.prod(tensor.dims) * bits // 8)
 
 
-def load(model: onnx.ModelProto | bytes | str | os.PathLike[str], *, weights: bool = True) -> onnx.ModelProto:
-    """Return a model with its weights, in which no size is negative; a ModelProto that has such sizes is copied."""
-    folder = None
-    if isinstance(model, onnx.ModelProto):
-        proto = _with_graph(model, "the ModelProto")
-        if any(True for _ in _negative_sizes(proto)):
-            proto = onnx.ModelProto()
-            proto.CopyFrom(model)
-    elif isinstance(model, bytes):
-        proto = _parse(model, "the bytes")
-    else:
-        path = Path(model)
-        proto = _parse(read_message(path), repr(str(path)))
-        folder = path.parent
-    for size in _negative_sizes(proto):
-        size.ClearField("dim_value")
+Source = onnx.ModelProto | bytes | str | os.PathLike[str]
+"""A model, its serialised form, or the file that holds it."""
+
+
+def load(model: Source, *, weights: bool = True) -> onnx.ModelProto:
+    """Return a model with its weights and without negative sizes; a ModelProto that has such sizes is copied."""
+    proto = _read(model)
     if weights:
-        read_external(proto, folder)
+        read_external(proto, _folder(model))
     return proto
 
 
-def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model without sparse initializers: dense ones stand for them; the model itself if it has none."""
-    if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
-        return model
+def _read(model: Source) -> onnx.ModelProto:
+    if isinstance(model, onnx.ModelProto):
+        proto, source = model, "the ModelProto holds"
+    elif isinstance(model, bytes):
+        proto, source = _parse(model), "the bytes hold"
+    else:
+        proto, source = _parse(read_message(model)), f"{str(Path(model))!r} holds"
+    if not proto.HasField("graph"):
+        raise ModelError(f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged")
+    # The depth first: whoever else walks a graph goes in as deep as it is.
+    negative = require_readable(proto)
+    require_bounded(proto)
+    if negative and proto is model:
+        proto = _copy(proto)
+        negative = require_readable(proto)
+    for size in negative:
+        size.ClearField("dim_value")
+    return proto
+
+
+def _parse(data: bytes) -> onnx.ModelProto:
+    try:
+        return onnx.ModelProto.FromString(data)
+    except DecodeError:
+        return onnx.ModelProto()
+
+
+def _folder(model: Source) -> Path | None:
+    return None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
+
+
+def _copy(model: onnx.ModelProto) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
+    return copy
+
+
+def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model with dense initializers in the place of sparse ones; the model itself if it has none."""
+    if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
+        return model
+    copy = _copy(model)
     for graph in nodes.graphs(copy.graph):
         graph.initializer.extend(map(dense, graph.sparse_initializer))
         del graph.sparse_initializer[:]
     return copy
 
 
-def _negative_sizes(model: onnx.ModelProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
-    """Yield the sizes below zero of all types that a model declares."""
-    for declared in _types(model):
-        tensor = innermost(declared)
-        if tensor is not None:
-            yield from (size for size in tensor.shape.dim if size.dim_value < 0)
-
-
-def _types(model: onnx.ModelProto) -> Iterator[onnx.TypeProto]:
-    graphs, bodies = [model.graph], [function.node for function in model.functions]
-    for function in model.functions:
-        yield from (value.type for value in function.value_info)
-    while graphs or bodies:
-        if graphs:
-            graph = graphs.pop()
-            bodies.append(graph.node)
-            yield from (value.type for value in (*graph.input, *graph.output, *graph.value_info))
-        for node in bodies.pop():
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    graphs.append(attribute.g)
-                if attribute.HasField("tp"):
-                    yield attribute.tp
-
-
-def _parse(data: bytes, source: str) -> onnx.ModelProto:
-    try:
-        return _with_graph(onnx.ModelProto.FromString(data), source)
-    except DecodeError:
-        raise _no_model(source) from None
-
-
-def _with_graph(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
-    if not proto.HasField("graph"):
-        raise _no_model(source)
-    require_bounded(proto)
-    require_text(proto)
-    return proto
-
-
-def _no_model(source: str) -> ModelError:
-    return ModelError(
-        f"{source} hold{'' if source == 'the bytes' else 's'} no ONNX model",
-        remedy="give a file written by onnx.save, complete and unchanged",
-    )
-
-
-# The large tensors of a graph. They leave the message, so that no serialisation copies them, and a runtime gets them as
-# they are.
-
-
 LARGE = 4096
-"""In bytes; inference reads small tensors, and so does onnxruntime before it is handed the others."""
-_LOCATION = "weights"
-_SIZES = {each.onnx_number: each.itemsize for each in ELEMENT_TYPES}
-
-
-def split_weights(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, bytes]]:
-    """Return a copy of a model that says of its large tensors that they are elsewhere, and those by name."""
-    # onnxruntime is handed no tensor that it drops, and a function may not read what it is given.
-    functions = {key(function) for function in model.functions}
-    read = {name for node in model.graph.node if key(node) not in functions for name in node.input}
-    names = Counter(each.name for each in model.graph.initializer)
-    names.update(each.values.name for each in model.graph.sparse_initializer)
-    copy, weights = onnx.ModelProto(), dict[str, bytes]()
-    copy_fields(model, copy, but="graph")
-    copy_fields(model.graph, copy.graph, but="initializer")
-    for tensor in model.graph.initializer:
-        content = _large_content(tensor) if tensor.name in read and names[tensor.name] == 1 else None
-        if content is None:
-            copy.graph.initializer.append(tensor)
-            continue
-        weights[tensor.name] = content
-        bare = copy.graph.initializer.add(data_location=onnx.TensorProto.EXTERNAL)
-        copy_fields(tensor, bare, but="raw_data")
-        bare.external_data.add(key="location", value=_LOCATION)
-    return copy, weights
-
-
-def join_weights(model: onnx.ModelProto, weights: Mapping[str, bytes]) -> onnx.ModelProto:
-    """Return a copy of a model with its large tensors in it again."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    for tensor in copy.graph.initializer:
-        if tensor.name in weights and is_external(tensor):
-            tensor.raw_data = weights[tensor.name]
-            tensor.ClearField("data_location")
-            del tensor.external_data[:]
-    return copy
-
-
-def _large_content(tensor: onnx.TensorProto) -> bytes | None:
-    """Return what a large tensor holds, if it is as much as it says."""
-    if is_external(tensor) or not tensor.HasField("raw_data") or min(tensor.dims, default=1) < 0:
-        return None
-    size = math.prod(tensor.dims) * _SIZES.get(tensor.data_type, 0)
-    if size < LARGE:
-        return None
-    content = bytes(tensor.raw_data)
-    return content if len(content) == size else None
+"""In bytes; inference reads smaller tensors, and so does onnxruntime before it gets the others."""
+_ITEMSIZES = {each.onnx_number: each.itemsize for each in ELEMENT_TYPES}
 
 
 class Model:
     """A model with its weights, which are held once."""
 
-    def __init__(self, model: onnx.ModelProto | bytes | str | os.PathLike[str]) -> None:
-        # Once it is parted without large weights; ``unread`` is without any that are in other files.
-        self.proto = self.unread = load(model, weights=False)
-        self.weights: Mapping[str, bytes] = {}
-        # Where those files are.
+    def __init__(self, model: Source) -> None:
+        # ``unread`` lacks the content of other files.
+        self.proto = self.unread = _read(model)
+        # The large weights that are no longer in ``proto``, by name.
+        self.weights: dict[str, bytes] = {}
+        # The folder of its other files, if it has any.
         self.folder: str | None = None
-        # What others hold anyway costs nothing to keep.
+        # What the caller holds anyway costs nothing to keep.
         self._given = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
-            folder = None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
-            self.unread = onnx.ModelProto()
-            self.unread.CopyFrom(self.proto)
-            self.folder = str(folder)
+            folder = _folder(model)
+            self.unread, self.folder = _copy(self.proto), str(folder)
             read_external(self.proto, folder, at_most=LARGE)
 
-    def part(self) -> None:
-        """Keep large weights beside the model; before anybody walks it, who would hold on to what is in it now."""
-        if self.folder is None:
-            self.proto, self.weights = split_weights(self.proto)
-            self.unread = self.proto
+    def split_weights(self) -> None:
+        """Take large weights out of the message, so that no serialisation copies them and a runtime gets them as is."""
+        # Before anybody walks the model, who would hold on to what is in it now.
+        if self.folder is not None:
+            return
+        model = self.proto
+        # onnxruntime takes no tensor that it drops, and a function may not read what a call gives it.
+        functions = {key(function) for function in model.functions}
+        read = {name for node in model.graph.node if key(node) not in functions for name in node.input}
+        names = Counter(each.name for each in model.graph.initializer)
+        names.update(each.values.name for each in model.graph.sparse_initializer)
+        self.proto = self.unread = onnx.ModelProto()
+        copy_fields(model, self.proto, but="graph")
+        copy_fields(model.graph, self.proto.graph, but="initializer")
+        for tensor in model.graph.initializer:
+            content = _large_content(tensor) if tensor.name in read and names[tensor.name] == 1 else None
+            if content is None:
+                self.proto.graph.initializer.append(tensor)
+            else:
+                self.weights[tensor.name] = content
+                bare = self.proto.graph.initializer.add(data_location=onnx.TensorProto.EXTERNAL)
+                copy_fields(tensor, bare, but="raw_data")
+                bare.external_data.add(key="location", value="weights")
 
-    @cached_property
+    @functools.cached_property
     def whole(self) -> onnx.ModelProto:
         """The model with its weights in it; the one that was given, if one was."""
         if self._given is not None:
             return self._given
-        if self.folder is None:
-            return join_weights(self.proto, self.weights) if self.weights else self.proto
-        whole = onnx.ModelProto()
-        whole.CopyFrom(self.unread)
-        read_external(whole, Path(self.folder))
+        if self.folder is not None:
+            whole = _copy(self.unread)
+            read_external(whole, Path(self.folder))
+            return whole
+        if not self.weights:
+            return self.proto
+        whole = _copy(self.proto)
+        for tensor in whole.graph.initializer:
+            if tensor.name in self.weights and is_external(tensor):
+                _fill(tensor, self.weights[tensor.name])
         return whole
+
+
+def _large_content(tensor: onnx.TensorProto) -> bytes | None:
+    """Return the content of a large tensor, if it has as many bytes as its shape says."""
+    if is_external(tensor) or not tensor.HasField("raw_data") or min(tensor.dims, default=1) < 0:
+        return None
+    size = math.prod(tensor.dims) * _ITEMSIZES.get(tensor.data_type, 0)
+    return content if size >= LARGE and len(content := bytes(tensor.raw_data)) == size else None

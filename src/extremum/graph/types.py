@@ -18,28 +18,6 @@ from extremum.errors import ModelError, first_line
 from extremum.printable import printable
 from extremum.tensors import TensorType, require_memory
 
-__all__ = [
-    "array",
-    "attribute_tensors",
-    "copy_fields",
-    "declaration",
-    "declared",
-    "dense",
-    "innermost",
-    "is_external",
-    "is_small",
-    "kind",
-    "known",
-    "list_of_integers",
-    "skeleton",
-    "sound",
-    "sparse_tensors",
-    "tensor_kind",
-    "tensor_type",
-    "type_proto",
-]
-
-
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
 # Deeper ones are no types of any operator.
@@ -72,18 +50,6 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
         held = kind(getattr(value, field).elem_type, depth + 1)
         return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
     return None
-
-
-def innermost(
-    value: onnx.TypeProto,
-) -> onnx.TypeProto.Tensor | onnx.TypeProto.SparseTensor | None:
-    """Return the tensor type that a declared type is or holds, or None if there is none."""
-    field = value.WhichOneof("value")
-    while field in ("sequence_type", "optional_type", "map_type"):
-        held = getattr(value, field)
-        value = held.value_type if field == "map_type" else held.elem_type
-        field = value.WhichOneof("value")
-    return getattr(value, field) if field in ("tensor_type", "sparse_tensor_type") else None
 
 
 def type_proto(text: str) -> onnx.TypeProto:
@@ -169,14 +135,14 @@ def is_small(tensor: onnx.TensorProto) -> bool:
 def array(tensor: onnx.TensorProto) -> NDArray[Any]:
     """Return a tensor as an array."""
     if is_external(tensor):
-        raise _wrong(tensor.name, "content in another file, which was not read")
+        raise wrong_tensor(tensor.name, "content in another file, which was not read")
     if any(size < 0 for size in tensor.dims):
-        raise _wrong(tensor.name, f"sizes {list(tensor.dims)}")
+        raise wrong_tensor(tensor.name, f"sizes {list(tensor.dims)}")
     try:
         return onnx.numpy_helper.to_array(tensor)
     except Exception as error:
         # Whatever NumPy, ml_dtypes and onnx raise where the bytes do not fit.
-        raise _wrong(tensor.name, first_line(error)) from None
+        raise wrong_tensor(tensor.name, first_line(error)) from None
 
 
 def list_of_integers(tensor: onnx.TensorProto) -> tuple[int, ...] | None:
@@ -208,22 +174,23 @@ def dense(sparse: onnx.SparseTensorProto) -> onnx.TensorProto:
     name = sparse.values.name
     values, indices, sizes = array(sparse.values), array(sparse.indices), tuple(sparse.dims)
     if any(size < 0 for size in sizes):
-        raise _wrong(name, f"sizes {list(sizes)}")
+        raise wrong_tensor(name, f"sizes {list(sizes)}")
     require_memory(sizes, values.dtype, repr(name))
     if values.ndim != 1 or indices.shape not in ((len(values),), (len(values), len(sizes))):
-        raise _wrong(name, f"indices {list(indices.shape)} for values {list(values.shape)}")
+        raise wrong_tensor(name, f"indices {list(indices.shape)} for values {list(values.shape)}")
     if not np.can_cast(indices.dtype, np.int64):
-        raise _wrong(name, f"indices of {indices.dtype.name}")
+        raise wrong_tensor(name, f"indices of {indices.dtype.name}")
     limits = np.array(sizes if indices.ndim == 2 else [math.prod(sizes)])
     if ((indices < 0) | (indices >= limits)).any():
-        raise _wrong(name, "indices out of range")
+        raise wrong_tensor(name, "indices out of range")
     result = np.zeros(sizes, values.dtype)
     places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, sizes)
     result[places] = values
     return onnx.numpy_helper.from_array(result, name)
 
 
-def _wrong(name: str, given: str) -> ModelError:
+def wrong_tensor(name: str, given: str) -> ModelError:
+    """Return the error of a tensor whose content does not fit its type and shape."""
     return ModelError(f"tensor {name!r} does not hold what its type and shape say", given=given)
 
 
