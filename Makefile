@@ -5,9 +5,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TESTS ?= tests
-# For `make bench`: another suite than the one of all peers (memory, sessions, large, preparing, answers, scaling, saturation).
-SUITE ?=
-BENCH ?= $(if $(SUITE),,--quick)
+# For `make bench`: the suite (matrix, memory, answers, scaling, sessions, preparing, large) and its options.
+SUITE ?= matrix
+BENCH ?= $(if $(filter matrix,$(SUITE)),--quick)
 # For `make test-all`: what `.ci/leg` lists.
 LEGS ?= rust exhaustive deep coverage numpy floors newest mutants miri asan valgrind platforms browser
 # For `make fuzz`: how long, and which cases.
@@ -87,7 +87,7 @@ lint: $(VENV)/.installed $(VENV)/.tools ## formatting, lint and types
 
 bench: $(VENV)/.installed $(VENV)/.tools ## measure against every installed peer; BENCH= measures everything, SUITE= something else, SET= an instruction set
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks$(addprefix .,$(SUITE)) $(BENCH) $(addprefix --instruction-set ,$(SET))
+	$(BIN)/python -m benchmarks $(addprefix --instruction-set ,$(SET)) $(SUITE) $(BENCH)
 
 # From a folder that is made anew: what a page no longer says is nowhere.
 docs: install ## build the site of the documentation into build/site; a warning is an error

@@ -1,8 +1,5 @@
-"""The benchmark: every installed peer side by side with this package, and both beside the limit of the memory.
+"""The benchmark: this package beside every installed peer, and both beside the limit of the memory.
 
-`matrix` says what is measured, `inputs` makes the arrays, `expected` knows the right answer, `peers` calls each library
-the way its users do, `timing` holds the clock, `run` puts them together; `sizes` and `footprint` measure cost over size
-and peak memory; `record` is the file a run leaves, `summary`, `markdown` and `charts` are what is read out of it, and
-`publish` puts it into the documentation. `sessions` compares nodes inside onnxruntime, `answers` values, masks and NaN
-policies with the plain argmax.
+`matrix` has the cases, `peers` calls each library as its users do, `run` has the clock and what a run leaves, `report`
+the tables and charts. `arrays`, `models` and `large` are the other suites; `python -m benchmarks` starts each of them.
 """

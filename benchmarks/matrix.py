@@ -1,17 +1,23 @@
-"""The cases of the benchmark, as data: which operator on which element type, shape, axes, layout and operands.
+"""The cases of the benchmark: operator, element type, shape, axes and layout; the arrays of a case, and its answer.
 
-Decides what is measured and what each case is called. How the arrays are made is `inputs`, what a share of the read
-limit has to reach is the kind's own row here, and how well a case did is `summary`.
+The numbers come from a bell curve and are rounded, so that rows hold ties as logits of a quantised model do, and one
+answer, which NumPy finds on int8, serves all twelve element types. No NaN: peers disagree on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["CALL", "ELEMENT_TYPES", "FLOAT_TYPES", "KINDS", "Case", "full", "quick"]
+from extremum import dtypes
+
+__all__ = ["CALL", "ELEMENT_TYPES", "KINDS", "LAYOUTS", "Case", "agrees", "answer", "arrays", "draw", "full", "quick"]
+
+Array = NDArray[Any]
 
 FLOAT_TYPES = ("float32", "float16", "bfloat16", "float64")
 ELEMENT_TYPES = (*FLOAT_TYPES, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -31,43 +37,24 @@ KINDS: dict[str, float | None] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One line of the benchmark.
-
-    Attributes
-    ----------
-    kind : str
-        A key of `KINDS`: the class that the case is summed up in.
-    operator : str
-        ``argmax``, ``argmin``, ``max``, ``min`` or ``hardmax``.
-    element_type : str
-        NumPy's name of the type, such as ``float32``.
-    shape : tuple of int
-        Shape of the input; of the result, for ``max`` and ``min``.
-    axes : tuple of int or None
-        The reduced axes, ascending; None reduces all.
-    last : bool
-        Whether the last of equals is wanted.
-    layout : str
-        How the input lies in memory: a key of `inputs.LAYOUTS`; of ``max`` and ``min``, every second operand.
-    operands : int
-        How many arrays ``max`` and ``min`` take.
-    broadcast : str
-        Shape of the last operand of ``max`` and ``min``: ``same``, ``row``, ``column`` or ``scalar``.
-    opset : int
-        Version of Hardmax; version 11 takes the axes from its ``axis`` to the last together.
-    """
+class Case(NamedTuple):
+    """One line of the benchmark."""
 
     kind: str
+    # argmax, argmin, max, min or hardmax.
     operator: str
     element_type: str
+    # Of the input; of max and min, of the result.
     shape: tuple[int, ...]
+    # Ascending; None reduces all.
     axes: tuple[int, ...] | None = None
     last: bool = False
+    # A key of `LAYOUTS`; of max and min, that of every second operand.
     layout: str = "contiguous"
     operands: int = 1
+    # Shape of the last operand of max and min: same, row, column or scalar.
     broadcast: str = "same"
+    # Hardmax 11 takes the axes from its `axis` to the last together.
     opset: int = 13
 
     @property
@@ -75,15 +62,12 @@ class Case:
         """The case in one word, unique in the matrix."""
         parts = [self.operator, self.element_type, _tuple(self.shape)]
         if self.elementwise:
-            parts.append(f"operands={self.operands}")
-            parts += [self.broadcast] if self.broadcast != "same" else []
+            parts += [f"operands={self.operands}", *[self.broadcast] * (self.broadcast != "same")]
         else:
             axes = "all" if self.axes is None else str(self.axes[0]) if len(self.axes) == 1 else _tuple(self.axes)
-            parts.append(f"axis={axes}")
-            parts.append(f"opset={self.opset}" if self.operator == "hardmax" else "last" if self.last else "first")
-        if self.layout != "contiguous":
-            parts.append(self.layout)
-        return "/".join(parts)
+            end = f"opset={self.opset}" if self.operator == "hardmax" else "last" if self.last else "first"
+            parts += [f"axis={axes}", end]
+        return "/".join([*parts, *[self.layout] * (self.layout != "contiguous")])
 
     @property
     def elementwise(self) -> bool:
@@ -108,21 +92,15 @@ class Case:
     @property
     def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shape of every array that goes in."""
-        rest = {
-            "same": self.shape,
-            "row": self.shape[-1:],
-            "column": (*self.shape[:-1], 1),
-            "scalar": (),
-        }[self.broadcast]
-        return (*[self.shape] * (self.operands - 1), rest)
+        shapes = {"row": self.shape[-1:], "column": (*self.shape[:-1], 1), "scalar": ()}
+        return (*[self.shape] * (self.operands - 1), shapes.get(self.broadcast, self.shape))
 
 
 def _tuple(sizes: tuple[int, ...]) -> str:
     return f"({','.join(map(str, sizes))})"
 
 
-_ROWS_TOTAL = 1 << 21
-_SHORT = (2, 3, 4, 5, 7, 8, 10, 16, 21, 32, 64)
+_TOTAL = 1 << 21
 
 # kind, shape, reduced axes, layout
 _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...] = (
@@ -134,52 +112,29 @@ _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...
     ("non-last axis", (8, 21, 512, 512), (1,), "contiguous"),
     ("non-last axis", (2000, 64, 8), (1,), "contiguous"),
     ("non-last axis", (5000, 10, 16), (1,), "contiguous"),
-    *(("short rows", (_ROWS_TOTAL // width, width), (1,), "contiguous") for width in _SHORT),
-    *(("long rows", (_ROWS_TOTAL // width, width), (1,), "contiguous") for width in (100, 1000)),
+    *(("short rows", (_TOTAL // n, n), (1,), "contiguous") for n in (2, 3, 4, 5, 7, 8, 10, 16, 21, 32, 64)),
+    *(("long rows", (_TOTAL // n, n), (1,), "contiguous") for n in (100, 1000)),
     ("long rows", (32, 50257), (1,), "contiguous"),
     ("short rows", (1024, 1024, 3), (2,), "contiguous"),
     ("several axes", (64, 256, 256), (0, 2), "contiguous"),
     ("several axes", (64, 256, 256), (1, 2), "contiguous"),
     ("full", (64, 256, 256), None, "contiguous"),
     ("views", (256, 64, 256), (2,), "transposed"),
-    ("views", (4096, 1024), (1,), "fortran"),
-    ("views", (4096, 1024), (1,), "strided"),
-    ("views", (4096, 1024), (1,), "reversed"),
-    ("views", (4096, 1024), (1,), "broadcast"),
-)
-
-# shape, operands, layout of every second operand
-_ELEMENTWISE_VIEWS: tuple[tuple[tuple[int, ...], int, str], ...] = (
-    ((512, 512), 2, "fortran"),
-    ((2000, 2000), 2, "fortran"),
-    ((2000, 2000), 3, "fortran"),
-    ((2000, 2000), 2, "strided"),
-    ((2000, 2000), 2, "reversed"),
-)
-
-# shape, reduced axes, version; version 11 with axis=1 takes axes 1 and 2 together
-_HARDMAX: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
-    ((4096, 1024), (0,), 13),
-    ((4096, 1024), (1,), 13),
-    ((131072, 16), (1,), 13),
-    ((524288, 4), (1,), 13),
-    ((32, 50257), (1,), 13),
-    ((64, 256, 256), (1, 2), 11),
+    *(("views", (4096, 1024), (1,), layout) for layout in ("fortran", "strided", "reversed", "broadcast")),
 )
 
 
-def full() -> tuple[Case, ...]:
-    """Return the whole matrix; the element types of one question stand together, so that it is answered once."""
-    return tuple(_all())
-
-
-def _all() -> Iterator[Case]:
+def full() -> Iterator[Case]:
+    """Yield the whole matrix; the element types of one question stand together, so that it is answered once."""
     for kind, shape, axes, layout in _REDUCTIONS:
         for last in (False, True):
             for element in ELEMENT_TYPES:
                 yield Case(kind, "argmax", element, shape, axes, last, layout)
-    for shape, axes in (((1 << 20,), None), ((4096, 1024), (0,)), ((4096, 1024), (1,))):
-        kind = "full" if axes is None else "long rows" if axes == (1,) else "non-last axis"
+    for kind, shape, axes in (
+        ("full", (1 << 20,), None),
+        ("non-last axis", (4096, 1024), (0,)),
+        ("long rows", (4096, 1024), (1,)),
+    ):
         for element in ELEMENT_TYPES:
             yield Case(kind, "argmin", element, shape, axes)
     for broadcast in ("same", "row", "column", "scalar"):
@@ -189,10 +144,17 @@ def _all() -> Iterator[Case]:
                 yield Case("elementwise", "max", element, shape, operands=operands, broadcast=broadcast)
     for element in ELEMENT_TYPES:
         yield Case("elementwise", "min", element, (1 << 20,), operands=2)
-    for shape, operands, layout in _ELEMENTWISE_VIEWS:
+    for size, operands, layout in (
+        *((512, 2, "fortran"), (2000, 2, "fortran"), (2000, 3, "fortran")),
+        *((2000, 2, "strided"), (2000, 2, "reversed")),
+    ):
         for element in ELEMENT_TYPES:
-            yield Case("views", "max", element, shape, layout=layout, operands=operands)
-    for shape, axes, opset in _HARDMAX:
+            yield Case("views", "max", element, (size, size), layout=layout, operands=operands)
+    for shape, axes, opset in (
+        *(((4096, 1024), (axis,), 13) for axis in (0, 1)),
+        *((shape, (1,), 13) for shape in ((131072, 16), (524288, 4), (32, 50257))),
+        ((64, 256, 256), (1, 2), 11),
+    ):
         for element in FLOAT_TYPES:
             yield Case("hardmax", "hardmax", element, shape, axes, opset=opset)
 
@@ -200,9 +162,6 @@ def _all() -> Iterator[Case]:
 # What rows of users have: pairs, boxes, classes, heads, embeddings, vocabularies. 512 KB of each.
 _WIDTHS = (2, 3, 5, 8, 10, 16, 29, 40, 64, 80, 100, 128, 200, 256, 500, 1000, 4096, 50257)
 _QUICK_TYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "uint64")
-_QUICK_BYTES = 1 << 19
-
-# kind, shape, reduced axes
 _QUICK: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None], ...] = (
     ("non-last axis", (512, 512), (0,)),
     ("non-last axis", (20, 6000), (0,)),
@@ -214,29 +173,85 @@ _QUICK: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None], ...] = (
 )
 
 
-def quick() -> tuple[Case, ...]:
-    """Return 222 cases that fit the second-level cache, where instruction sets differ most: in two minutes."""
-    return tuple(_quick())
-
-
-def _quick() -> Iterator[Case]:
+def quick() -> Iterator[Case]:
+    """Yield 222 cases that fit the second-level cache, where instruction sets differ most: in two minutes."""
     for width in _WIDTHS:
-        kind = "short rows" if width < 100 else "long rows"
         for element in _QUICK_TYPES:
-            rows = max(1, _QUICK_BYTES // (width * np.dtype(element).itemsize))
-            yield Case(kind, "argmax", element, (rows, width), (1,))
+            rows = max(1, (1 << 19) // (width * np.dtype(element).itemsize))
+            yield Case("short rows" if width < 100 else "long rows", "argmax", element, (rows, width), (1,))
     for kind, shape, axes in _QUICK:
         for element in _QUICK_TYPES:
             yield Case(kind, "argmax", element, shape, axes)
-    for broadcast, layout in (
-        ("same", "contiguous"),
-        ("row", "contiguous"),
-        ("column", "contiguous"),
-        ("same", "fortran"),
+    for kind, broadcast, layout in (
+        *(("elementwise", broadcast, "contiguous") for broadcast in ("same", "row", "column")),
+        ("views", "same", "fortran"),
     ):
         for element in ("uint8", "int32", "float32", "float64"):
-            kind = "elementwise" if layout == "contiguous" else "views"
             yield Case(kind, "max", element, (300, 500), layout=layout, operands=2, broadcast=broadcast)
     for shape in ((1000, 100), (100, 1000)):
         for element in ("float16", "float32", "float64"):
             yield Case("hardmax", "hardmax", element, shape, (1,))
+
+
+# From a shape and a type to an empty array of both that lies in memory as the name says.
+LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], Array]] = {
+    "contiguous": lambda shape, dtype: np.empty(shape, dtype),
+    "transposed": lambda shape, dtype: np.empty((shape[1], shape[0], *shape[2:]), dtype).swapaxes(0, 1),
+    "fortran": lambda shape, dtype: np.empty(shape, dtype, order="F"),
+    "strided": lambda shape, dtype: np.empty((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2],
+    "reversed": lambda shape, dtype: np.flip(np.empty(shape, dtype)),
+    "broadcast": lambda shape, dtype: np.lib.stride_tricks.as_strided(
+        np.empty(shape[1:], dtype), shape, (0, *np.empty(shape[1:], dtype).strides)
+    ),
+}
+
+
+def draw(case: Case) -> list[NDArray[np.int8]]:
+    """Return the numbers of every operand of a case, the same at every call."""
+    generator = np.random.default_rng(20)
+    broadcast = case.layout == "broadcast"
+    shapes = [(1, *case.shape[1:])] if broadcast else case.operand_shapes
+    drawn = [generator.standard_normal(shape, dtype=np.float32) for shape in shapes]
+    numbers = [np.asarray(np.clip(np.rint(each * 16), -127, 127), dtype=np.int8) for each in drawn]
+    return [np.broadcast_to(numbers[0], case.shape)] if broadcast else numbers
+
+
+def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[Array]:
+    """Return the operands of a case: of several, every second one in the case's layout, the others contiguous."""
+    layouts = [case.layout] if len(numbers) == 1 else ["contiguous", case.layout] * len(numbers)
+    placed = []
+    for operand, layout in zip(numbers, layouts, strict=False):
+        values = _typed(operand, case.element_type)
+        placed.append(LAYOUTS[layout](values.shape, values.dtype))
+        placed[-1][...] = values
+    return placed
+
+
+def _typed(numbers: NDArray[np.int8], element_type: str) -> Array:
+    """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128."""
+    dtype = dtypes.from_name(element_type).dtype
+    if dtype.kind == "i":
+        return numbers.astype(dtype)
+    if dtype.kind == "u":
+        return (numbers.view(np.uint8) ^ np.uint8(128)).astype(dtype)
+    return (numbers.astype(np.float32) / 16).astype(dtype)
+
+
+def answer(case: Case, numbers: Sequence[NDArray[np.int8]]) -> Array:
+    """Return what a case must give: an index array, or the numbers behind an elementwise result, or ones and zeros."""
+    if case.elementwise:
+        return reduce(np.maximum if case.operator == "max" else np.minimum, numbers)
+    rows = numbers[0].transpose(case.kept + case.reduced).reshape(int(np.prod(case.kept_shape)), -1)
+    ordered = -rows if case.operator == "argmin" else rows
+    index = rows.shape[1] - 1 - ordered[:, ::-1].argmax(axis=1) if case.last else ordered.argmax(axis=1)
+    if case.operator != "hardmax":
+        return np.asarray(index.reshape(case.kept_shape))
+    ones = np.zeros(rows.shape, np.int8)
+    ones[np.arange(index.size), index] = 1
+    moved = ones.reshape(case.kept_shape + tuple(case.shape[axis] for axis in case.reduced))
+    return np.ascontiguousarray(moved.transpose(np.argsort(case.kept + case.reduced)))
+
+
+def agrees(case: Case, result: Array, right: Array) -> bool:
+    """Return whether a result is the right one; the width of an index may be the contender's own."""
+    return bool(np.array_equal(result, _typed(right, case.element_type) if case.elementwise else right))

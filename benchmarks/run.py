@@ -1,32 +1,246 @@
-"""One run: every case prepared, its answers checked, its contenders timed in turns beside the limit of the memory.
+"""The runner: several calls timed in turns, the answer of each compared before, beside the limit of the memory.
 
-A wrong answer of ours stops the run; a wrong answer of a peer is recorded and the peer is not timed. What a run leaves
-is `record`'s.
+`interleave` is the clock of every suite, `describe` and `hold` say what it runs on and keep it there, and `measure`
+runs the matrix. A wrong answer of ours stops a run; a wrong answer of a peer is recorded and the peer is not timed. The
+record holds readings only: ratios are worked out in `report`, so that an old record can be read with a newer rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
+import contextlib
+import gc
+import json
+import os
+import platform
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import groupby
-from time import perf_counter
+from importlib import import_module
+from itertools import groupby, repeat
+from pathlib import Path
+from time import gmtime, perf_counter, strftime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import footprint, machine, sizes
-from benchmarks.expected import agrees, answer
-from benchmarks.inputs import arrays, draw, span
-from benchmarks.matrix import CALL, Case
-from benchmarks.peers.contender import Contender
-from benchmarks.record import LIMIT, OURS, CaseRecord, Run
-from benchmarks.timing import interleave
+import extremum
+from benchmarks.matrix import CALL, LAYOUTS, Case, agrees, answer, arrays, draw
+from benchmarks.peers import OURS, Contender
 from extremum import _native
 
-__all__ = ["WrongResultError", "measure", "measure_case"]
+__all__ = [
+    *("LIMIT", "SETS", "CaseRecord", "Run", "WrongResultError", "conditions", "describe", "high_water", "hold"),
+    *("hold_set", "interleave", "loads", "lower_mark", "measure", "measure_case", "processor", "steps"),
+]
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMIT = "read limit"
+Array = NDArray[Any]
+Work = Callable[[Array], Any]
+
+
+# The clock.
+
+# One reading of the clock costs some 50 ns; a group of calls this long makes that less than 1 %.
+_GROUP = 20e-6
+_ROUNDS = 5
+# Every call is first read this many seconds long, one run at a time.
+_FIRST, _SLOW = 0.01, 1.0
+# Whoever needs this many times the fastest call cannot become the fastest, and its first reading is enough.
+_HOPELESS = 4
+
+
+def interleave(
+    calls: Mapping[str, Callable[[], object]], budget: float, keep: Collection[str] = ()
+) -> dict[str, float]:
+    """Return the least time of one run of every call: in turns, so that a machine that slows down slows all of them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        best = {name: _turn(call, _SLOW, _FIRST) for name, call in calls.items()}
+        fastest = min([best[name] for name in calls if name not in keep] or best.values())
+        alive = [name for name in calls if name in keep or best[name] <= _HOPELESS * fastest]
+        turn = budget / (_ROUNDS * len(alive))
+        end = perf_counter() + budget
+        while perf_counter() < end:
+            for name in random.sample(alive, len(alive)):
+                best[name] = min(best[name], _turn(calls[name], best[name], turn))
+        return best
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _turn(call: Callable[[], object], estimate: float, length: float) -> float:
+    size = max(1, round(_GROUP / max(estimate, 1e-9)))
+    end = perf_counter() + length
+    best = _group(call, size)
+    while perf_counter() < end:
+        best = min(best, _group(call, size))
+    return best
+
+
+def _group(call: Callable[[], object], size: int) -> float:
+    start = perf_counter()
+    for _ in repeat(None, size):
+        call()
+    return (perf_counter() - start) / size
+
+
+# The machine.
+
+
+def describe() -> dict[str, str]:
+    """Return the facts of this machine that the readings depend on, as far as the system tells them."""
+    facts = {"processor": _model(), "cores": str(os.cpu_count())}
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        if kind != "Instruction":
+            facts[f"L{level}{'d' if level == '1' else ''}"] = size
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        facts["memory"] = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+    facts["system"] = f"{platform.system()} {platform.machine()}"
+    facts["instruction set"] = _native.get_instruction_set()
+    return facts
+
+
+def processor() -> str:
+    """Return the processor and the instruction set in force: what a row of figures is known by."""
+    return f"{_model()}, {_native.get_instruction_set()}"
+
+
+def _model() -> str:
+    path = Path("/proc/cpuinfo")
+    if path.exists():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        keys: dict[str, str] = dict(re.findall(r"^(model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE))
+        if "model name" in keys:
+            # Clouds cut the name down to the brand; family and model still say which generation it is.
+            numbers = f" (family {keys['cpu family']}, model {keys['model']})" if "cpu family" in keys else ""
+            return keys["model name"].strip() + numbers
+    return platform.processor() or platform.machine()
+
+
+def hold(threads: int) -> None:
+    """Let this process and this package use ``threads`` processors; peers size their pools by what they see."""
+    if hasattr(os, "sched_setaffinity"):
+        # The last ones: systems like to put their own work on the first.
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+    extremum.set_num_threads(threads)
+
+
+# What NumPy may not use and what XLA may use at most, and our own names for the set, the best first. The others cannot
+# be held; they run with all that the processor has.
+SETS: dict[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {
+    "avx512": ((), "AVX512", ("avx512",)),
+    "avx2": (("X86_V4", "AVX512_ICL", "AVX512_SPR"), "AVX2", ("avx2",)),
+    "x86-64-v2": (("X86_V4", "AVX512_ICL", "AVX512_SPR", "X86_V3"), "SSE4_2", ("sse4.2", "baseline")),
+}
+# Says in the process of the run which set it was made for.
+_VARIABLE = "EXTREMUM_BENCH_INSTRUCTION_SET"
+
+
+def hold_set(name: str) -> None:
+    """Hold this package, NumPy and XLA to a set: those read the environment at import, so the command starts anew."""
+    without, most, ours = SETS[name]
+    if os.environ.get(_VARIABLE) == name:
+        # A processor without the first of them fails here, and says which it has.
+        _native.set_instruction_set(next((each for each in ours if each in _native.instruction_sets()), ours[0]))
+        return
+    has = import_module("numpy._core._multiarray_umath").__cpu_features__
+    variables = {
+        "NPY_DISABLE_CPU_FEATURES": " ".join(feature for feature in without if has.get(feature)),
+        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={most}".strip(),
+        _VARIABLE: name,
+    }
+    command = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
+    sys.exit(subprocess.run(command, env={**os.environ, **variables}, check=False).returncode)
+
+
+# What a run leaves, as one JSON document.
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """The readings of one case: the least seconds of a call by contender, and of reading as many bytes."""
+
+    name: str
+    kind: str
+    operator: str
+    element_type: str
+    # Bytes of memory that the inputs reach over, and the same with those of the output.
+    read: int
+    moved: int
+    seconds: dict[str, float]
+    # None where the case is too small for it to mean anything.
+    limit: float | None = None
+    # Contenders whose answer was wrong, and those that could not run the case, with their own words.
+    wrong: list[str] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRecord:
+    """One point of cost over size: a line of the chart, bytes read, seconds of a call and of reading as much."""
+
+    line: str
+    read: int
+    seconds: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class FootprintRecord:
+    """Memory that a whole process needed for one call: bytes of input and output, and the peak beyond both."""
+
+    line: str
+    read: int
+    written: int
+    extra: int
+
+
+@dataclass(slots=True)
+class Run:
+    """A run of the matrix: ``full``, ``quick`` or the filter that chose the cases; the start is UTC, ISO 8601."""
+
+    matrix: str
+    threads: int
+    started: str
+    duration: float
+    machine: dict[str, str]
+    versions: dict[str, str]
+    cases: list[CaseRecord] = field(default_factory=list)
+    sizes: list[SizeRecord] = field(default_factory=list)
+    footprints: list[FootprintRecord] = field(default_factory=list)
+
+    def dumps(self) -> str:
+        """Return it as JSON, one line for each reading."""
+        parts = []
+        for key, value in asdict(self).items():
+            rows = [json.dumps(_rounded(row)) for row in value] if isinstance(value, list) else []
+            parts.append(
+                f'"{key}": ' + ("[\n  " + ",\n  ".join(rows) + "\n ]" if rows else json.dumps(_rounded(value)))
+            )
+        return "{\n " + ",\n ".join(parts) + "\n}\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def loads(text: str) -> Run:
+    """Return the run that `Run.dumps` wrote."""
+    fields = json.loads(text)
+    for key, record in (("cases", CaseRecord), ("sizes", SizeRecord), ("footprints", FootprintRecord)):
+        fields[key] = [record(**row) for row in fields.get(key, ())]
+    return Run(**fields)
 
 
 class WrongResultError(Exception):
@@ -34,76 +248,71 @@ class WrongResultError(Exception):
 
 
 def measure(
-    matrix: str,
+    name: str,
     cases: Sequence[Case],
     contenders: Sequence[Contender],
     threads: int,
     budget: float,
-    largest: int,
+    whole: bool,
     progress: Callable[[str], None],
 ) -> Run:
-    """Run the benchmark."""
-    started, start = datetime.now(timezone.utc), perf_counter()
-    run = Run(
-        matrix=matrix,
-        threads=threads,
-        started=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        duration=0.0,
-        machine=machine.describe(),
-        versions={contender.name: contender.version for contender in contenders},
-        cases=[],
-    )
-    for _, alike in groupby(cases, _question):
+    """Run the cases, and with ``whole`` cost over size and peak memory."""
+    start = perf_counter()
+    versions = {contender.name: contender.version for contender in contenders}
+    run = Run(name, threads, strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), 0.0, describe(), versions)
+    for _, alike in groupby(
+        cases, lambda case: (case.operator, case.operand_shapes, case.axes, case.last, case.layout)
+    ):
         group = list(alike)
         numbers = draw(group[0])
         right = answer(group[0], numbers)
         for case in group:
             run.cases.append(measure_case(case, numbers, right, contenders, budget))
             progress(case.name)
-    if largest:
-        for point in sizes.measure(largest, budget):
+    if whole:
+        for point in _sizes(budget):
             run.sizes.append(point)
             progress(f"{point.line}, {point.read >> 20} MB")
-        for held in footprint.measure(threads):
-            run.footprints.append(held)
-            progress(f"memory, {held.line}")
-    return replace(run, duration=perf_counter() - start)
+        for line in WORK:
+            command = [sys.executable, "-m", "benchmarks.run", line, str(threads)]
+            output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+            run.footprints.append(FootprintRecord(**json.loads(output)))
+            progress(f"memory, {line}")
+    run.duration = perf_counter() - start
+    return run
 
 
-def _question(case: Case) -> tuple[object, ...]:
-    return case.operator, case.operand_shapes, case.axes, case.last, case.layout
+def steps(cases: Sequence[Case], whole: bool) -> int:
+    """Return how often `measure` reports its progress."""
+    return len(cases) + whole * (len(_LINES) * len(_SIZES) + len(WORK))
 
 
 def measure_case(
-    case: Case,
-    numbers: Sequence[NDArray[np.int8]],
-    right: NDArray[Any],
-    contenders: Sequence[Contender],
-    budget: float,
+    case: Case, numbers: Sequence[NDArray[np.int8]], right: Array, contenders: Sequence[Contender], budget: float
 ) -> CaseRecord:
     """Check and time one case."""
     operands = arrays(case, numbers)
     calls: dict[str, Callable[[], object]] = {}
     wrong, absent = [], {}
-    for contender in contenders:
+    for name, _, prepare in contenders:
         try:
-            prepared = contender.prepare(case, operands)
+            prepared = prepare(case, operands)
             if prepared is None:
                 continue
             result = prepared.read(prepared.call())
         except Exception as reason:
             # A peer's refusal may be of any class; ours is a defect, and the run must not hide it.
-            if contender.name == OURS:
+            if name == OURS:
                 raise
-            absent[contender.name] = " ".join(str(reason).split())[:200] or type(reason).__name__
+            absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
             continue
         if agrees(case, result, right):
-            calls[contender.name] = prepared.call
-        elif contender.name == OURS:
+            calls[name] = prepared.call
+        elif name == OURS:
             raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
-            wrong.append(contender.name)
-    read = sum(span(array) for array in operands)
+            wrong.append(name)
+    read = sum(map(_span, operands))
     moved = read + right.size * (8 if case.operator.startswith("arg") else operands[0].itemsize)
     if case.kind != CALL:
         calls[LIMIT] = partial(_native.read_bandwidth, np.ones(moved, np.uint8))
@@ -112,3 +321,89 @@ def measure_case(
     return CaseRecord(
         case.name, case.kind, case.operator, case.element_type, read, moved, seconds, limit, wrong, absent
     )
+
+
+def _span(array: Array) -> int:
+    """Return how many bytes of memory an array reaches over: a stride of 2 counts twice, a broadcast axis once."""
+    reach = ((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides, strict=True))
+    return int(sum(reach)) + array.itemsize
+
+
+# Cost over size: what is done to slices of one float32 buffer.
+_SIZES = [1 << bits for bits in range(20, 31)]
+_LINES: dict[str, Work] = {
+    "argmax of everything": extremum.argmax,
+    "argmax of rows": lambda x: extremum.argmax(x.reshape(-1, 1024), axis=1),
+    "argmax of columns": lambda x: extremum.argmax(x.reshape(-1, 1024), axis=0),
+    "maximum of two": lambda x: extremum.maximum(x[: x.size // 2], x[x.size // 2 :]),
+}
+
+
+def _sizes(budget: float) -> Iterator[SizeRecord]:
+    buffer = np.resize(np.random.default_rng(20).standard_normal(1 << 18, dtype=np.float32), _SIZES[-1] // 4)
+    for read in _SIZES:
+        part = buffer[: read // 4]
+        for line, work in _LINES.items():
+            calls = {OURS: partial(work, part), LIMIT: partial(_native.read_bandwidth, part)}
+            calls[OURS]()
+            times = interleave(calls, budget, keep=calls)
+            yield SizeRecord(line, read, times[OURS], times[LIMIT])
+
+
+# Peak memory: layout of the input and the work on it, each in a process of its own.
+WORK: dict[str, tuple[str, Work]] = {
+    **{
+        f"{layout}, axis {axis}": (layout, partial(extremum.argmax, axis=axis))
+        for layout in LAYOUTS
+        for axis in (0, 1, 2, (0, 2))
+    },
+    "contiguous, hardmax": ("contiguous", extremum.hardmax),
+    "contiguous, maximum of two": ("contiguous", lambda x: extremum.maximum(x, x)),
+}
+
+
+def footprint(line: str) -> FootprintRecord:
+    """Run some work on 64 MB in this process and return what it took beyond input and output."""
+    layout, work = WORK[line]
+    for shape in ((4, 64, 64), (64, 512, 512)):
+        x = LAYOUTS[layout](shape, np.dtype(np.float32))
+        # Without temporaries, so that the mark before the call is what the process holds.
+        x[...] = np.arange(shape[-1], dtype=np.float32) % 251
+        lower_mark()
+        before = high_water()
+        result = work(x)
+        extra = high_water() - before - result.nbytes
+    return FootprintRecord(line, _span(x), result.nbytes, max(0, extra))
+
+
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def lower_mark() -> None:
+    """Have the mark say what is held now, where the system can: the imports before have held more."""
+    with contextlib.suppress(OSError):
+        # Linux's number for it.
+        _RESET.write_text("5")
+
+
+def high_water() -> int:
+    """Return the most bytes this process has held."""
+    # getrusage's mark is handed on from the parent on Linux; this one is the process's own.
+    if _STATUS.exists():
+        return 1024 * int(_STATUS.read_text().split("VmHWM:")[1].split()[0])
+    import resource
+
+    mark = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return mark if sys.platform == "darwin" else 1024 * mark
+
+
+def conditions(library: str) -> str:
+    """Return machine and library in one line, for a table that stands beside others."""
+    facts = describe()
+    version = import_module(library).__version__
+    return f"{facts['processor']}, {facts['cores']} cores, {facts['instruction set']}; {library} {version}."
+
+
+if __name__ == "__main__":
+    extremum.set_num_threads(int(sys.argv[2]))
+    sys.stdout.write(json.dumps(asdict(footprint(sys.argv[1]))))

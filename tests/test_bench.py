@@ -1,6 +1,7 @@
-"""The benchmarks run end to end on small arrays, and never time a wrong answer. No time is asserted."""
+"""The benchmarks run end to end on small arrays, never time a wrong answer, and fill the page. No time is asserted."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,43 +9,60 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import peers, record
-from benchmarks.expected import answer
-from benchmarks.inputs import arrays, draw
-from benchmarks.matrix import Case
-from benchmarks.peers.contender import Prepared
-from benchmarks.run import WrongResultError, measure_case
+from benchmarks import matrix, peers, report, run
 
 ROOT = Path(__file__).resolve().parent.parent
+SUITES = {
+    "memory": ["--turns", "1", "--megabytes", "4"],
+    "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.01"],
+    "scaling": ["--filter", "^maximum$", "--seconds", "0.01"],
+    "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.01"],
+    "large": ["matrix", "--cases", "1", "--turns", "1"],
+}
 
 
-def test_a_run_compares_answers_and_writes_a_report(tmp_path):
-    words = ["--filter", "argmax/(float32|int8)/.1024./axis=all/first", "--time-per-case", "0.001", "--json"]
-    command = [sys.executable, "-m", "benchmarks", *words, "-o", tmp_path / "out"]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
-    names = [case["name"] for case in found["cases"]]
-    assert names == [f"argmax/{element}/(1024)/axis=all/first" for element in ("float32", "int8")]
+def printed(*words):
+    command = [sys.executable, "-m", "benchmarks", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def test_a_run_compares_answers_and_fills_the_page(tmp_path):
+    words = ["matrix", "--filter", "argmax/(float32|int8)/.(1024|1048576)./axis=all", "--time-per-case", "0.001"]
+    found = json.loads(printed(*words, "--json", "-o", tmp_path / "out"))
+    assert [case["name"] for case in found["cases"]] == [
+        f"argmax/{element}/({size})/axis=all/{end}"
+        for size in (1024, 1048576)
+        for end in ("first", "last")
+        for element in ("float32", "int8")
+    ]
     assert (tmp_path / "out" / "bench.md").exists()
 
+    (tmp_path / "performance.md").write_text((ROOT / "docs" / "performance.md").read_text("utf-8"), "utf-8")
+    written = report.publish([tmp_path / "out" / "bench.json"], tmp_path)
+    assert {path.name for path in written} >= {"performance.md", "speed.svg"}
+    page = (tmp_path / "performance.md").read_text(encoding="utf-8")
+    assert "| full, last index | 4 |" in page
+    marked = re.findall(r"<!-- bench: ([a-z ]+) -->", page)
+    assert marked == re.findall(r"<!-- /bench: ([a-z ]+) -->", page)
+    assert set(marked) == {*report.SECTIONS, "instruction sets", "memory"} - {"every case"}
 
-class Wrong:
-    """A contender whose answers are off by one."""
 
-    version = "0"
-
-    def __init__(self, name):
-        self.name = name
-
-    def prepare(self, case, arrays):
-        return Prepared(lambda: np.argmax(arrays[0]) + 1)
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_prints_its_table(suite):
+    assert re.search(r"^\| --- \|.*\n\| ", printed(suite, *SUITES[suite]), flags=re.MULTILINE)
 
 
 def test_a_wrong_answer_stops_the_run_or_leaves_the_peer_out():
-    case = Case("full", "argmax", "float32", (257,))
-    numbers = draw(case)
-    assert arrays(case, numbers)
-    with pytest.raises(WrongResultError, match="gives a wrong result"):
-        measure_case(case, numbers, answer(case, numbers), [Wrong(record.OURS)], 1e-4)
-    contenders = [*peers.installed(1, ["extremum"]), Wrong("wrong")]
-    found = measure_case(case, numbers, answer(case, numbers), contenders, 1e-4)
-    assert (found.wrong, list(found.seconds)) == (["wrong"], [record.OURS])
+    case = matrix.Case("full", "argmax", "float32", (257,))
+    numbers = matrix.draw(case)
+
+    def measured(*contenders):
+        return run.measure_case(case, numbers, matrix.answer(case, numbers), contenders, 1e-4)
+
+    def wrong(name):
+        return peers.Contender(name, "0", lambda case, arrays: peers.Prepared(lambda: np.argmax(arrays[0]) + 1))
+
+    with pytest.raises(run.WrongResultError, match="gives a wrong result"):
+        measured(wrong(peers.OURS))
+    found = measured(peers.connected(peers.OURS, 1), wrong("wrong"))
+    assert (found.wrong, list(found.seconds)) == (["wrong"], [peers.OURS])

@@ -1,0 +1,211 @@
+"""The suites of models: a node inside onnxruntime's session, runs of a prepared model, and preparing a large one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import extremum.backend
+import extremum.onnxruntime
+from benchmarks import report, run
+
+__all__ = ["preparing", "sessions"]
+
+Model = tuple[bytes, dict[str, NDArray[Any]]]
+
+# Operator with its attributes, ONNX's name of the element type, shapes of the inputs.
+_NODES = (
+    *(("ArgMax<axis=1>", "float", shape) for shape in ("(2,3)", "(1000,21)", "(1000,1000)")),
+    ("ArgMax<axis=1>", "int8", "(1000,1000)"),
+    ("ArgMax<axis=0>", "float", "(1000,1000)"),
+    ("ArgMax<axis=1>", "float", "(8,21,512,512)"),
+    *(("Hardmax<axis=1>", "float", shape) for shape in ("(2,3)", "(4096,1024)")),
+    ("Hardmax<axis=0>", "float", "(4096,1024)"),
+    ("ReduceMax", "uint8", "(4000000)"),
+    ("ReduceMin<axes=[0,1]>", "uint8", "(1000,1000,3)"),
+    *(("Max", "float", f"({size}) ({size})") for size in (8, 1000, 65536, 1048576)),
+    *(("Max", element, "(1048576) (1048576)") for element in ("double", "int32", "float16")),
+    *(("Max", "float", f"(1024,1024) {other}") for other in ("(1024)", "(1024,1)")),
+    ("Max", "float", "(1048576) (1048576) (1048576) (1048576)"),
+)
+# What it is, its opset, and the graph.
+_PREPARED = (
+    ("ArgMax-13", 13, "(float[4,8] x) => (int64[4,1] y) { y = ArgMax<axis=1>(x) }"),
+    ("Hardmax-13", 13, "(float[4,8] x) => (float[4,8] y) { y = Hardmax(x) }"),
+    ("Max-13", 13, "(float[4,8] x, float[4,8] z) => (float[4,8] y) { y = Max(x, z) }"),
+    ("ReduceMax-18", 18, "(float[4,8] x) => (float[4,1] y) <int64[1] axes = {1}> { y = ReduceMax(x, axes) }"),
+)
+# Nodes of eight elements in a row: what one more of them adds is what a node costs.
+_CHAIN = 100
+
+
+def _parsed(graph: str, opset: int = 13) -> bytes:
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}'
+    return bytes(onnx.parser.parse_model(text).SerializeToString())
+
+
+def _node(operator: str, element: str, shapes: str) -> Model:
+    """Return a model of one node, and a feed for it."""
+    sizes = {f"x{number}": size for number, size in enumerate(re.findall(r"\((.*?)\)", shapes))}
+    inputs = ", ".join(f"{element}[{size}] {name}" for name, size in sizes.items())
+    axes = ",".join(f"d{axis}" for axis in range(max(size.count(",") + 1 for size in sizes.values())))
+    result = "int64" if operator.startswith("Arg") else element
+    dtype = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element.upper()))
+    random = np.random.default_rng(0)
+    feed = {
+        name: (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
+        for name, size in sizes.items()
+    }
+    return _parsed(f"({inputs}) => ({result}[{axes}] y) {{ y = {operator}({', '.join(sizes)}) }}"), feed
+
+
+def _chain(length: int) -> Model:
+    nodes = " ".join(f"x{number + 1} = Max(x{number}, y)" for number in range(length))
+    source = _parsed(f"(float[8] x0, float[8] y) => (float[8] x{length}) {{ {nodes} }}")
+    return source, {"x0": np.arange(8, dtype=np.float32), "y": np.full(8, 3, np.float32)}
+
+
+def _compared(calls: dict[str, Callable[[], Any]], budget: float) -> list[float]:
+    """Return the least time of each call, after all gave the same."""
+    first, *others = (call()[0] for call in calls.values())
+    for each in others:
+        np.testing.assert_array_equal(first, each, strict=True)
+    return list(run.interleave(calls, budget, keep=calls).values())
+
+
+def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget: float) -> list[float]:
+    """Return the least time of a run: in this package's session, and in onnxruntime's own."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    calls: dict[str, Callable[[], Any]] = {}
+    for kind in (extremum.onnxruntime.InferenceSession, onnxruntime.InferenceSession):
+        session = kind(source, options, providers=["CPUExecutionProvider"])
+        calls[kind.__module__] = partial(session.run, None, feed)
+    return _compared(calls, budget)
+
+
+def _prepared(source: bytes, budget: float) -> list[float]:
+    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
+    prepared, reference = extremum.backend.prepare(source), ReferenceEvaluator(onnx.load_from_string(source))
+    calls: dict[str, Callable[[], Any]] = {
+        "ours": lambda: prepared.run(feed),
+        "onnxruntime": lambda: session.run(None, feed),
+        "reference": lambda: reference.run(None, feed),
+    }
+    return _compared(calls, budget)
+
+
+@click.command
+@click.option("--seconds", "budget", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True)
+@click.option("--filter", "pattern", metavar="REGEX", default="", help="Only the nodes whose name matches.")
+@click.option("--publish", "published", is_flag=True, help="Put both tables into docs/onnxruntime.md.")
+def sessions(budget: float, pattern: str, published: bool) -> None:
+    """Time each node in this package's session over onnxruntime's own, and runs of prepared models of one node.
+
+    With several threads the two pools get in each other's way now and then: the figure of a node that matters to you
+    is best taken from your own model.
+    """
+    counts = sorted({1, os.cpu_count() or 1})
+    rows, times = [], []
+    for node in (node for node in _NODES if re.search(pattern, " ".join(node))):
+        pairs = (_sessions(*_node(*node), count, budget) for count in counts)
+        rows.append(["`{}` {} {}".format(*node), *(f"{theirs / ours:.2f}" for ours, theirs in pairs)])
+    short, long = (_sessions(*_chain(length), 1, budget) for length in (1, 1 + _CHAIN))
+    ours, theirs = ((after - before) / _CHAIN * 1e6 for before, after in zip(short, long, strict=True))
+    cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
+    for name, opset, graph in (each for each in _PREPARED if re.search(pattern, each[0])):
+        best = _prepared(_parsed(graph, opset), budget)
+        times.append([name, *(f"{seconds * 1e6:.1f}" for seconds in best), f"{best[0] / best[1]:.1f}"])
+    heads = ["node", *(f"{count} thread{'s' if count > 1 else ''}" for count in counts)]
+    others = ["node", "`prepare`, us", "onnxruntime, us", "reference evaluator, us", "over onnxruntime"]
+    conditions = run.conditions("onnxruntime")
+    tables = {
+        "sessions": f"{conditions}\n\n{report.table(heads, rows)}\n\n{cost}",
+        "prepared": f"{conditions}\n\n{report.table(others, times)}",
+    }
+    click.echo("\n\n".join(tables.values()))
+    if published:
+        report.fill(tables, report.DOCS / "onnxruntime.md")
+
+
+def _large(blocks: int = 100, width: int = 512) -> onnx.ModelProto:
+    """Return a model of five nodes a block, each block with two matrices: 500 nodes and 210 MB."""
+    random = np.random.default_rng(0)
+    nodes, weights, outputs, x = [], list[onnx.TensorProto](), list[onnx.ValueInfoProto](), "x"
+    for at in range(blocks):
+        for name, shape in (("w", (width, width)), ("v", (width, width)), ("b", (width,))):
+            weights.append(numpy_helper.from_array(random.standard_normal(shape).astype(np.float32), f"{name}{at}"))
+        nodes += [
+            helper.make_node("MatMul", [x, f"w{at}"], [f"m{at}"]),
+            helper.make_node("Add", [f"m{at}", f"b{at}"], [f"a{at}"]),
+            helper.make_node("MatMul", [f"a{at}", f"v{at}"], [f"n{at}"]),
+            helper.make_node("Max", [f"n{at}", f"a{at}"], [f"x{at}"]),
+            helper.make_node("ArgMax", [f"x{at}"], [f"y{at}"], axis=1),
+        ]
+        outputs.append(helper.make_tensor_value_info(f"y{at}", onnx.TensorProto.INT64, ("n", 1)))
+        x = f"x{at}"
+    inputs = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ("n", width))]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def _opened(who: str, path: str) -> dict[str, float]:
+    """Open a model in this process, and return what it took beyond what the process held."""
+    run.lower_mark()
+    before, start = run.high_water(), perf_counter()
+    if who == "prepare":
+        kept: Any = extremum.backend.prepare(path)
+    else:
+        kept = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    took = {"seconds": perf_counter() - start, "megabytes": (run.high_water() - before) / 1e6}
+    del kept
+    return took
+
+
+@click.command
+@click.option("--turns", type=click.IntRange(min=1), default=7, show_default=True)
+def preparing(turns: int) -> None:
+    """Time preparing a model of 500 nodes and 210 MB over onnxruntime's own session of it, and the peak of memory.
+
+    Every opening is a process of its own, in turns, and the medians count.
+    """
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"in the file": Path(folder, "inside.onnx"), "beside it": Path(folder, "beside.onnx")}
+        onnx.save(_large(), files["in the file"])
+        onnx.save(_large(), files["beside it"], save_as_external_data=True, location="weights")
+        for where, path in files.items():
+            taken: dict[str, list[dict[str, float]]] = {"prepare": [], "onnxruntime": []}
+            for _ in range(turns):
+                for who, each in taken.items():
+                    command = [sys.executable, "-m", "benchmarks.models", who, str(path)]
+                    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=run.ROOT)
+                    each.append(json.loads(done.stdout))
+            pairs = zip(*taken.values(), strict=True)
+            ratio = median(ours["seconds"] / stock["seconds"] for ours, stock in pairs)
+            most = [f"{median(each['megabytes'] for each in taken[who]):.0f} MB" for who in taken]
+            rows.append([where, f"{ratio:.1f}", *most])
+    click.echo(report.table(["weights", "time", "`prepare`", "onnxruntime"], rows))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_opened(*sys.argv[1:])))

@@ -1,0 +1,274 @@
+"""The libraries that can do some of this package's work, called as their users call them, and held to N threads.
+
+A peer is a function that takes a number of threads and returns a version and a function; that one makes a case ready
+outside the clock and returns a call without arguments, or None where the library has no such function. It may also
+raise. NumPy's recipes serve JAX and PyTorch, which have its names: the last of equals is the first of the flipped
+array, several axes move to the end and are flattened, Hardmax is a one put into zeros.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper
+
+import extremum
+from benchmarks.matrix import CALL, Case
+from extremum import dtypes
+
+__all__ = ["OURS", "Contender", "Prepared", "connected", "installed"]
+
+OURS = "extremum"
+Array = NDArray[Any]
+
+
+class Prepared(NamedTuple):
+    """A case made ready: what the clock sees, and what turns its result into an array."""
+
+    call: Callable[[], Any]
+    read: Callable[[Any], Array] = np.asarray
+
+
+Prepare = Callable[[Case, Sequence[Array]], Prepared | None]
+
+
+class Contender(NamedTuple):
+    """A library in the benchmark."""
+
+    name: str
+    version: str
+    prepare: Prepare
+
+
+def installed(threads: int) -> list[Contender]:
+    """Return this package and every peer that is installed, held to ``threads`` threads."""
+    return [each for name in _PEERS if (each := connected(name, threads)) is not None]
+
+
+def connected(name: str, threads: int) -> Contender | None:
+    """Return a library, None where it is not installed."""
+    try:
+        return Contender(name, *_PEERS[name](threads))
+    except ImportError:
+        return None
+
+
+def _extremum(threads: int) -> tuple[str, Prepare]:
+    extremum.set_num_threads(threads)
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared:
+        if case.elementwise:
+            return Prepared(partial(extremum.maximum if case.operator == "max" else extremum.minimum, *arrays))
+        if case.operator == "hardmax":
+            return Prepared(partial(extremum.hardmax, arrays[0], case.reduced))
+        # The arguments that differ from their defaults.
+        options: dict[str, Any] = {}
+        if case.axes is not None:
+            options["axis"] = case.axes[0] if len(case.axes) == 1 else case.axes
+        if case.last:
+            options["select_last_index"] = True
+        return Prepared(partial(getattr(extremum, case.operator), arrays[0], **options))
+
+    return extremum.__version__, prepare
+
+
+def _work(library: Any, case: Case, operands: Sequence[Any], one_hot: Callable[[Any, Any, int], Any]) -> Any:
+    """Return the case's work in a library that has NumPy's names: one call where it has the function."""
+    if case.elementwise:
+        pick = library.maximum if case.operator == "max" else library.minimum
+        return partial(pick, *operands) if case.operands == 2 else partial(reduce, pick, operands)
+    x = operands[0]
+    pick = library.argmin if case.operator == "argmin" else library.argmax
+    single = len(case.reduced) == 1
+    axis = case.reduced[0] if single else -1
+
+    def rows() -> Any:
+        if single:
+            return x
+        moved = library.moveaxis(x, case.reduced, tuple(range(-len(case.reduced), 0)))
+        return moved.reshape(*case.kept_shape, -1)
+
+    def last() -> Any:
+        each = rows()
+        return each.shape[axis] - 1 - pick(library.flip(each, (axis,)), axis=axis)
+
+    if case.operator == "hardmax":
+        return lambda: one_hot(rows(), pick(rows(), axis=axis, keepdims=True), axis).reshape(x.shape)
+    if case.last:
+        return last
+    if case.axes is None:
+        return partial(pick, x)
+    return partial(pick, x, axis=axis) if single else lambda: pick(rows(), axis=-1)
+
+
+def _numpy(threads: int) -> tuple[str, Prepare]:
+    """Call NumPy, which runs these on one thread whatever is set."""
+
+    def one_hot(rows: Array, index: Array, axis: int) -> Array:
+        out = np.zeros_like(rows)
+        np.put_along_axis(out, index, 1, axis=axis)
+        return out
+
+    return np.__version__, lambda case, arrays: Prepared(_work(np, case, arrays, one_hot))
+
+
+def _method(threads: int) -> tuple[str, Prepare]:
+    """Call the method a.argmax(), the shortest way into NumPy: for the calls on 8 elements only."""
+    return (
+        np.__version__,
+        lambda case, arrays: Prepared(arrays[0].argmax) if case.kind == CALL and not case.last else None,
+    )
+
+
+def _jax(threads: int) -> tuple[str, Prepare]:
+    """One compiled function for each case, waited for; JAX's arrays have no strides, so views are left out."""
+    # XLA sizes its pool by this and by the processors of the process, when the first array is made.
+    os.environ |= {"NPROC": str(threads), "JAX_PLATFORMS": "cpu"}
+    if threads == 1:
+        one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {one}"
+    jax: Any = import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+
+    def one_hot(rows: Any, index: Any, axis: int) -> Any:
+        return jax.nn.one_hot(index.squeeze(axis), rows.shape[axis], axis=axis, dtype=rows.dtype)
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
+        if case.layout != "contiguous":
+            return None
+        operands = [jax.device_put(array) for array in arrays]
+        traced = jax.jit(lambda *operands: _work(jax.numpy, case, operands, one_hot)())
+        compiled = traced.lower(*operands).compile()
+        return Prepared(lambda: compiled(*operands).block_until_ready())
+
+    return jax.__version__, prepare
+
+
+def _torch(threads: int) -> tuple[str, Prepare]:
+    """Tensors share the arrays' memory; PyTorch refuses negative strides and wide unsigned types."""
+    torch: Any = import_module("torch")
+    torch.set_num_threads(threads)
+
+    def tensor(array: Array) -> Any:
+        if array.dtype.name == "bfloat16":
+            return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(array)
+
+    def read(result: Any) -> Array:
+        return np.asarray(result.float() if result.dtype == torch.bfloat16 else result)
+
+    def one_hot(rows: Any, index: Any, axis: int) -> Any:
+        return torch.zeros_like(rows).scatter_(axis, index, 1)
+
+    return torch.__version__, lambda case, arrays: Prepared(
+        _work(torch, case, [tensor(array) for array in arrays], one_hot), read
+    )
+
+
+def _onnxruntime(threads: int) -> tuple[str, Prepare]:
+    """One session for each case, on the CPU provider."""
+    module: Any = import_module("onnxruntime")
+    options = module.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    # Fatal only: a type that has no kernel is a case left out, not a line on the terminal.
+    options.log_severity_level = 4
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared:
+        session = module.InferenceSession(_model(case), options, providers=["CPUExecutionProvider"])
+        feeds = {f"x{i}": array for i, array in enumerate(arrays)}
+        return Prepared(partial(session.run, None, feeds), lambda outputs: np.asarray(outputs[0]))
+
+    return module.__version__, prepare
+
+
+def _openvino(threads: int) -> tuple[str, Prepare]:
+    """One compiled model for each case. 64-bit integers have 32 bits there; the numbers are small enough."""
+    module: Any = import_module("openvino")
+    core = module.Core()
+    options = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared:
+        compiled = core.compile_model(core.read_model(_model(case)), "CPU", options)
+
+        def read(outputs: Any) -> Array:
+            result, dtype = np.asarray(outputs[0]), arrays[0].dtype
+            # bfloat16 bits come back labelled float16.
+            return result.view(dtype) if dtype.name == "bfloat16" and result.dtype == np.float16 else result
+
+        return Prepared(partial(compiled, list(arrays)), read)
+
+    return module.__version__.split("-")[0], prepare
+
+
+def _model(case: Case) -> bytes:
+    """Return a case as an ONNX model, x0, x1 ... to y; ArgMax has one axis, so several are flattened before."""
+    operator = {"argmax": "ArgMax", "argmin": "ArgMin"}.get(case.operator, case.operator.capitalize())
+    number = dtypes.from_name(case.element_type).onnx_number
+    inputs = [helper.make_tensor_value_info(f"x{i}", number, shape) for i, shape in enumerate(case.operand_shapes)]
+    names, nodes, constants, shape = [value.name for value in inputs], [], [], case.shape
+    options: dict[str, Any] = {} if case.elementwise else {"axis": case.reduced[0]}
+    if case.operator.startswith("arg"):
+        options |= {"keepdims": 0, "select_last_index": int(case.last)}
+        shape, number = case.kept_shape, 7
+        if len(case.reduced) > 1:
+            options["axis"] = len(case.kept)
+            constants.append(helper.make_tensor("rows", 7, [len(case.kept) + 1], [*case.kept_shape, -1]))
+            nodes.append(helper.make_node("Transpose", names, ["moved"], perm=case.kept + case.reduced))
+            nodes.append(helper.make_node("Reshape", ["moved", "rows"], ["flat"]))
+            names = ["flat"]
+    nodes.append(helper.make_node(operator, names, ["y"], **options))
+    outputs = [helper.make_tensor_value_info("y", number, shape)]
+    graph = helper.make_graph(nodes, "case", inputs, outputs, initializer=constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8)
+    return bytes(model.SerializeToString())
+
+
+def _one_axis(library: str, prefix: str, threads: int) -> tuple[str, Prepare]:
+    """Call an argmax that takes one axis or all, and finds the first of equals, on one thread."""
+    module: Any = import_module(library)
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
+        several = case.axes is not None and len(case.axes) > 1
+        if not case.operator.startswith("arg") or case.last or several:
+            return None
+        # bottleneck has compiled code for these only.
+        if library == "bottleneck" and case.element_type not in ("float32", "float64", "int32", "int64"):
+            return None
+        pick = getattr(module, prefix + case.operator)
+        return Prepared(partial(pick, arrays[0], **{} if case.axes is None else {"axis": case.axes[0]}))
+
+    return module.__version__, prepare
+
+
+def _polars(threads: int) -> tuple[str, Prepare]:
+    """Call a Series, of one dimension; polars reads the size of its pool at import."""
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
+    module: Any = import_module("polars")
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
+        if not case.operator.startswith("arg") or case.last or len(case.shape) != 1:
+            return None
+        series = module.Series(arrays[0])
+        return Prepared(series.arg_max if case.operator == "argmax" else series.arg_min)
+
+    return module.__version__, prepare
+
+
+_PEERS: dict[str, Callable[[int], tuple[str, Prepare]]] = {
+    OURS: _extremum,
+    "numpy": _numpy,
+    "method": _method,
+    "onnxruntime": _onnxruntime,
+    "jax": _jax,
+    "openvino": _openvino,
+    "bottleneck": partial(_one_axis, "bottleneck", "nan"),
+    "polars": _polars,
+    "numkong": partial(_one_axis, "numkong", ""),
+    "torch": _torch,
+}
