@@ -98,10 +98,12 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find
 
     `ways` are arguments of :func:`kernels`.
     """
-    native = x.dtype.newbyteorder("=")
-    one, plain = native.type(1), x.astype(native)
+    native, times = x.dtype.newbyteorder("="), x.dtype.kind in "mM"
+    one, plain = np.array(1).astype(native)[()], x.astype(native)
     for order, tie in itertools.product(Order, Tie):
-        values, places = find(plain, order, axes, tie, omit=policy == "omit" and native in FLOATS, where=where)
+        values, places = find(
+            plain, order, axes, tie, omit=policy == "omit" and (times or native in FLOATS), where=where
+        )
         values = np.where(places == -1, one, values).astype(native)
         options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
         options["select_last_index"] = tie is Tie.LAST

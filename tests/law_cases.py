@@ -97,6 +97,23 @@ def rows_and_choices(draw):
     return x, 0 if x.ndim == 3 else 1, draw(st.sampled_from(["propagate", "omit"])), mask
 
 
+@st.composite
+def chunkings(draw, length):
+    """The sizes of the chunks along one axis."""
+    cuts = sorted(draw(st.lists(st.integers(0, length), max_size=6)))
+    return tuple(stop - start for start, stop in zip([0, *cuts], [*cuts, length], strict=True))
+
+
+@st.composite
+def grids(draw, shape, most=24):
+    """The sizes of the chunks along every axis, in no more than so many chunks."""
+    sizes = [draw(chunkings(length)) for length in shape]
+    for axis in draw(st.permutations(range(len(shape)))):
+        if prod(map(len, sizes)) > most:
+            sizes[axis] = (shape[axis],)
+    return tuple(sizes)
+
+
 def oracle(operation, *inputs):
     """The reference where it is fast enough, its twin elsewhere."""
     small = sum(x.size for x in inputs) <= 64 and not isinstance(operation, Extremum)

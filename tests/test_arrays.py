@@ -1,18 +1,26 @@
-"""What comes in as an array: other protocols, sequences, subclasses; and what is refused for its elements."""
+"""What comes in as an array: other protocols, sequences, subclasses, proxies; what is refused for its elements.
+
+Elements that are not there are refused wherever an array comes in; none is compared as if it were there. `isinstance`
+believes what a proxy says of its class; the native module must not.
+"""
 
 import array
+from collections import UserList, deque
+from unittest.mock import MagicMock
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import extremum
+import watched
 from agreement import assert_same_bits
 from extremum.arrays import as_array
-from extremum.errors import ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES
+from strategies import BFLOAT16
 
+FUNCTIONS = (extremum.argmax, extremum.argmin, extremum.maximum, extremum.minimum, extremum.hardmax)
 VALUES = [[3, 9, 9], [7, 2, 7]]
 
 
@@ -93,15 +101,6 @@ def test_a_buffer_without_numpy():
     assert extremum.argmax(bytearray(b"\x01\xff\x02")) == 1
 
 
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
-def test_elements_of_every_type_come_in(dtype):
-    x = np.array([0, 1, 1], dtype)
-    assert extremum.argmax(x) == 1
-    assert extremum.argmin(x) == 0
-    assert_same_bits(extremum.hardmax(x), np.array([0, 1, 0], dtype))
-    assert_same_bits(extremum.minimum(x, x[::-1]), np.array([0, 1, 0], dtype))
-
-
 def test_the_platforms_other_integer_names_come_in():
     for name in "bhilqBHILQ":
         assert extremum.argmax(np.array([1, 2], np.dtype(name))) == 1
@@ -119,7 +118,6 @@ REFUSED = {
     "<U1": np.zeros(2, "U1"),
     "|S3": np.zeros(2, "S3"),
 }
-FUNCTIONS = (extremum.argmax, extremum.argmin, extremum.maximum, extremum.minimum, extremum.hardmax)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
@@ -144,20 +142,13 @@ class TestAsArray:
 
     def test_bfloat16_comes_through_array_protocol(self):
         x = np.array([1, 3, 2], BFLOAT16)
-        assert as_array(DLPackOfBfloat16(x)).dtype == BFLOAT16
-        assert extremum.argmax(DLPackOfBfloat16(x)) == 1
+        assert as_array(BrokenDLPack(x)).dtype == BFLOAT16
+        assert extremum.argmax(BrokenDLPack(x)) == 1
 
     @pytest.mark.parametrize("x", ["text", b"bytes", [[1, 2], [3]], [object], {"a": 1}, None], ids=repr)
     def test_values_without_numbers_are_refused(self, x):
         with pytest.raises(ElementTypeError, match="have no order here"):
             as_array(x)
-
-
-class DLPackOfBfloat16(DLPack):
-    """ml_dtypes' arrays refuse DLPack by themselves."""
-
-    def __array__(self, dtype=None, copy=None):
-        return self.x
 
 
 def test_a_result_owns_its_memory():
@@ -179,3 +170,280 @@ def test_a_result_owns_its_memory():
         extremum.hardmax(x, where=mask),
     ]
     assert all(result.flags.owndata for result in results)
+
+
+FLAT = np.array([1.0, 9.0, 3.0])
+MASKED = np.ma.array(FLAT, mask=[False, True, False])
+ONE = "element would be compared as if it were there"
+
+
+class Elements:
+    """An array of another library, which hands out its elements by `__array__`."""
+
+    dtype = FLAT.dtype
+
+    def __init__(self, values=FLAT):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def speaks(**attributes):
+    """An array that speaks as one of another library does, which is too large to install for this."""
+    return type("Array", (Elements,), attributes)()
+
+
+# Seen with pandas 3.1, PyArrow 26.0, Polars 2.1, Dask 2026.8, astropy 8.0 and PyTorch 2.15.
+ARROW = speaks(null_count=1)
+NA = {"dtype": "Int64", "isna": lambda _: np.array([False, True, False])}
+TABLE = {"columns": ["a", "b"], "null_count": lambda _: Elements(np.array([[0, 1]]))}
+PANDAS_TYPES = Elements(np.array([np.dtype("int64"), "Int64"], dtype=object))
+MASKS_OF_TORCH = {"get_mask": lambda _: Elements(np.array([True, False, True])), "get_data": lambda _: FLAT}
+
+
+class Masked(np.ndarray):
+    """astropy's array with a mask: a subclass that is not NumPy's."""
+
+    mask = np.array([False, True, False])
+
+
+MISSING = {
+    "masked": MASKED,
+    "masked, as 2-D": MASKED[None],
+    "masked scalar": np.ma.masked,
+    "list of masked": [MASKED, MASKED],
+    "list with a masked scalar": [1.0, np.ma.masked, 2.0],
+    "nested list of masked": [[FLAT, FLAT], (FLAT, MASKED)],
+    "deque of masked": deque([MASKED]),
+    "UserList of masked": UserList([MASKED]),
+    "__array__ that gives masked": Elements(MASKED),
+    "arrow": ARROW,
+    "arrow table": speaks(columns=[ARROW, Elements()]),
+    "list of arrow": [ARROW, Elements()],
+    "polars": speaks(null_count=lambda _: 1),
+    "polars table": speaks(**TABLE),
+    "pandas": speaks(**NA),
+    "pandas table": speaks(**NA, dtypes=PANDAS_TYPES),
+    "astropy": FLAT.view(Masked),
+    "torch": speaks(**MASKS_OF_TORCH),
+    "dask": speaks(_meta=np.ma.array([]), compute=lambda _: MASKED),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("x", MISSING.values(), ids=MISSING.keys())
+def test_missing_elements_are_refused(function, x):
+    if isinstance(x, np.ma.MaskedArray) and function not in (extremum.maximum, extremum.minimum):
+        # A mask says what takes part in a reduction.
+        assert np.asarray(
+            function(x if x.ndim else MASKED, where=False, **({} if function is extremum.hardmax else {"default": 7}))
+        ).max() in (0, 7)
+        return
+    reason = refusal(ArgumentError, function, x)
+    assert reason.endswith(
+        ("element would be compared as if it were there", "elements would be compared as if they were there")
+    )
+
+
+def test_the_whole_text():
+    with pytest.raises(ArgumentError) as caught:
+        extremum.maximum(np.ma.masked_greater(FLAT, 2), 1)
+    assert str(caught.value) == (
+        "2 masked elements would be compared as if they were there\n"
+        "  at    maximum\n"
+        f"  given {np.ma.MaskedArray.__module__}.MaskedArray\n"
+        "  help  fill or drop them first, as x.filled(value) or x.compressed() does"
+    )
+
+
+def test_out_with_masked_elements_is_refused():
+    index = np.ma.array([0], mask=[True])
+    for call in (
+        lambda: extremum.argmax(FLAT, keepdims=True, out=index),
+        lambda: extremum.argmin(FLAT, keepdims=True, out=index),
+        lambda: extremum.maximum(FLAT, out=MASKED.copy()),
+        lambda: extremum.minimum(FLAT, 2, out=MASKED.copy()),
+        lambda: extremum.hardmax(FLAT, out=MASKED.copy()),
+    ):
+        assert refusal(ArgumentError, call) == f"1 masked {ONE}"
+    assert index.data.tolist() == [0]
+
+
+def itself():
+    x = [1.0]
+    x.append(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.ma.array(FLAT),
+        np.ma.array(FLAT, mask=[False] * 3),
+        [np.ma.array(FLAT)],
+        Elements(np.ma.array(FLAT)),
+        speaks(**{**NA, "dtype": FLAT.dtype}),
+        [1.0, np.float32(9), np.array(3)],
+    ],
+    ids=["no mask", "an open mask", "a list", "__array__", "NaN of NumPy's own type", "numbers"],
+)
+def test_what_has_all_its_elements_comes_in(x):
+    assert_same_bits(as_array(x).reshape(-1), FLAT)
+    assert type(as_array(x)) is np.ndarray
+    assert extremum.argmax(x) == 1
+
+
+def test_a_list_that_holds_itself_ends():
+    with pytest.raises((TypeError, ValueError)):
+        extremum.argmax(itself())
+
+
+FLOATS_2D = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]])
+
+
+class Proxy:
+    """Says of itself what the object behind it would say, class included, as wrapt's and lazy objects do."""
+
+    def __init__(self, behind):
+        object.__setattr__(self, "_behind", behind)
+
+    @property
+    def __class__(self):
+        return type(self._behind)
+
+    def __getattr__(self, name):
+        return getattr(self._behind, name)
+
+
+class Liar:
+    """Says that it is an array, and is nothing."""
+
+    __class__ = np.ndarray
+
+
+def proxies_are_used():
+    x = Proxy(FLOATS_2D)
+    assert isinstance(x, np.ndarray)
+    assert extremum.argmax(x) == 1
+    assert_same_bits(extremum.argmin(x, 1, select_last_index=True), np.array([0, 1]))
+    assert_same_bits(extremum.maximum(x, 4.0, x), np.maximum(FLOATS_2D, 4))
+    assert_same_bits(extremum.minimum(FLOATS_2D, x), FLOATS_2D)
+    assert_same_bits(extremum.hardmax(x, 0), np.array([[0.0, 1, 1], [1, 0, 0]]))
+    assert np.shares_memory(as_array(x), FLOATS_2D)
+    assert refusal(ArgumentTypeError, extremum.maximum, FLOATS_2D, out=Proxy(FLOATS_2D.copy())) == (
+        "maximum: out is Proxy, not an array"
+    )
+
+
+def mocks_are_refused():
+    for x in (MagicMock(spec=np.ndarray), Liar(), Proxy(Liar())):
+        for function in FUNCTIONS:
+            assert refusal(ElementTypeError, function, x).startswith(
+                ("no array can be made of it", "elements of type object")
+            )
+        with pytest.raises(TypeError):
+            extremum.maximum(FLOATS_2D, out=x)
+
+
+def a_borrowed_name_is_refused():
+    """Types of other sizes and other kinds that call themselves bfloat16, before and after the real one is met."""
+    fakes = []
+    for real in (ml_dtypes.float8_e5m2, ml_dtypes.int4, ml_dtypes.float8_e4m3fn):
+        real.__name__ = "bfloat16"
+        fakes.append(np.ones(3, real))
+    for _ in range(2):
+        for fake in fakes:
+            for function in FUNCTIONS:
+                assert "cannot take elements of type" in refusal(ElementTypeError, function, fake)
+                assert "cannot take elements of type" in refusal(ElementTypeError, function, fake.byteswap())
+        assert extremum.argmax(np.array([1, 3, 2], ml_dtypes.bfloat16)) == 1
+
+
+def another_type_in_its_place_is_refused():
+    """Not even a module that says so makes eight bits bfloat16."""
+    ml_dtypes.bfloat16 = ml_dtypes.float8_e5m2
+    assert "cannot take elements of type" in refusal(ElementTypeError, extremum.argmax, np.ones(3, ml_dtypes.bfloat16))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        proxies_are_used,
+        mocks_are_refused,
+        a_borrowed_name_is_refused,
+        another_type_in_its_place_is_refused,
+    ],
+    ids=lambda case: case.__name__,
+)
+def test_in_a_process_of_its_own(case):
+    watched.call(case)
+
+
+class Quantity(np.ndarray):
+    """An array with units, such as astropy's: adding, comparing, all is done by its own rules."""
+
+    def __array_ufunc__(self, *arguments, **options):
+        raise AssertionError("not asked here")
+
+
+class TestOwnRules:
+    """One array's elements compare with each other as they are; beside other arrays' the units would be lost."""
+
+    def test_its_own_elements_are_compared(self):
+        x = FLOATS_2D.view(Quantity)
+        assert extremum.argmax(x) == 1
+        assert_same_bits(extremum.hardmax(x), np.array([[0.0, 1, 0], [1, 0, 0]]))
+
+    @pytest.mark.parametrize("function", [extremum.maximum, extremum.minimum], ids=lambda function: function.__name__)
+    def test_elements_of_several_are_not(self, function):
+        x = FLOATS_2D.view(Quantity)
+        for operands in ((x,), (x, FLOATS_2D), (FLOATS_2D, x), (1.0, x)):
+            assert refusal(ElementTypeError, function, *operands) == (
+                "Quantity has rules of its own for its elements, which would be lost"
+            )
+
+    def test_nothing_is_written_into_it(self):
+        for call in (
+            lambda: extremum.maximum(FLOATS_2D, out=FLOATS_2D.copy().view(Quantity)),
+            lambda: extremum.hardmax(FLOATS_2D, out=FLOATS_2D.copy().view(Quantity)),
+        ):
+            assert "rules of its own" in refusal(ElementTypeError, call)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_other_subclasses_are_plain_arrays():
+    matrix = np.matrix([[1, 5], [7, 2]])
+    assert_same_bits(extremum.argmax(matrix, 1), np.array([1, 0]))
+    assert_same_bits(extremum.maximum(matrix, 3), np.array([[3, 5], [7, 3]]))
+    records = np.rec.array([(1, 2.0)], dtype=[("a", int), ("b", float)])
+    assert extremum.argmax(records.a) == 0
+    assert "cannot take elements" in refusal(ElementTypeError, extremum.argmax, records)
+
+
+class LazyTensor:
+    """A tensor of PyTorch whose sign, or conjugation, is yet to be applied: DLPack hands out the memory without it."""
+
+    def __init__(self, memory, negative=True):
+        self.memory, self.negative = memory, negative
+
+    def resolve_conj(self):
+        return self
+
+    def resolve_neg(self):
+        return LazyTensor(-self.memory, negative=False) if self.negative else self
+
+    def __dlpack__(self, **options):
+        return self.memory.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.memory.__dlpack_device__()
+
+
+def test_a_sign_that_is_yet_to_be_applied_is():
+    x = LazyTensor(np.array([1.0, 3.0, 2.0]))
+    assert extremum.argmax(x) == 0
+    assert extremum.argmin(x) == 1
+    assert_same_bits(extremum.maximum(x, -2.0), np.array([-1.0, -2.0, -2.0]))
+    plain = LazyTensor(np.array([1.0, 3.0]), negative=False)
+    assert np.shares_memory(as_array(plain), plain.memory)

@@ -188,7 +188,7 @@ def shapes_of_another_thread(kind):
         lambda: extremum.minimum(x, out, out=x),
         lambda: extremum.argmax(y, 1, out=rows),
     ]
-    beside_a_thread(change, calls, 1)
+    beside_a_thread(change, calls, 0.5)
 
 
 @pytest.mark.parametrize("kind", ["x", "out", "rows"])
@@ -229,9 +229,9 @@ def elements_of_another_thread(dtype):
         lambda: into(guarded, lambda out: extremum.hardmax(x[:, ::-1], out=out)),
         lambda: into(guarded, lambda out: extremum.maximum(x, other, out=out)),
     ]
-    beside_a_thread(change, calls, 1)
+    beside_a_thread(change, calls, 0.5)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "int64"])
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
 def test_elements_that_another_thread_writes(dtype):
     watched.call(elements_of_another_thread, dtype)

@@ -2,8 +2,10 @@
 
 import itertools
 import pickle
+import sys
 import threading
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -14,19 +16,34 @@ import extremum as ex
 import extremum.dask as ed
 from agreement import assert_identical, assert_same_bits
 from chunked_calls import hold as hold_the_reference
-from chunkings import grids
 from extremum import reference
 from extremum.dask import graphs
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
-from law_cases import arrays, arrays_and_axes
-from lazy import chunked, computed, unreadable
+from law_cases import arrays, arrays_and_axes, grids
 from refusal import refusal
 from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INTEGERS, REPRESENTATIVES, sample, sometimes
 
 ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
+
+
+def computed(x, **options):
+    return dask.compute(x, **{"scheduler": "synchronous", **options})[0]
+
+
+def chunked(x, chunks):
+    return da.from_array(x, chunks=chunks)
+
+
+def boom(block):
+    raise AssertionError("a chunk was computed")
+
+
+def unreadable(shape, chunks, dtype=np.float32):
+    """An array whose chunks cannot be had."""
+    return da.zeros(shape, chunks=chunks, dtype=dtype).map_blocks(boom, dtype=dtype, meta=np.empty((0, 0), dtype))
 
 
 def hold(lazy, expected, context=""):
@@ -222,23 +239,6 @@ def test_values_alone_have_no_indices_and_are_merged_in_pieces(dtype, monkeypatc
         seen.clear()
 
 
-def test_the_values_of_a_lazy_table():
-    frames = pytest.importorskip("dask.dataframe")
-    table = frames.from_dict({"a": [1.0, 5, 2], "b": [3.0, 4, 9]}, npartitions=2)
-    assert_identical(computed(ex.argmax(table.values, axis=1)), np.array([1, 0, 1]))
-    assert_identical(computed(ex.max(table.values, axis=1)), np.array([3.0, 5, 9]))
-
-
-def test_arrays_without_elements():
-    d = da.zeros((3, 0), chunks=(2, 1))
-    hold(ex.max(d, axis=1, default=7.0, return_index=True).indices, np.array([-1, -1, -1]))
-    hold(ex.max(d, axis=0), np.zeros(0))
-    hold(ex.hardmax(d), np.zeros((3, 0)))
-    assert refusal(ArgumentError, ex.argmax, d, axis=1) == (
-        "argmax: the reduced axes (1,) of shape (3, 0) hold no element"
-    )
-
-
 def test_nothing_is_computed_until_it_is_asked_for():
     d = unreadable((60, 40), (7, 9))
     results = [
@@ -334,13 +334,147 @@ def test_a_mask_beside_operands(policy):
     assert refusal(ArgumentError, ed.minimum, chunked(x, (2, 3)), y, where=da.ones(7, dtype=bool)).endswith("(7,)")
 
 
-@pytest.mark.parametrize("name", ["keepdims", "select_last_index", "return_index"])
-def test_what_is_no_flag_or_axis_is_refused_at_once(name):
-    d = chunked(np.ones((4, 4)), (2, 2))
-    for function in (ed.argmax, ed.argmin, ed.max, ed.min, ed.minmax):
-        if name != "return_index" or not function.__name__.startswith("arg"):
-            text = refusal(ArgumentTypeError, function, d, 0, **{name: "no"})
-            assert text == f"{function.__name__}: {name} is 'no', not a bool"
-        text = refusal(ArgumentTypeError, function, d, True)
-        assert text == f"{function.__name__}: axis True is not an integer"
-    assert refusal(ArgumentTypeError, ed.hardmax, d, axis=True) == "hardmax: axis True is not an integer"
+@pytest.mark.parametrize("chunks", [(1, 9), (9, 1), (3, 4), (60, 60), (1, 1)])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_there_are_no_more_tasks_than_dask_has(chunks, axis):
+    d = da.zeros((60, 60), chunks=chunks)
+    for ours, theirs in ((ed.argmax, da.argmax), (ed.argmin, da.argmin), (ed.max, da.max)):
+        assert len(ours(d, axis).__dask_graph__()) <= len(theirs(d, axis).__dask_graph__())
+
+
+def test_equal_calls_have_equal_names_and_others_have_not():
+    d = da.zeros((6, 6), chunks=3)
+    calls = [
+        {},
+        {"axis": 0},
+        {"axis": 0, "keepdims": True},
+        {"select_last_index": True},
+        {"nan_policy": "omit"},
+        {"default": 1.0},
+        {"default": 1.0 + 2**-40},
+        {"where": d > 0},
+        {"return_index": True},
+    ]
+    names = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    assert len(set(names)) == len(calls)
+    again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
+    assert names == again
+
+
+def test_the_graph_of_many_chunks_is_made_in_time_that_grows_with_them():
+    """Counted in calls of Python's own functions, which no other load changes."""
+
+    def events(count):
+        d = da.zeros((count,), chunks=1)
+        total = [0]
+
+        def note(frame, event, _):
+            total[0] += 1
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            ed.argmax(d)
+        finally:
+            sys.setprofile(before)
+        return total[0]
+
+    events(10)
+    small, large = events(1000), events(4000)
+    assert large < 4.5 * small
+
+
+def unknown(chunks=5):
+    x = da.from_array(np.arange(10.0), chunks=chunks)
+    return x[x > 3]
+
+
+def others():
+    return unknown(chunks=2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ex.argmax,
+        lambda x: ex.min(x, return_index=True),
+        lambda x: ex.minmax(da.stack([x, x], 1), (0, 1), where=da.ones((1, 2), dtype=bool, chunks=1)),
+        ex.hardmax,
+        lambda x: ed.argmax(da.ones(6), where=x > 0),
+        lambda x: ed.argmax(da.stack([x, x], 1), 1, where=np.ones((6, 1), bool)),
+        lambda x: ed.argmax(da.stack([x, x], 1), 1, where=others()[:, None] > 0),
+        lambda x: ed.maximum(x, np.ones(6)),
+        lambda x: ed.maximum(x, others()),
+    ],
+)
+def test_chunks_of_unknown_size_are_refused(function):
+    with pytest.raises(ArgumentError) as caught:
+        function(unknown())
+    reason, *rest = str(caught.value).splitlines()
+    assert reason.endswith("the sizes of the chunks along axis 0 are not known")
+    assert rest[-1] == "  help  call x.compute_chunk_sizes() first"
+
+
+def test_chunks_of_unknown_size_that_differ_are_refused_when_they_meet():
+    one = da.from_array(np.array([1.0, 0, 0, 1]), chunks=2)
+    two = da.from_array(np.array([1.0, 1, 1, 1]), chunks=2)
+    one, two = one[one > 0], two[two > 0]
+    reason = "maximum: chunks of unknown size that meet along axis 0 have 1 and 2 elements"
+    assert refusal(ArgumentError, computed, ex.maximum(one, two)) == reason
+    masked = ex.argmax(two[:, None], axis=1, where=(one > 0)[:, None])
+    assert refusal(ArgumentError, computed, masked) == (
+        "argmax: chunks of unknown size that meet along axis 0 have 2 and 1 elements"
+    )
+
+
+def test_a_slice_among_chunks_of_unknown_size_is_named_by_its_chunk():
+    x = da.from_array(np.array([[1.0], [2], [0], [np.nan]]), chunks=2)
+    x = x[~(x[:, 0] == 0)]
+    with pytest.raises(ArgumentError) as error:
+        computed(ex.argmax(x, axis=1, nan_policy="raise"))
+    assert error.value.reason == "argmax: the slice at (0,) of the result holds NaN"
+    assert error.value.where == "chunk (1,) of the result, from whose start the slice is counted"
+    with pytest.raises(AxisError) as error:
+        ex.argmax(x, axis=3)
+    assert error.value.given == "float64[?, 1]"
+
+
+def test_what_is_refused_at_once():
+    d = unreadable((4, 6), (2, 3))
+    assert refusal(AxisError, ex.argmax, d, axis=2) == "argmax: axis 2 is out of range for an array with 2 dimensions"
+    assert refusal(AxisError, ed.hardmax, d, (0, 0)).startswith("hardmax: axis 0 is given more than once")
+    assert refusal(ArgumentError, ex.max, d, nan_policy="skip") == "max: there is no NaN policy 'skip'"
+    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.float16).startswith("argmax: index type float16 is not an")
+    assert refusal(ArgumentError, ex.argmax, d, out=np.zeros((), int)) == (
+        "argmax: a result that is computed later is written to no array now"
+    )
+    assert refusal(ElementTypeError, ex.argmax, d, where=da.zeros((4, 6))) == (
+        "argmax: where has element type float64, not bool"
+    )
+    assert refusal(ArgumentError, ex.argmax, d, where=np.ones((5, 6), bool)) == (
+        "argmax: where has shape (5, 6), which does not broadcast to the shape (4, 6) of the array"
+    )
+    assert refusal(ElementTypeError, ex.max, d, default="no") == "max: default is 'no', which is no element of float32"
+    assert refusal(ArgumentError, ed.max, d, split_every=1) == "max: split_every=1 merges nothing"
+    assert refusal(ElementTypeError, ex.argmax, d.astype(complex)).startswith("argmax: cannot take elements of type")
+    assert refusal(ArgumentTypeError, ed.argmax, np.zeros(3)) == "argmax: numpy.ndarray is no array of Dask's"
+    assert refusal(ArgumentTypeError, ed.maximum, 1, 2) == "maximum: no operand is an array of Dask's"
+    assert refusal(ArgumentError, ex.maximum, d, np.zeros(5)) == (
+        "maximum: operands could not be broadcast together with shapes (4, 6) (5,)"
+    )
+    assert refusal(ArgumentError, ex.maximum, d, np.ma.array([1.0], mask=[True])).endswith("as if it were there")
+
+
+def test_what_elements_decide_is_refused_when_they_are_computed():
+    d = chunked(X, (1, 2))
+    lazy = ex.max(d, axis=0, nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "max: the slice at (1,) of the result holds NaN"
+    lazy = ex.argmax(chunked(X.T, (2, 1)), axis=1, nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "argmax: the slice at (1,) of the result holds NaN"
+    lazy = ex.argmax(d, axis=1, where=[[True], [False]])
+    assert refusal(ArgumentError, computed, lazy) == (
+        "argmax: the slice at (1,) of the result has no element to choose from: all are masked"
+    )
+    assert refusal(ArgumentError, computed, ex.maximum(d, d, nan_policy="raise")).endswith("of the result")
+    lazy = ex.hardmax(chunked(np.stack([X[1], X[0]]), (1, 3)), nan_policy="raise")
+    assert refusal(ArgumentError, computed, lazy) == "hardmax: the slice at (1, 0) of the result holds NaN"

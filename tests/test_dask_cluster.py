@@ -14,9 +14,7 @@ import extremum as ex
 import extremum.dask as ed
 import large_files
 from agreement import assert_identical
-from benchmarks import large
 from extremum.cli import main
-from extremum.dask import models
 from extremum.errors import ExecutionError, InputError
 from extremum.large.cluster import steps_on
 from extremum.large.jobs import planned
@@ -93,18 +91,6 @@ def test_a_model_is_prepared_once_in_each_process(client):
     assert 1 in counts.values()
 
 
-def threads_of_session(source):
-    """How many threads the session of a process has."""
-    return source.prepared()._executor._session.get_session_options().intra_op_num_threads
-
-
-def test_in_a_worker_a_session_computes_with_one_thread(client):
-    text = CLASSIFIER.replace("y = ArgMax<axis=1>(x)", "z = Neg(x) y = ArgMax<axis=1>(z)")
-    source = models._Source.of(onnx.parser.parse_model(text))
-    assert threads_of_session(source) == 0
-    assert client.submit(threads_of_session, source).result(timeout=60) == 1
-
-
 def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     address = client.scheduler.address
@@ -170,11 +156,3 @@ def test_a_scheduler_without_workers_is_refused():
     with LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as cluster:
         address = cluster.scheduler_address
         assert refusal(InputError, steps_on, address, Deadly()) == f"the scheduler at {address} has no workers"
-
-
-def test_an_array_that_is_nowhere_at_once(client):
-    """A short sample of what `make bench SUITE=large BENCH=virtual` measures."""
-    client.wait_for_workers(2, timeout=60)
-    _, peaks = large.virtual(0.2, 0.01, client.scheduler.address)
-    assert len(peaks) == 2
-    assert max(peaks.values()) < 2e9

@@ -65,18 +65,6 @@ def test_a_session_in_a_process_of_the_scheduler_computes_with_one_thread():
     assert set(found.ravel()) == {1}
 
 
-def test_the_number_of_threads_is_the_sessions():
-    assert [threads(backend.prepare(model(MIXED), threads=each)) for each in (None, 3)] == [0, 3]
-    assert threads(backend.prepare(model(MIXED), engine="onnxruntime", threads=2)) == 2
-    assert refusal(ArgumentError, backend.prepare, model(MIXED), threads=0) == "threads=0 computes nothing"
-
-
-def test_few_sessions_are_kept(sessions):
-    for opset in range(11, 18):
-        ed.run(model(MIXED, opset), chunked())
-    assert len(sessions) == 4
-
-
 def test_several_outputs_and_a_batch_along_another_axis():
     both = model("(float[3, n] x) => (int64[1, n] y, float[n, 3] z) { y = ArgMax<axis=0>(x) z = Transpose(x) }")
     x = np.ascontiguousarray(X.T[:3])

@@ -62,19 +62,6 @@ def test_only_large_results_have_memory_that_is_kept(mebibytes, owner):
     assert array.base is None
 
 
-def test_results_larger_than_the_limit_are_left_to_numpy():
-    ex.set_kept_memory(6 * MIB)
-    assert handler(result(8)) == "default_allocator"
-    assert handler(result(5)) == "extremum"
-
-
-def test_indices_are_kept_as_well():
-    x = np.zeros((MIB, 2), np.int8)
-    indices = ex.argmax(x, axis=1)
-    assert handler(indices) == "extremum"
-    assert not indices.any()
-
-
 def test_what_lives_at_the_same_time_lies_apart():
     ex.set_kept_memory(64 * MIB)
     for _ in range(3):

@@ -3,21 +3,17 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agreement import assert_identical
-from chunkings import chunkings
 from extremum import reference
-from extremum.errors import ArgumentError, AxisError
 from extremum.interop import adopt
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from extremum.reductions import Reduction
-from law_cases import arrays_and_axes
-from refusal import refusal
-from strategies import FLOATS, sample
+from law_cases import arrays_and_axes, chunkings
+from strategies import FLOATS
 
 INT64 = np.dtype(np.int64)
 
@@ -89,35 +85,3 @@ def test_indices_beyond_32_bits():
     ]
     values, indices = pieces.settled(parts, ())
     assert (values, indices) == (4.0, 3 * (1 << 31) - 1)
-
-
-def test_what_cannot_be_meant_is_refused_before_a_piece_is_read():
-    x = np.broadcast_to(np.float32(0), (70000, 70000))
-    assert refusal(AxisError, planned, x, 2) == "max: axis 2 is out of range for an array with 2 dimensions"
-    with pytest.raises(ArgumentError) as caught:
-        planned(x, None, index=np.dtype(np.uint32))
-    assert str(caught.value) == (
-        "max: an index up to 4899999999 does not fit uint32\n"
-        "  given float32[70000, 70000]\n"
-        "  help  use index_dtype=int64"
-    )
-
-
-@pytest.mark.parametrize("policy", ["omit", "raise"])
-def test_an_error_names_the_slice_in_the_whole(policy):
-    x = np.full((4, 2), np.nan)
-    pieces = planned(x, (1,), policy=policy, keepdims=False)
-    part = pieces.part(adopt(x[2:]), (2, 0))
-    assert "the slice at (2,) of the result" in refusal(ArgumentError, pieces.settled, [part], (2,))
-
-
-def test_times_and_their_missing_ones():
-    rng = np.random.default_rng(5)
-    x = sample(rng, np.dtype(np.int64), (60,)).view("datetime64[ns]")
-    x[rng.integers(0, 60, 7)] = "NaT"
-    for order, tie in itertools.product(Order, Tie):
-        expected = reference.find(x, order, (0,), tie)
-        pieces = planned(x, (0,), order, tie)
-        found = pieces.settled(list(parts_of(pieces, x, [(7, 0, 23, 30)])), (0,))
-        assert_identical(found[0], expected[0])
-        assert_identical(found[1], expected[1])

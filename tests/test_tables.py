@@ -1,6 +1,6 @@
 """Tables of several types: over axis 0 each column in its own type, else no column converted with a loss."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pytest
 import extremum as ex
 from agreement import assert_identical
 from extremum import backend
-from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError, ElementTypeError
 from refusal import refusal
 
 
@@ -105,10 +105,6 @@ def test_what_the_common_type_holds_is_compared(make):
     assert ex.max(x) == 2**53
 
 
-def test_hardmax_over_columns_that_lose_is_refused(make):
-    assert "the common type of the columns" in refusal(ElementTypeError, ex.hardmax, make(PLACES))
-
-
 OTHERS = {
     "uint64 beside int64": (
         {"a": np.array([2**63 + 1], "u8"), "b": np.array([-1])},
@@ -198,19 +194,9 @@ def test_out_has_one_type(make):
     assert refusal(ElementTypeError, ex.max, x, axis=0, out=np.zeros(2)) == text
 
 
-@pytest.mark.parametrize(
-    "maker",
-    [
-        lambda: _nullable({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
-        lambda: _arrow_backed({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
-        lambda: _polars({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
-        lambda: _arrow({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
-        lambda: _batch({"a": [1, None, 3], "b": [2.5, 0.5, None]}),
-    ],
-    ids=["pandas", "arrow in pandas", "polars", "pyarrow", "record batch"],
-)
+@pytest.mark.parametrize("maker", [_nullable, _arrow_backed, _polars, _arrow, _batch])
 def test_missing_elements_of_a_table_follow_the_policy(maker):
-    x = maker()
+    x = maker({"a": [1, None, 3], "b": [2.5, 0.5, None]})
     assert cells(ex.argmax(x, axis=0, nan_policy="omit")) == {"a": [2], "b": [0]}
     assert cells(ex.max(x, axis=0, nan_policy="omit")) == {"a": [3], "b": [2.5]}
     assert np.asarray(ex.argmax(x, axis=1, nan_policy="omit")).tolist() == [1, 1, 0]
@@ -225,33 +211,11 @@ def test_missing_elements_of_a_table_follow_the_policy(maker):
     assert caught.value.where == "maximum, column 'a'"
 
 
-@pytest.mark.parametrize("maker", [_nullable, _polars, _arrow])
+@pytest.mark.parametrize("maker", [_arrow_backed, _polars, _arrow])
 def test_columns_without_any_element_keep_their_type(maker):
-    if maker is _nullable:
-        pandas = pytest.importorskip("pandas")
-        x = pandas.DataFrame({"a": pandas.array([None, None], dtype="Int64"), "b": pandas.array([1, 2])})
-    elif maker is _polars:
-        polars = pytest.importorskip("polars")
-        x = polars.DataFrame({"a": [None, None], "b": [1, 2]}, schema={"a": polars.Int64, "b": polars.Int64})
-    else:
-        arrow = pytest.importorskip("pyarrow")
-        x = arrow.table({"a": arrow.array([None, None], arrow.int64()), "b": [1, 2]})
+    x = maker({"a": [1, 2, None, None], "b": [0, 0, 1, 2]})[2:]
     assert cells(ex.max(x, axis=0, nan_policy="omit", default=-7)) == {"a": [-7], "b": [2]}
     assert ex.max(x, nan_policy="omit").dtype == np.int64
-
-
-@pytest.mark.parametrize("kind", ["Date", "Datetime", "Duration", "Boolean", "Float32", "Int8"])
-def test_nothing_but_nulls_in_every_type_of_polars(kind):
-    polars = pytest.importorskip("polars")
-    x = polars.Series([None, None]).cast(getattr(polars, kind))
-    assert ex.argmax(x, nan_policy="omit", default=-1) == -1
-    assert ex.max(x, nan_policy="omit", default=x.to_physical().dtype == polars.Boolean or _zero(kind)) is not None
-
-
-def _zero(kind):
-    return {"Date": np.datetime64(0, "D"), "Datetime": np.datetime64(0, "us"), "Duration": np.timedelta64(0)}.get(
-        kind, 0
-    )
 
 
 def test_elementwise_functions_take_each_column_by_itself(make):
@@ -272,12 +236,6 @@ def test_a_mask_is_for_each_column_of_operands(make):
     assert refusal(ElementTypeError, ex.maximum, x, 1, where=[1, 0]).endswith("not bool")
 
 
-@pytest.mark.parametrize("axis", [True, False, (False,)])
-def test_a_bool_is_no_axis_of_a_table(make, axis):
-    for function in (ex.argmax, ex.max, ex.hardmax):
-        assert refusal(ArgumentTypeError, function, make(PLACES), axis).endswith("is not an integer")
-
-
 def test_operands_beside_a_table_fit_it(make):
     x = make(PLACES)
     assert "broadcast together" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 3)))
@@ -289,19 +247,6 @@ def test_operands_beside_a_table_fit_it(make):
     renamed = make({"a": PLACES["a"], "z": PLACES["b"]})
     text = "the operands differ in their labels, and elements are compared by place"
     assert refusal(ArgumentError, ex.maximum, x, renamed) == text
-
-
-def test_tables_of_two_libraries_are_refused():
-    pytest.importorskip("pyarrow")
-    text = "arrays of polars and of pyarrow in one call"
-    assert refusal(ArgumentTypeError, ex.maximum, _polars(PLACES), _arrow(PLACES)) == text
-
-
-def test_wrong_axes_are_refused_before_columns(make):
-    x = make(PLACES)
-    assert "axis 2 is out of range" in refusal(AxisError, ex.argmax, x, axis=2)
-    with pytest.raises(TypeError):
-        ex.max(x, axis="a")
 
 
 def test_columns_without_an_order_are_named(make):
@@ -322,13 +267,6 @@ def test_columns_of_arrays_are_refused():
     assert "column 'pairs' holds an array in each place" in refusal(ElementTypeError, ex.max, x.select("pairs"))
 
 
-def test_columns_of_objects_say_what_they_hold():
-    pytest.importorskip("pandas")
-    x = _pandas({"d": np.array([date(2020, 1, 1)], dtype=object), "n": [1]})
-    text = refusal(ElementTypeError, ex.max, x, axis=0)
-    assert text == "elements of type object, here datetime.date, have no order here"
-
-
 def test_tables_without_columns_or_rows(make):
     empty = make({"a": [1], "b": [0.5]})[:0]
     text = "max: the reduced axes (0,) of shape (0,) hold no element"
@@ -341,30 +279,17 @@ def test_tables_without_columns_or_rows(make):
 ZONE = "Europe/Berlin"
 
 
-def zoned(maker):
-    """Return two instants in a zone beside a number, as a table."""
-    if maker is _pandas:
-        pandas = pytest.importorskip("pandas")
-        stamps = pandas.date_range("2020-01-01", periods=2, tz=ZONE)
-        return pandas.DataFrame({"t": stamps, "n": [1, 2]})
-    if maker is _arrow:
-        arrow = pytest.importorskip("pyarrow")
-        return arrow.table({"t": arrow.array([0, 5], arrow.timestamp("ms", ZONE)), "n": [1, 2]})
-    polars = pytest.importorskip("polars")
-    naive = polars.DataFrame({"t": [datetime(2020, 1, 1), datetime(2020, 7, 1)], "n": [1, 2]})
-    return naive.with_columns(polars.col("t").dt.replace_time_zone(ZONE))
-
-
 @pytest.mark.parametrize("maker", [_pandas, _polars, _arrow])
 def test_zones_stay_in_tables(maker):
-    x = zoned(maker)
-    assert ZONE in str(
-        ex.max(x, axis=0, keepdims=True)["t"].type if maker is _arrow else ex.max(x, axis=0, keepdims=True)["t"].dtype
-    )
-    stamps = x.select(["t"]) if hasattr(x, "select") else x[["t"]]
-    across = ex.max(stamps, axis=1)
-    assert ZONE in str(across.type if maker is _arrow else across.dtype)
-    assert ZONE in str(ex.max(stamps).type if maker is _arrow else ex.max(stamps).tzinfo)
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    stamps = pandas.Series(pandas.date_range("2020-01-01", periods=2, tz=ZONE))
+    x = maker({"t": arrow.array(stamps) if maker is _arrow else stamps, "n": [1, 2]})
+    kept = ex.max(x, axis=0, keepdims=True)["t"]
+    only = x.select(["t"]) if hasattr(x, "select") else x[["t"]]
+    across, best = ex.max(only, axis=1), ex.max(only)
+    assert ZONE in str(best.type if maker is _arrow else best.tzinfo)
+    for each in (kept, across):
+        assert ZONE in str(each.type if maker is _arrow else each.dtype)
     assert "do not compare" in refusal(ElementTypeError, ex.max, x, axis=1)
 
 

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremum as ex
-from agreement import assert_identical
-from extremum import reference
+from agreement import assert_extremes, assert_identical
 from extremum.errors import ArgumentError, ElementTypeError
-from extremum.operations import Order, Tie
+from extremum.operations import Order
 from law_cases import arrays_and_axes
 from refusal import refusal
 
@@ -28,20 +27,10 @@ def times(draw):
     return x.astype(">i8").view(unit) if unit[0] == ">" else x.view(unit), axes
 
 
-@given(times(), st.sampled_from(Order), st.sampled_from(Tie), st.booleans())
-def test_reductions_of_times(case, order, tie, omit):
+@given(times(), st.sampled_from(["propagate", "omit"]))
+def test_reductions_of_times(case, policy):
     x, axes = case
-    plain = x.astype(x.dtype.newbyteorder("="))
-    values, indices = (each.squeeze(axes) for each in reference.find(plain, order, axes, tie, omit=omit))
-    extreme, place = ENDS[order]
-    options = {"axis": axes, "select_last_index": tie is Tie.LAST, "nan_policy": "omit" if omit else "propagate"}
-    missing = np.array("NaT", plain.dtype)
-    found = extreme(x, **options, return_index=True, default=missing)
-    assert_identical(found.indices, indices)
-    assert_identical(found.values, np.where(indices == -1, missing, values))
-    assert_identical(place(x, **options, default=-1), indices)
-    if not omit:
-        assert_identical(place(x, **options), indices)
+    assert_extremes(x, axes, policy=policy)
 
 
 @given(times(), st.booleans())
@@ -89,23 +78,6 @@ def test_units_that_overflow_are_refused(name):
     nothing = np.array(["NaT"], near.dtype)
     reason = refusal(ArgumentError, ex.max, nothing, nan_policy="omit", default=far[0])
     assert reason == f"max: default={far[0]} does not fit {near.dtype.newbyteorder('=')}"
-
-
-@pytest.mark.parametrize("name", FAR)
-def test_units_that_overflow_are_refused_by_the_frontends(name):
-    far, near, text = FAR[name]
-    xarray = pytest.importorskip("xarray")
-    dask_array = pytest.importorskip("dask.array")
-    for make in (
-        lambda x: xarray.DataArray(x.astype(x.dtype.newbyteorder("=")), dims="x"),
-        lambda x: dask_array.from_array(x, chunks=1),
-        lambda x: xarray.DataArray(dask_array.from_array(x, chunks=1), dims="x"),
-    ):
-        for operands in ((make(far), make(near)), (make(near), make(far))):
-            with pytest.raises(ArgumentError, match=r"the time .* does not fit") as caught:
-                np.asarray(ex.maximum(*operands))
-            # xarray has no units coarser than seconds.
-            assert caught.value.reason.startswith(text[:13])
 
 
 def test_units_without_a_common_one_are_refused():

@@ -255,25 +255,6 @@ def test_labels_of_every_type_of_coordinate(labels, dask):
                 assert each == names[1]
 
 
-@pytest.mark.parametrize("kind", ["objects", "text", "cftime", "integers", "zoned", "MultiIndex"])
-def test_labels_are_those_that_xarray_finds(kind, dask):
-    x = labelled(COORDINATES[kind], np.array([1.0, 9.0, 3.0]), dask)
-    assert exx.idxmax(x).compute().item() == x.compute().idxmax().item()
-    assert exx.idxmin(x).compute().item() == x.compute().idxmin().item()
-
-
-def test_labels_of_times_keep_their_zone(dask):
-    zone = COORDINATES["zoned"]
-    found = exx.idxmax(labelled(zone, np.array([1.0, 9.0, 3.0]), dask)).values[()]
-    assert found == zone[1]
-    assert found.tz == zone.tz
-
-
-def test_labels_of_bins_are_intervals():
-    x = xr.DataArray([1.0, 9.0, 3.0, 4.0], dims="x", coords={"x": [1, 2, 3, 4]})
-    assert exx.idxmax(x.groupby_bins("x", [0, 2, 4]).mean()).item() == pd.Interval(0, 2)
-
-
 def test_missing_labels_of_time_are_missing_times_and_those_of_text_are_no_text(dask):
     gone = np.full((1, 3), np.nan)
     for kind in ("time", "duration"):
@@ -340,13 +321,3 @@ def test_a_mask_meets_operands_by_the_names_of_dimensions():
         xr.testing.assert_equal(function(x.to_dataset(), y, where=where).x.transpose("t", "s"), expected)
     shifted = where.assign_coords(t=[2, 3, 4, 5])
     assert refusal(ArgumentError, exx.maximum, x, y, where=shifted).startswith("maximum: the operands differ in their")
-
-
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32"])
-def test_indices_of_small_types(dtype):
-    x = xr.DataArray([[1.0, 5.0], [7.0, 0.0]], dims=("t", "s"))
-    for lazy in (x, x.chunk(s=1)):
-        assert_identical(np.asarray(exx.argmax(lazy, "s", dtype=dtype)), np.array([1, 0], dtype))
-        found = exx.max(lazy, "s", return_index=True, index_dtype=dtype).indices
-        assert_identical(np.asarray(found), np.array([1, 0], dtype))
-        assert refusal(ArgumentTypeError, exx.argmax, lazy, "s", select_last_index="no").endswith("not a bool")
