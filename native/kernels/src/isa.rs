@@ -90,13 +90,29 @@ impl InstructionSet {
         LEVEL.store(best as u8, Ordering::Relaxed);
         best
     }
-}
 
-impl InstructionSet {
     /// Whether there is more than the baseline of an architecture that has more: kernels that only save time are not compiled
     /// for the baseline alone.
     pub fn is_wide(self) -> bool {
         matches!(self, Self::Avx2 | Self::Avx512) || cfg!(not(target_arch = "x86_64"))
+    }
+}
+
+/// Runs a task compiled for the instruction set in force.
+///
+/// # Safety
+/// As for [`Task::run`].
+#[inline(always)]
+pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
+    // SAFETY: the caller's; `current` returns only what `is_available` has confirmed.
+    unsafe {
+        match InstructionSet::current() {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => avx512::run(task),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => avx2::run(task),
+            _ => dispatch_narrow(task),
+        }
     }
 }
 
@@ -115,46 +131,18 @@ pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
             #[cfg(target_arch = "x86_64")]
             _ => avx2::run(task),
             #[cfg(not(target_arch = "x86_64"))]
-            _ => run(task),
+            _ => dispatch_narrow(task),
         }
     }
 }
 
-/// Runs a task compiled for the instruction set in force.
-///
-/// # Safety
-/// As for [`Task::run`].
-#[inline(always)]
-pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
-    // SAFETY: the caller's; `current` returns only what `is_available` has confirmed.
-    unsafe {
-        match InstructionSet::current() {
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => avx512::run(task),
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => avx2::run(task),
-            _ => run(task),
-        }
-    }
-}
-
-/// Runs a task compiled for the baseline alone, where nothing wider is in force.
-///
-/// # Safety
-/// As for [`Task::run`].
-#[inline(always)]
-pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
-    // SAFETY: the caller's.
-    unsafe { run(task) }
-}
-
-/// Runs a task compiled for the baseline. In line it would be compiled again wherever tasks are dispatched, and the memory that
-/// it needs be asked for by all of them.
+/// Runs a task compiled for the baseline. (Not inlined: it would be compiled again wherever tasks are dispatched, and all of
+/// them would ask for the memory that it needs.)
 ///
 /// # Safety
 /// As for [`Task::run`].
 #[inline(never)]
-unsafe fn run<T: Task>(task: T) -> T::Output {
+pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
     // SAFETY: the caller's.
     unsafe { task.run() }
 }
@@ -175,25 +163,10 @@ macro_rules! instruction_set {
         #[cfg(target_arch = "x86_64")]
         pub(crate) mod $set {
             use crate::isa::Task;
-            use std::sync::atomic::{AtomicU8, Ordering};
-
-            /// What the compiler may use.
-            #[cfg(all(test, not(miri)))]
-            pub const FEATURES: &[&str] = &[$($feature),+];
 
             /// Whether this processor has all of it.
-            #[inline]
             pub fn is_available() -> bool {
-                const UNKNOWN: u8 = 2;
-                // No lock: a child that was forked while it was taken would wait for ever.
-                static AVAILABLE: AtomicU8 = AtomicU8::new(UNKNOWN);
-                let known = AVAILABLE.load(Ordering::Relaxed);
-                if known != UNKNOWN {
-                    return known == 1;
-                }
-                let available = $(is_x86_feature_detected!($feature))&&+;
-                AVAILABLE.store(available.into(), Ordering::Relaxed);
-                available
+                $(is_x86_feature_detected!($feature))&&+
             }
 
             /// Runs a task compiled for it.
@@ -217,60 +190,4 @@ instruction_sets! {
     avx2 ["avx" "avx2" "bmi1" "bmi2" "lzcnt"]
     /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
-}
-
-#[cfg(all(test, target_arch = "x86_64", not(miri)))]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-    use std::process::Command;
-
-    /// What the compiler may use where it is told of some features.
-    fn enabled(features: &[&str]) -> BTreeSet<String> {
-        let flags: Vec<String> = features.iter().map(|feature| format!("+{feature}")).collect();
-        let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
-        let output = Command::new(rustc)
-            .args(["--print=cfg", "--target=x86_64-unknown-linux-gnu", "-C"])
-            .arg(format!("target-feature={}", flags.join(",")))
-            .output()
-            .expect("the compiler runs");
-        let text = String::from_utf8(output.stdout).expect("it prints text");
-        let names = text.lines().filter_map(|line| line.strip_prefix("target_feature=\"")?.strip_suffix('"'));
-        names.map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_processor_is_asked_for_all_that_the_compiler_may_use() {
-        let baseline = enabled(&[]);
-        assert!(baseline.contains("sse2"));
-        for features in [sse42::FEATURES, avx2::FEATURES, avx512::FEATURES] {
-            let asked: BTreeSet<String> = features.iter().map(|&feature| feature.to_owned()).collect();
-            let all: BTreeSet<String> = enabled(features).difference(&baseline).cloned().collect();
-            assert_eq!(asked, all);
-        }
-    }
-
-    /// Elsewhere nothing is compiled for features, and no processor asked.
-    #[test]
-    fn the_lists_above_are_the_only_ones() {
-        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-        let mut files = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("the sources are there") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                files += 1;
-                let text = fs::read_to_string(&path).expect("a source is text");
-                let own = path.file_name().is_some_and(|name| name == "isa.rs");
-                let found = text.contains("target_feature(") || text.contains("feature_detected!");
-                assert_eq!(found, own, "{}", path.display());
-            }
-        }
-        assert!(files > 20);
-    }
 }

@@ -28,4 +28,3 @@ pub use operations::read_bandwidth::read_bandwidth;
 pub use operations::select::{Dimension, Omit, Selection, select};
 pub use operations::small;
 pub use operations::target::Target;
-pub use threads::pool;

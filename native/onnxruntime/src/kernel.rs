@@ -6,7 +6,7 @@ use crate::operators::{Input, Operator};
 use crate::pool::{SessionPool, Sharing};
 use crate::tensor::name;
 use crate::tensor::{self, Tensor};
-use extremum_kernels::{ElementType, pool};
+use extremum_kernels::{ElementType, threads};
 use ort_sys::ONNXTensorElementDataType as Number;
 use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtValue};
 use smallvec::SmallVec;
@@ -93,7 +93,7 @@ impl<O: Operator> Kernel<O> {
         let session = unsafe { SessionPool::new(api, context, &self.sharing) };
         // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
         // shape and the type that are written.
-        pool::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })
+        threads::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })
     }
 
     /// An input of one call.

@@ -343,7 +343,7 @@ impl Operator for Extremum {
         }
         let axes = c_order(shape, element.size());
         // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
-        unsafe { extremum(&operands, element, Extreme::new(self.largest, false), axes, output) };
+        unsafe { extremum(&operands, element, Extreme { largest: self.largest, omit: false }, axes, output) };
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The thread pool of a session, so that its options decide how many threads an operator uses.
 
 use crate::api::Api;
-use extremum_kernels::pool::Pool;
+use extremum_kernels::threads::Pool;
 use ort_sys::OrtKernelContext;
 use std::ffi::c_void;
 use std::mem::transmute;

@@ -1,8 +1,8 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
-use crate::array::{Array, Elements, Ndarray, describe, descriptor};
-use crate::interpreter::{Function, Kind, error, repr, text};
-use extremum_kernels::{ElementType, IndexType};
+use crate::array::{Array, Elements, Ndarray, describe, descriptor, elements_of};
+use crate::interpreter::{ARGUMENT_TYPE, AXIS, Function, error, spelled, text};
+use extremum_kernels::ElementType;
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -48,41 +48,28 @@ impl<'a, 'py> Named<'a, 'py> {
     /// The axes of an array. Runs no Python code, save to word an error.
     #[inline(always)]
     pub fn of(&self, array: &Array<'py>, function: &str) -> PyResult<Axes> {
+        let rank = array.shape().len();
         let mut axes = Axes(0);
+        let mut add = |number: i64, axis: Option<&Bound<'py, PyAny>>| {
+            let from_front = if number < 0 { number + rank as i64 } else { number };
+            if !(0..rank as i64).contains(&from_front) || axes.contains(from_front as usize) {
+                let axis = axis.map_or_else(|| number.to_string(), text);
+                return Err(self.refuse(&axis, from_front, array, function));
+            }
+            axes.0 |= 1 << from_front;
+            Ok(())
+        };
         match (self.integers.as_ref().or(self.given), self.default) {
-            (None, Default::All) => {
-                axes = Axes::all(array.shape().len());
-            }
-            (None, Default::Last) => self.add(&mut axes, -1, None, array, function)?,
-            (Some(axis), _) if axis.is_instance_of::<PyInt>() => {
-                self.add(&mut axes, number(axis)?, Some(axis), array, function)?;
-            }
+            (None, Default::All) => axes = Axes::all(rank),
+            (None, Default::Last) => add(-1, None)?,
+            (Some(axis), _) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
             (Some(several), _) => {
                 for axis in several.cast::<PyTuple>()?.iter_borrowed() {
-                    self.add(&mut axes, number(&axis)?, Some(&axis), array, function)?;
+                    add(number(&axis)?, Some(&axis))?;
                 }
             }
         }
         Ok(axes)
-    }
-
-    #[inline]
-    fn add(
-        &self,
-        axes: &mut Axes,
-        number: i64,
-        axis: Option<&Bound<'py, PyAny>>,
-        array: &Array<'py>,
-        function: &str,
-    ) -> PyResult<()> {
-        let rank = array.shape().len() as i64;
-        let from_front = if number < 0 { number + rank } else { number };
-        if !(0..rank).contains(&from_front) || axes.contains(from_front as usize) {
-            let axis = axis.map_or_else(|| number.to_string(), text);
-            return Err(self.refuse(&axis, from_front, array, function));
-        }
-        axes.0 |= 1 << from_front;
-        Ok(())
     }
 
     #[cold]
@@ -100,7 +87,7 @@ impl<'a, 'py> Named<'a, 'py> {
         };
         let given = self.given.map_or_else(|| axis.into(), text);
         let given = format!("{}, axis={given}", array.summary());
-        error(array.object().py(), Kind::Axis, format!("{function}: {reason}"), Some(given), Some(remedy))
+        error(array.object.py(), &AXIS, format!("{function}: {reason}"), Some(given), &remedy)
     }
 }
 
@@ -131,10 +118,10 @@ fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) 
             if !failure.is_instance_of::<PyTypeError>(py) {
                 return Err(failure);
             }
-            let summary = Array::new(array.clone(), function)?.summary();
-            let reason = format!("{function}: axis {} is not an integer", repr(&axis));
-            let remedy = Some("pass an int or a tuple of ints".into());
-            Err(error(py, Kind::ArgumentType, reason, Some(format!("{summary}, axis={}", text(given))), remedy))
+            static REPR: Function = Function::new("repr");
+            let reason = format!("{function}: axis {} is not an integer", spelled(&REPR, &axis));
+            let given = format!("{}, axis={}", Array::new(array.clone(), function)?.summary(), text(given));
+            Err(error(py, &ARGUMENT_TYPE, reason, Some(given), "pass an int or a tuple of ints"))
         })
     };
     if !(given.is_instance_of::<PyTuple>() || given.is_instance_of::<PyList>()) {
@@ -195,71 +182,43 @@ pub struct Index<'py> {
 }
 
 impl<'py> Index<'py> {
-    /// Reads the argument. May run Python code.
-    #[inline(always)]
-    pub fn new(py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>, function: &str) -> PyResult<Self> {
-        match dtype {
-            Some(dtype) if !dtype.is_none() => Self::named(dtype, function),
-            _ => Ok(Self { elements: INT64, descriptor: descriptor(py, INT64.number)? }),
-        }
-    }
-
     /// Reads the argument; where it is left out, the type is that of `out`, if indices can have that. May run Python code.
     #[inline(always)]
-    pub fn beside(
+    pub fn new(
         py: Python<'py>,
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Ndarray<'py>>,
         function: &str,
     ) -> PyResult<Self> {
-        match (dtype, out) {
-            (None, Some(out)) => {
-                // SAFETY: an array has a descriptor, which is alive as long as the array is not given another.
-                let elements = unsafe { describe((*out.fields()).descr) };
-                let own = elements.filter(|elements| kernel(elements.element).is_some()).unwrap_or(INT64);
-                let elements = Elements { swapped: false, ..own };
-                Ok(Self { elements, descriptor: descriptor(py, elements.number)? })
-            }
-            _ => Self::new(py, dtype, function),
+        if let Some(dtype) = dtype {
+            return Self::named(dtype, function);
         }
-    }
-
-    /// As the kernels know it.
-    #[inline]
-    pub fn kernel(&self) -> IndexType {
-        kernel(self.elements.element).unwrap_or(IndexType::Int64)
+        let own = out.and_then(elements_of).filter(|own| own.element.is_integer()).unwrap_or(INT64);
+        Ok(Self { elements: Elements { swapped: false, ..own }, descriptor: descriptor(py, own.number)? })
     }
 
     // (Not inlined, so that calls that name none stay small.)
     #[inline(never)]
     fn named(dtype: &Bound<'py, PyAny>, function: &str) -> PyResult<Self> {
-        let py = dtype.py();
-        if let Some(number) = number_of_class(dtype) {
-            let descriptor = descriptor(py, number)?;
-            // SAFETY: the descriptor is alive.
-            let elements = unsafe { describe(descriptor.as_ptr().cast()) };
-            if let Some(elements) = elements {
-                return Ok(Self { elements, descriptor });
-            }
-        }
         static DTYPE: Function = Function::new("dtype");
         static INDEX_TYPE: Function = Function::new("index_type");
-        let described = |descriptor: &Bound<'py, PyArrayDescr>| {
+        let py = dtype.py();
+        let index = |descriptor: Bound<'py, PyArrayDescr>| {
             // SAFETY: it is a descriptor, and alive.
             let elements = unsafe { describe(descriptor.as_ptr().cast()) };
-            elements.filter(|elements| !elements.swapped && kernel(elements.element).is_some())
+            let elements = elements.filter(|elements| !elements.swapped && elements.element.is_integer());
+            elements.map(|elements| Self { elements, descriptor: descriptor.into_any() })
         };
-        let asked = match dtype.cast::<PyArrayDescr>() {
-            Ok(descriptor) => Ok(descriptor.clone()),
-            Err(_) => DTYPE.call(py, (dtype,)).and_then(|descriptor| Ok(descriptor.cast_into()?)),
+        let given = match number_of_class(dtype) {
+            Some(number) => descriptor(py, number),
+            None if dtype.is_instance_of::<PyArrayDescr>() => Ok(dtype.clone()),
+            None => DTYPE.call(py, (dtype,)),
         };
-        let descriptor = match asked {
-            Ok(descriptor) if described(&descriptor).is_some() => descriptor,
-            // Refused in words that are said in one place.
-            _ => INDEX_TYPE.call(py, (function, dtype))?.cast_into()?,
-        };
-        let elements = described(&descriptor).expect("a type of indices");
-        Ok(Self { elements, descriptor: descriptor.into_any() })
+        if let Some(known) = given.ok().and_then(|given| index(given.cast_into().ok()?)) {
+            return Ok(known);
+        }
+        // Refused in words that are said in one place.
+        Ok(index(INDEX_TYPE.call(py, (function, dtype))?.cast_into()?).expect("a type of indices"))
     }
 }
 
@@ -283,73 +242,38 @@ fn number_of_class(dtype: &Bound<'_, PyAny>) -> Option<c_int> {
     classes.into_iter().find_map(|(class, number)| is(class).then_some(number))
 }
 
-/// The index type of some elements, where they can be indices.
-#[inline]
-fn kernel(element: ElementType) -> Option<IndexType> {
-    match element {
-        ElementType::Int64 => Some(IndexType::Int64),
-        ElementType::Int32 => Some(IndexType::Int32),
-        ElementType::UInt64 => Some(IndexType::UInt64),
-        ElementType::UInt32 => Some(IndexType::UInt32),
-        ElementType::Int16 => Some(IndexType::Int16),
-        ElementType::UInt16 => Some(IndexType::UInt16),
-        ElementType::Int8 => Some(IndexType::Int8),
-        ElementType::UInt8 => Some(IndexType::UInt8),
-        _ => None,
-    }
-}
+/// An argument that may be left out, but not given as None.
+pub struct Given<'py>(pub Option<Bound<'py, PyAny>>);
 
-/// The elements of the axes that are reduced.
-pub fn block(x: &Array<'_>, axes: Axes) -> u64 {
-    let lens = x.shape().iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
-    lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
-}
-
-/// An index that could not be written down.
-#[cold]
-pub fn too_far(x: &Array<'_>, index: IndexType, block: u64, function: &str) -> PyErr {
-    let name = format!("{index:?}").to_lowercase();
-    let reason = format!("{function}: an index up to {} does not fit {name}", block - 1);
-    let name = if function.starts_with("arg") { "dtype" } else { "index_dtype" };
-    error(x.object().py(), Kind::Argument, reason, Some(x.summary()), Some(format!("use {name}=int64")))
-}
-
-/// A flag, or what was given in its place.
-pub struct Flag<'py>(Result<bool, Bound<'py, PyAny>>);
-
-impl<'py> FromPyObject<'_, 'py> for Flag<'py> {
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     type Error = PyErr;
     #[inline]
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(object.cast::<PyBool>().map_or_else(|_| Err(object.to_owned()), |flag| Ok(flag.is_true()))))
+        Ok(Self(Some(object.to_owned())))
     }
 }
 
-impl Flag<'_> {
-    /// What a flag is that is not given.
-    pub const UNSET: Self = Self(Ok(false));
+impl Given<'_> {
+    /// What is left out.
+    pub const NOT: Self = Self(None);
 
-    /// Reads the argument; what is no flag is refused.
+    /// Reads a flag, false where it is left out; what is no flag is refused.
     #[inline]
-    pub fn read(self, name: &str, function: &str) -> PyResult<bool> {
-        self.0.or_else(|given| other(&given, name, function))
+    pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
+        static FLAG: Function = Function::new("flag");
+        let Some(given) = self.0 else { return Ok(false) };
+        match given.cast::<PyBool>() {
+            Ok(flag) => Ok(flag.is_true()),
+            Err(_) => FLAG.call(given.py(), (function, name, &given))?.extract(),
+        }
     }
-}
-
-#[cold]
-fn other(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
-    static FLAG: Function = Function::new("flag");
-    FLAG.call(given.py(), (function, name, given))?.extract()
 }
 
 /// Whether the word for what is done about NaN leaves it out; None where it says something else, which the Python side knows.
 #[inline]
 pub fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
-    nan_policy.map_or(Some(false), word)
-}
-
-fn word(nan_policy: &Bound<'_, PyAny>) -> Option<bool> {
-    match nan_policy.cast_exact::<PyString>().ok()?.to_str().ok()? {
+    let Some(word) = nan_policy else { return Some(false) };
+    match word.cast_exact::<PyString>().ok()?.to_str().ok()? {
         "propagate" => Some(false),
         "omit" => Some(true),
         _ => None,

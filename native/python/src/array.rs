@@ -3,19 +3,40 @@
 //! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
 //! therefore read afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::interpreter::{Function, Kind, error, text};
+use crate::interpreter::{ARGUMENT_TYPE, ELEMENT_TYPE, Function, error, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use numpy::npyffi::{
     _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_TYPES,
-    NpyTypes, PY_ARRAY_API, PyArray_Check, PyArray_Descr, PyArrayObject, PyArrayObject_fields, PyDataType_ELSIZE,
-    get_type_object,
+    NpyTypes, PY_ARRAY_API, PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
 };
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 use std::ffi::{c_char, c_int};
 use std::ptr;
+use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicI32, Ordering};
+
+/// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
+pub type Ndarray<'py> = Bound<'py, PyUntypedArray>;
+
+/// What NumPy holds of an array at this moment.
+#[inline]
+fn fields(array: *mut PyArrayObject) -> *const PyArrayObject_fields {
+    // SAFETY: the object is an array.
+    unsafe { _PyArray_GET_ITEM_DATA(array) }
+}
+
+/// What the elements of an array are at this moment, where they have an order here.
+#[inline]
+pub fn elements_of(array: &Ndarray<'_>) -> Option<Elements> {
+    // SAFETY: an array has a descriptor, which is alive as long as the array is not given another.
+    unsafe { describe((*fields(array.as_array_ptr())).descr) }
+}
+
+/// Axes that are kept without an allocation, which is a large part of the cost of a small call, as is every byte moved.
+const FEW: usize = 4;
 
 /// An array as it was when this value was made; the array itself stays alive as long.
 ///
@@ -24,11 +45,18 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// Python code in between. The memory of the elements is NumPy's to keep: it lives as long as the array, except under
 /// `resize(refcheck=False)`, which takes it away from NumPy's own functions as well.
 pub struct Array<'py> {
-    array: Ndarray<'py>,
-    data: *mut u8,
-    dimensions: Dimensions,
+    /// The array, no longer as it was.
+    pub object: Ndarray<'py>,
+    /// The first element.
+    pub data: *mut u8,
+    /// What the descriptor says of the elements.
+    pub elements: Elements,
     flags: c_int,
-    elements: Elements,
+    rank: usize,
+    /// The lengths of the dimensions and their strides in bytes; what is beyond the rank means nothing.
+    few: ([usize; FEW], [isize; FEW]),
+    /// The same where there are more than few.
+    many: Option<Box<(Vec<usize>, Vec<isize>)>>,
 }
 
 impl<'py> Array<'py> {
@@ -37,27 +65,42 @@ impl<'py> Array<'py> {
     pub fn new(array: Ndarray<'py>, function: &str) -> PyResult<Self> {
         // SAFETY: an array has `nd` lengths, none negative, and as many strides, and a descriptor.
         unsafe {
-            let fields = &*array.fields();
-            let Some(elements) = describe(fields.descr) else { return Err(refuse(&array, function)) };
-            let dimensions = Dimensions::copy(fields.nd as usize, fields.dimensions, fields.strides);
-            Ok(Self { data: fields.data.cast(), dimensions, flags: fields.flags, elements, array })
+            let PyArrayObject_fields { data, nd, dimensions, strides, descr, flags, .. } =
+                *fields(array.as_array_ptr());
+            let Some(elements) = describe(descr) else { return Err(refuse(&array, function)) };
+            let rank = nd as usize;
+            // Written out, so that the values stay in registers until they have found their place.
+            let at = |axis| match axis < rank {
+                true => (*dimensions.add(axis) as usize, *strides.add(axis)),
+                false => (0, 0),
+            };
+            let ((a, s), (b, t), (c, u), (d, v)) = (at(0), at(1), at(2), at(3));
+            let many = if rank > FEW { many(rank, dimensions.cast(), strides) } else { None };
+            Ok(Self {
+                data: data.cast(),
+                elements,
+                flags,
+                rank,
+                few: ([a, b, c, d], [s, t, u, v]),
+                many,
+                object: array,
+            })
         }
     }
 
     /// One element as an array without dimensions, which is to be read as long as the element is there. Has no object of
     /// its own: beside this array it needs none.
     pub fn beside(&self, data: *mut u8, elements: Elements) -> Self {
-        // SAFETY: there is nothing to copy.
-        let dimensions = unsafe { Dimensions::copy(0, ptr::null(), ptr::null()) };
-        Self { array: self.array.clone(), data, dimensions, flags: 0, elements }
+        let few = ([0; FEW], [0; FEW]);
+        Self { object: self.object.clone(), data, elements, flags: 0, rank: 0, few, many: None }
     }
 
     /// A new array in this machine's byte order, in C order or with the given strides.
     pub fn empty(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
         let descriptor = descriptor(py, elements.number)?;
         let bytes = shape.iter().fold(elements.element.size(), |bytes, &len| bytes.saturating_mul(len));
-        // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, and takes over the reference to
-        // the descriptor.
+        // SAFETY: the interpreter is attached; NumPy reads the shape and the strides, takes over the reference to the
+        // descriptor, and makes an array.
         let array = memory::made(py, bytes, || unsafe {
             let array = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
@@ -70,66 +113,40 @@ impl<'py> Array<'py> {
                 0,
                 ptr::null_mut(),
             );
-            Bound::from_owned_ptr_or_err(py, array)
+            Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
         })?;
-        let Ok(array) = Ndarray::new(array) else { unreachable!("NumPy makes arrays") };
         Self::new(array, "")
-    }
-
-    /// The Python object.
-    pub fn object(&self) -> &Bound<'py, PyAny> {
-        self.array.object()
-    }
-
-    /// The array, no longer as it was.
-    pub fn into_ndarray(self) -> Ndarray<'py> {
-        self.array
     }
 
     /// The Python object; a scalar in place of an array without dimensions, as NumPy's own functions return.
     pub fn into_result(self) -> PyResult<Bound<'py, PyAny>> {
-        let py = self.object().py();
+        let py = self.object.py();
         // SAFETY: `PyArray_Return` takes the reference that `into_ptr` gives up.
-        unsafe {
-            let result = PY_ARRAY_API.PyArray_Return(py, self.array.into_object().into_ptr().cast());
-            Bound::from_owned_ptr_or_err(py, result)
-        }
-    }
-
-    /// The first element.
-    #[inline]
-    pub fn data(&self) -> *mut u8 {
-        self.data
+        unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, self.object.into_ptr().cast())) }
     }
 
     /// The lengths of the dimensions.
     #[inline]
     pub fn shape(&self) -> &[usize] {
-        self.dimensions.shape()
+        match &self.many {
+            None => &self.few.0[..self.rank],
+            Some(many) => &many.0,
+        }
     }
 
     /// The strides of the dimensions in bytes.
     #[inline]
     pub fn strides(&self) -> &[isize] {
-        self.dimensions.strides()
+        match &self.many {
+            None => &self.few.1[..self.rank],
+            Some(many) => &many.1,
+        }
     }
 
     /// The element type.
     #[inline]
     pub fn element(&self) -> ElementType {
         self.elements.element
-    }
-
-    /// Whether the bytes of each element stand in the order that is foreign to this machine.
-    #[inline]
-    pub fn swapped(&self) -> bool {
-        self.elements.swapped
-    }
-
-    /// What the descriptor says of the elements.
-    #[inline]
-    pub fn elements(&self) -> Elements {
-        self.elements
     }
 
     /// Whether the array may be written to.
@@ -165,93 +182,30 @@ impl<'py> Array<'py> {
 
     /// What a message shows of the array: `float32[3, 4]`.
     pub fn summary(&self) -> String {
-        let name =
-            descriptor(self.object().py(), self.elements.number).map_or_else(|_| "?".into(), |dtype| text(&dtype));
+        let name = descriptor(self.object.py(), self.elements.number).map_or_else(|_| "?".into(), |dtype| text(&dtype));
         format!("{name}{:?}", self.shape())
     }
 }
 
+/// # Safety
+/// Both pointers lead to as many values as there are axes.
+#[cold]
+unsafe fn many(rank: usize, lens: *const usize, strides: *const isize) -> Option<Box<(Vec<usize>, Vec<isize>)>> {
+    // SAFETY: the caller's.
+    unsafe { Some(Box::new((from_raw_parts(lens, rank).into(), from_raw_parts(strides, rank).into()))) }
+}
+
 #[cold]
 fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
-    let py = array.object().py();
-    // SAFETY: an array has a descriptor, which is held on to before any Python code runs.
-    let descriptor = unsafe { Bound::from_borrowed_ptr(py, (*array.fields()).descr.cast()) };
-    let reason = format!("{function}: cannot take elements of type {}", text(&descriptor));
-    let remedy = "convert to bool, an integer, float16, bfloat16, float32 or float64";
-    error(py, Kind::ElementType, reason, None, Some(remedy.into()))
+    let reason = format!("{function}: cannot take elements of type {}", text(&array.dtype()));
+    error(array.py(), &ELEMENT_TYPE, reason, None, "convert to bool, an integer, float16, bfloat16, float32 or float64")
 }
 
 /// Copies the elements of one array into another of the same shape.
 pub fn copy(from: &Array<'_>, to: &Ndarray<'_>) -> PyResult<()> {
     // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
     static COPY: Function = Function::new("copy");
-    COPY.call(to.object().py(), (from.object(), to.object())).map(drop)
-}
-
-/// Axes that are kept without an allocation, which is a large part of the cost of a small call, as is every byte moved.
-const FEW: usize = 4;
-
-/// One length and one stride in bytes for each axis.
-pub struct Dimensions {
-    rank: usize,
-    /// What is beyond the rank means nothing.
-    shape: [usize; FEW],
-    strides: [isize; FEW],
-    /// Where there are more axes than few.
-    many: Option<Box<Many>>,
-}
-
-struct Many {
-    shape: Box<[usize]>,
-    strides: Box<[isize]>,
-}
-
-impl Dimensions {
-    /// Copies them.
-    ///
-    /// # Safety
-    /// Both pointers lead to as many values as there are axes; no length is negative.
-    #[inline(always)]
-    pub unsafe fn copy(rank: usize, lengths: *const isize, steps: *const isize) -> Self {
-        // Written out, so that the values stay in registers until they have found their place.
-        let at = |axis| match axis < rank {
-            // SAFETY: the caller's.
-            true => unsafe { (*lengths.add(axis) as usize, *steps.add(axis)) },
-            false => (0, 0),
-        };
-        let ((a, s), (b, t), (c, u), (d, v)) = (at(0), at(1), at(2), at(3));
-        // SAFETY: the caller's.
-        let many = if rank > FEW { Some(unsafe { Many::copy(rank, lengths, steps) }) } else { None };
-        Self { rank, shape: [a, b, c, d], strides: [s, t, u, v], many }
-    }
-
-    /// The lengths.
-    #[inline]
-    pub fn shape(&self) -> &[usize] {
-        match &self.many {
-            None => &self.shape[..self.rank],
-            Some(many) => &many.shape,
-        }
-    }
-
-    /// The strides.
-    #[inline]
-    pub fn strides(&self) -> &[isize] {
-        match &self.many {
-            None => &self.strides[..self.rank],
-            Some(many) => &many.strides,
-        }
-    }
-}
-
-impl Many {
-    #[cold]
-    unsafe fn copy(rank: usize, lengths: *const isize, steps: *const isize) -> Box<Self> {
-        // SAFETY: the caller's.
-        let (shape, strides) =
-            unsafe { (std::slice::from_raw_parts(lengths.cast(), rank), std::slice::from_raw_parts(steps, rank)) };
-        Box::new(Self { shape: shape.into(), strides: strides.into() })
-    }
+    COPY.call(to.py(), (&from.object, to)).map(drop)
 }
 
 /// NumPy's number of ml_dtypes' bfloat16, once an array of it was met: NumPy gives such types a number at run time.
@@ -303,37 +257,7 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
 /// NumPy's descriptor of a type, in this machine's byte order.
 pub fn descriptor(py: Python<'_>, number: c_int) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: the interpreter is attached; NumPy returns a new reference, or null for a number it does not know.
-    unsafe {
-        let descriptor = PY_ARRAY_API.PyArray_DescrFromType(py, number);
-        Bound::from_owned_ptr_or_err(py, descriptor.cast())
-    }
-}
-
-/// Makes [`describe`] know bfloat16, where this is the first descriptor of it. May run Python code.
-///
-/// # Safety
-/// The descriptor is alive and stays so.
-#[inline]
-pub unsafe fn meet(py: Python<'_>, descriptor: *const PyArray_Descr) {
-    // SAFETY: the caller's.
-    let number = unsafe { (*_PyDataType_GET_ITEM_DATA(descriptor)).type_num };
-    if is_registered(number) && number != BFLOAT16.load(Ordering::Relaxed) {
-        // SAFETY: the caller's.
-        if unsafe { is_bfloat16(py, descriptor) }.unwrap_or(false) {
-            BFLOAT16.store(number, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Whether a descriptor is that of dates or of durations, whose elements the Python side takes apart.
-///
-/// # Safety
-/// The descriptor is alive.
-#[inline]
-pub unsafe fn is_time(descriptor: *const PyArray_Descr) -> bool {
-    // SAFETY: the caller's.
-    let number = unsafe { (*_PyDataType_GET_ITEM_DATA(descriptor)).type_num };
-    number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int
+    unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_DescrFromType(py, number).cast()) }
 }
 
 /// Whether a type was registered with NumPy by another library.
@@ -342,109 +266,80 @@ fn is_registered(number: c_int) -> bool {
     number >= NPY_TYPES::NPY_USERDEF as c_int
 }
 
-/// Whether a registered type is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves neither.
-///
-/// # Safety
-/// The descriptor is alive and stays so.
+/// Keeps the number of a registered type where it is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves
+/// neither.
 #[cold]
-unsafe fn is_bfloat16(py: Python<'_>, descriptor: *const PyArray_Descr) -> PyResult<bool> {
-    // SAFETY: the caller's; a descriptor's scalar type is alive as long as the descriptor.
-    let (size, scalar) = unsafe {
-        let scalar = (*_PyDataType_GET_ITEM_DATA(descriptor)).typeobj;
-        (PyDataType_ELSIZE(py, descriptor), Bound::from_borrowed_ptr(py, scalar.cast()))
-    };
+fn meet(descriptor: Bound<'_, PyArrayDescr>, number: c_int) {
     static IS_BFLOAT16: Function = Function::new("is_bfloat16");
-    Ok(size == 2 && IS_BFLOAT16.call(py, (scalar,))?.extract()?)
-}
-
-/// An object that is a NumPy array, by its real type: a proxy makes `isinstance` say so of itself.
-#[derive(Clone)]
-pub struct Ndarray<'py>(Bound<'py, PyAny>);
-
-impl<'py> Ndarray<'py> {
-    /// The object, where it is an array.
-    pub fn new(object: Bound<'py, PyAny>) -> Result<Self, Bound<'py, PyAny>> {
-        // SAFETY: the interpreter is attached and the object is alive.
-        let is = unsafe { PyArray_Check(object.py(), object.as_ptr()) != 0 };
-        if is { Ok(Self(object)) } else { Err(object) }
-    }
-
-    /// The object.
-    #[inline]
-    pub fn object(&self) -> &Bound<'py, PyAny> {
-        &self.0
-    }
-
-    /// The object.
-    pub fn into_object(self) -> Bound<'py, PyAny> {
-        self.0
-    }
-
-    /// What NumPy holds of the array at this moment.
-    #[inline]
-    pub fn fields(&self) -> *const PyArrayObject_fields {
-        // SAFETY: the object is an array.
-        unsafe { _PyArray_GET_ITEM_DATA(self.0.as_ptr() as *const PyArrayObject) }
+    let is = || IS_BFLOAT16.call(descriptor.py(), (descriptor.typeobj(),))?.extract();
+    if descriptor.itemsize() == 2 && is().unwrap_or(false) {
+        BFLOAT16.store(number, Ordering::Relaxed);
     }
 }
 
 /// The operands of one call.
 pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 
-/// Takes an array of elements that kernels know, and of no subclass, which may give them another meaning; None where it is for
-/// the Python side.
+/// Takes an array and makes [`describe`] know bfloat16, where this is the first of it. May run Python code.
+#[inline]
+fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
+    let number = type_number(array);
+    if is_registered(number) && number != BFLOAT16.load(Ordering::Relaxed) {
+        meet(array.dtype(), number);
+    }
+    array.clone()
+}
+
+/// NumPy's number of the type of the elements.
+#[inline]
+fn type_number(array: &Ndarray<'_>) -> c_int {
+    // SAFETY: an array has a descriptor.
+    unsafe { (*_PyDataType_GET_ITEM_DATA((*fields(array.as_array_ptr())).descr)).type_num }
+}
+
+/// An object as an array, where it is one and of no subclass, which may give its elements another meaning.
+#[inline]
+fn plain<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Ndarray<'py>> {
+    // SAFETY: the interpreter is attached; an object of this type is an array.
+    unsafe {
+        let class = get_type_object(object.py(), NpyTypes::PyArray_Type);
+        (object.get_type_ptr() == class).then(|| object.cast_unchecked())
+    }
+}
+
+/// Takes an array of elements that kernels know, and of no subclass; None where it is for the Python side, which takes dates
+/// and durations apart.
 #[inline]
 pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
-    if !is_plain(object) {
-        return None;
-    }
-    // SAFETY: the object is an array, which always has a descriptor; nothing runs before `meet` holds on to it.
-    unsafe {
-        let descriptor = (*_PyArray_GET_ITEM_DATA(object.as_ptr() as *const PyArrayObject)).descr;
-        if is_time(descriptor) {
-            return None;
-        }
-        let array = Ndarray(object.clone());
-        meet(object.py(), descriptor);
-        Some(array)
-    }
+    let array = plain(object)?;
+    let number = type_number(array);
+    let is_time = number == NPY_TYPES::NPY_DATETIME as c_int || number == NPY_TYPES::NPY_TIMEDELTA as c_int;
+    (!is_time).then(|| met(array))
 }
 
 /// Takes a plain array; the Python side has made one of anything else.
 #[inline]
 pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
-    if !is_plain(object) {
-        return Err(no_array(object, function));
-    }
-    let array = Ndarray(object.clone());
-    // SAFETY: an array always has a descriptor; nothing runs before `meet` holds on to it.
-    unsafe { meet(object.py(), (*array.fields()).descr) };
-    Ok(array)
+    plain(object).map(met).ok_or_else(|| no_array(object, function))
 }
 
 /// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
 #[inline]
 pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
-    if !is_plain(object) {
-        static AS_OUTPUT: Function = Function::new("as_output");
-        AS_OUTPUT.call(object.py(), (object, function))?;
+    if let Some(array) = plain(object) {
+        return Ok(met(array));
     }
-    let array = Ndarray::new(object.clone()).map_err(|object| no_array(&object, function))?;
-    // SAFETY: as above.
-    unsafe { meet(object.py(), (*array.fields()).descr) };
-    Ok(array)
+    let Ok(array) = object.cast() else {
+        let reason = format!("{function}: out is {}, not an array", object.get_type().name()?);
+        return Err(error(object.py(), &ARGUMENT_TYPE, reason, None, "pass a numpy.ndarray"));
+    };
+    static AS_OUTPUT: Function = Function::new("as_output");
+    AS_OUTPUT.call(object.py(), (object, function))?;
+    Ok(met(array))
 }
 
 #[cold]
 fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
     let reason = format!("{function}: {} is not a plain array", text(object.get_type().as_any()));
-    error(object.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into()))
-}
-
-/// Whether an object is an array and of no subclass, which may give its elements another meaning.
-#[inline]
-fn is_plain(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the interpreter is attached.
-    let plain = unsafe { get_type_object(object.py(), NpyTypes::PyArray_Type) };
-    object.get_type_ptr() == plain
+    error(object.py(), &ARGUMENT_TYPE, reason, None, "pass a numpy.ndarray")
 }

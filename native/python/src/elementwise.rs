@@ -1,9 +1,9 @@
 //! `maximum` and `minimum`.
 
 use crate::arguments::omits;
-use crate::array::{Array, Elements, Ndarray, Operands, describe, descriptor, settled};
-use crate::interpreter::{Function, Kind, detached, error, refuse_unknown};
-use crate::output::{Output, argument, order_of_memory, tuple};
+use crate::array::{Array, Elements, Ndarray, Operands, descriptor, elements_of, settled, target};
+use crate::interpreter::{ARGUMENT, ELEMENT_TYPE, Function, detached, error, refuse_unknown};
+use crate::output::{Output, order_of_memory, tuple};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
@@ -71,7 +71,16 @@ macro_rules! elementwise {
             unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             refuse_unknown(stringify!($function), unknown)?;
-            call(py, stringify!($function), $largest, arrays, [out, nan_policy, r#where])
+            if r#where.is_none()
+                && let Some(omit) = omits(nan_policy)
+                && let Some(result) = run(py, stringify!($function), $largest, omit, arrays, out)?
+            {
+                return Ok(result);
+            }
+            // The Python side knows other libraries' arrays, numbers that arrays do not hold, times, mixed types, policies
+            // and masks.
+            static EXTREMUM: Function = Function::new("extremum");
+            EXTREMUM.call(py, (stringify!($function), arrays, out, nan_policy, r#where))
         }
     };
 }
@@ -96,37 +105,6 @@ elementwise! {
     /// array([0.5, nan])
 }
 
-/// Answers natively or on the Python side.
-fn call<'py>(
-    py: Python<'py>,
-    function: &str,
-    largest: bool,
-    arrays: &Bound<'py, PyTuple>,
-    [out, nan_policy, r#where]: [Option<&Bound<'py, PyAny>>; 3],
-) -> PyResult<Bound<'py, PyAny>> {
-    if r#where.is_none()
-        && let Some(omit) = omits(nan_policy)
-        && let Some(result) = run(py, function, largest, omit, arrays, out)?
-    {
-        return Ok(result);
-    }
-    beyond(function, arrays, out, nan_policy, r#where)
-}
-
-/// Asks the Python side, which knows other libraries' arrays, numbers that arrays do not hold, times, mixed types, policies
-/// and masks.
-#[cold]
-fn beyond<'py>(
-    function: &str,
-    arrays: &Bound<'py, PyTuple>,
-    out: Option<&Bound<'py, PyAny>>,
-    nan_policy: Option<&Bound<'py, PyAny>>,
-    r#where: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static EXTREMUM: Function = Function::new("extremum");
-    EXTREMUM.call(arrays.py(), (function, arrays, out, nan_policy, r#where))
-}
-
 /// The elementwise extremum of plain arrays of one element type, where NaN may be left out.
 #[pyfunction(name = "extremum")]
 #[pyo3(signature = (function, arrays, *, largest, omit, out))]
@@ -140,7 +118,7 @@ pub fn elementwise<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mixed = || {
         let reason = format!("{function}: the operands are not plain arrays of one element type");
-        error(py, Kind::ElementType, reason, None, Some("convert them to one element type first".into()))
+        error(py, &ELEMENT_TYPE, reason, None, "convert them to one element type first")
     };
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }
@@ -155,12 +133,21 @@ fn run<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut numbers = Vec::new();
-    let objects = operands(arrays, &mut numbers);
-    let given = convert(&mut numbers, &objects);
-    if given.is_none() && !numbers.is_empty() {
-        return Ok(None);
+    let mut objects = Operands::with_capacity(arrays.len());
+    for (at, object) in arrays.iter_borrowed().enumerate() {
+        match settled(&object) {
+            Some(array) => objects.push(array),
+            None => note(&mut numbers, at, object),
+        }
     }
-    let out = argument(out, function)?;
+    let given = match numbers[..] {
+        [] => None,
+        _ => match convert(&mut numbers, &objects) {
+            None => return Ok(None),
+            given => given,
+        },
+    };
+    let out = out.map(|out| target(out, function)).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
     for object in objects {
@@ -171,35 +158,31 @@ fn run<'py>(
     }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(first) = arrays.first() else {
-        let remedy = Some(format!("call {function}(x) or {function}(x, y, ...)"));
-        return Err(error(py, Kind::Argument, format!("{function}: needs at least one array"), None, remedy));
+        let remedy = format!("call {function}(x) or {function}(x, y, ...)");
+        return Err(error(py, &ARGUMENT, format!("{function}: needs at least one array"), None, &remedy));
     };
-    let elements = first.elements();
+    let elements = first.elements;
     if arrays.iter().any(|array| array.element() != elements.element) {
         return Ok(None);
     }
     let shape = broadcast(py, function, &arrays)?;
-    let fresh = out.is_none();
-    let output = match out {
-        None => Output::fresh(py, &shape, elements, order_of_memory(&arrays, &shape).as_deref())?,
-        Some(out) => Output::given(out, function, &shape, elements, &arrays, true)?,
-    };
+    let order = (true, || order_of_memory(&arrays, &shape));
+    let output = Output::new(py, out, function, (&shape, elements), &arrays, order)?;
     let kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
             let own = array.shape().iter().zip(array.strides()).rev();
             let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
-            Operand { data: array.data(), strides, swapped: array.swapped() }
+            Operand { data: array.data, strides, swapped: array.elements.swapped }
         })
         .collect();
     let target = &output.target;
-    let to = target.data();
-    let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
-    let extreme = Extreme::new(largest, omit && floats.contains(&elements.element));
+    let to = target.data;
+    let extreme = Extreme { largest, omit: omit && elements.element.is_float() };
     let axes = shape.iter().copied().zip(target.strides().iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
     detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
-    output.finish(fresh).map(Some)
+    output.finish().map(Some)
 }
 
 /// The shape that all operands broadcast to, by NumPy's rule.
@@ -215,7 +198,7 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
                 let reason =
                     format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
                 let remedy = "dimensions, aligned at the last one, must be equal or 1";
-                return Err(error(py, Kind::Argument, reason, None, Some(remedy.into())));
+                return Err(error(py, &ARGUMENT, reason, None, remedy));
             }
         }
     }
@@ -223,7 +206,7 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
 }
 
 /// What is no array: a number, or for the Python side.
-pub struct Number<'a, 'py> {
+struct Number<'a, 'py> {
     /// How many operands stand before it.
     at: usize,
     object: Borrowed<'a, 'py, PyAny>,
@@ -231,37 +214,18 @@ pub struct Number<'a, 'py> {
     bits: u64,
 }
 
-/// Takes the arrays of one call; what [`settled`] does not take goes to the numbers.
-#[inline]
-pub fn operands<'a, 'py>(objects: &'a Bound<'py, PyTuple>, numbers: &mut Vec<Number<'a, 'py>>) -> Operands<'py> {
-    let mut arrays = Operands::with_capacity(objects.len());
-    for (at, object) in objects.iter_borrowed().enumerate() {
-        match settled(&object) {
-            Some(array) => arrays.push(array),
-            None => note(numbers, at, object),
-        }
-    }
-    arrays
-}
-
 /// Notes an operand that is no array.
 #[cold]
 #[inline(never)]
-pub fn note<'a, 'py>(numbers: &mut Vec<Number<'a, 'py>>, at: usize, object: Borrowed<'a, 'py, PyAny>) {
+fn note<'a, 'py>(numbers: &mut Vec<Number<'a, 'py>>, at: usize, object: Borrowed<'a, 'py, PyAny>) {
     numbers.push(Number { at, object, bits: 0 });
 }
 
 /// Gives numbers the element type that the first array has now, which `Array::new` may find changed, and says which it is;
-/// None where there is no number, or one for the Python side.
-#[inline]
-pub fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
-    if numbers.is_empty() { None } else { converted(numbers, arrays) }
-}
-
+/// None where there is one for the Python side.
 #[cold]
-fn converted(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
-    // SAFETY: an array has a descriptor.
-    let elements = unsafe { describe((*arrays.first()?.fields()).descr) }?;
+fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
+    let elements = elements_of(arrays.first()?)?;
     for number in numbers {
         number.bits = bits(&number.object, elements)?;
     }
@@ -271,7 +235,7 @@ fn converted(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<E
 /// Puts numbers between the arrays, as arrays without dimensions, where they stand among the operands: the place decides
 /// which of several NaNs is the result. The numbers have to stay where they are until the arrays have been read.
 #[cold]
-pub fn insert<'py>(numbers: &mut [Number<'_, 'py>], elements: Elements, arrays: &mut Vec<Array<'py>>) {
+fn insert<'py>(numbers: &mut [Number<'_, 'py>], elements: Elements, arrays: &mut Vec<Array<'py>>) {
     for number in numbers {
         if let Some(first) = arrays.first() {
             let array = first.beside((&raw mut number.bits).cast(), elements);

@@ -1,9 +1,9 @@
 //! `hardmax`.
 
-use crate::arguments::{Default, Named};
-use crate::array::{Array, settled};
+use crate::arguments::{Default, Given, Named};
+use crate::array::{Array, settled, target};
 use crate::interpreter::{Function, detached, refuse_unknown};
-use crate::output::{Output, argument, order_of_memory};
+use crate::output::{Output, order_of_memory};
 use extremum_kernels::onehot;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -55,7 +55,7 @@ use std::slice;
 ///        [0., 1., 0.]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, axis=Given(None), *, out=None, nan_policy=None, r#where=None, **unknown),
+    signature = (x, /, axis=Given::NOT, *, out=None, nan_policy=None, r#where=None, **unknown),
     text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
 )]
 pub fn hardmax<'py>(
@@ -79,32 +79,20 @@ pub fn hardmax<'py>(
         return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
     };
     let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
-    let out = argument(out, "hardmax")?;
+    let out = out.map(|out| target(out, "hardmax")).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
     let axes = axes.of(&x, "hardmax")?;
-    let fresh = out.is_none();
-    let output = match out {
-        None => Output::fresh(py, x.shape(), x.elements(), order_of_memory(slice::from_ref(&x), x.shape()).as_deref())?,
-        Some(out) => Output::given(out, "hardmax", x.shape(), x.elements(), slice::from_ref(&x), false)?,
-    };
-    let (data, element, swapped) = (x.data(), x.element(), x.swapped());
-    let (to, strides) = (output.target.data(), output.target.strides());
-    let walk = x.shape().iter().zip(x.strides()).zip(strides).enumerate().rev();
+    let (operands, shape) = (slice::from_ref(&x), x.shape());
+    let order = (false, || order_of_memory(operands, shape));
+    let output = Output::new(py, out, "hardmax", (shape, x.elements), operands, order)?;
+    let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
+    let (to, strides) = (output.target.data, output.target.strides());
+    let walk = shape.iter().zip(x.strides()).zip(strides).enumerate().rev();
     let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.
     detached(py, x.bytes(), || unsafe { onehot(data, element, swapped, walk, to) });
-    output.finish(fresh)
-}
-
-/// An argument that may be left out, but not given as None.
-pub struct Given<'py>(Option<Bound<'py, PyAny>>);
-
-impl<'py> FromPyObject<'_, 'py> for Given<'py> {
-    type Error = PyErr;
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(Some(object.to_owned())))
-    }
+    output.finish()
 }

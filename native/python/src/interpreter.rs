@@ -84,14 +84,9 @@ pub fn text(object: &Bound<'_, PyAny>) -> String {
     spelled(&STR, object)
 }
 
-/// What `repr` makes of an object, for a message.
+/// What `str` or `repr` makes of an object.
 #[cold]
-pub fn repr(object: &Bound<'_, PyAny>) -> String {
-    static REPR: Function = Function::new("repr");
-    spelled(&REPR, object)
-}
-
-fn spelled(function: &Function, object: &Bound<'_, PyAny>) -> String {
+pub fn spelled(function: &Function, object: &Bound<'_, PyAny>) -> String {
     let spelled = function.call(object.py(), (object,)).ok();
     let spelled = spelled.as_ref().and_then(|spelled| spelled.cast::<PyString>().ok());
     spelled.map_or_else(|| "an object that cannot be shown".into(), |spelled| spelled.to_string_lossy().into_owned())
@@ -125,32 +120,18 @@ impl Drop for Unwound {
     }
 }
 
-/// The classes that the native module raises.
-#[derive(Clone, Copy)]
-pub enum Kind {
-    /// An argument has a value that cannot be meant.
-    Argument,
-    /// An axis is out of range or given twice.
-    Axis,
-    /// An element type is not accepted.
-    ElementType,
-    /// An argument is of a type that cannot be meant.
-    ArgumentType,
-}
+/// The class of errors about a value that cannot be meant.
+pub static ARGUMENT: Function = Function::new("ArgumentError");
+/// That about an axis that is out of range or given twice.
+pub static AXIS: Function = Function::new("AxisError");
+/// That about an element type that is not accepted.
+pub static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
+/// That about an argument of a type that cannot be meant.
+pub static ARGUMENT_TYPE: Function = Function::new("ArgumentTypeError");
 
 /// Makes an error; where the class itself cannot be had, that failure is the error.
 #[cold]
-pub fn error(py: Python<'_>, kind: Kind, reason: String, given: Option<String>, remedy: Option<String>) -> PyErr {
-    static ARGUMENT: Function = Function::new("ArgumentError");
-    static AXIS: Function = Function::new("AxisError");
-    static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
-    static ARGUMENT_TYPE: Function = Function::new("ArgumentTypeError");
-    let class = match kind {
-        Kind::Argument => &ARGUMENT,
-        Kind::Axis => &AXIS,
-        Kind::ElementType => &ELEMENT_TYPE,
-        Kind::ArgumentType => &ARGUMENT_TYPE,
-    };
+pub fn error(py: Python<'_>, class: &Function, reason: String, given: Option<String>, remedy: &str) -> PyErr {
     let instance = || {
         let keywords = PyDict::new(py);
         keywords.set_item("given", given)?;

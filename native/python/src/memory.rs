@@ -3,7 +3,7 @@
 //! The system hands out large blocks page by page and clears each first, which takes longer than an operation that fills
 //! them. NumPy lets an array have an allocator of its own (NEP 49): the arrays own their memory as all arrays do.
 
-use crate::interpreter::{Function, Kind, error};
+use crate::interpreter::{ARGUMENT, Function, error};
 use pyo3::ffi::{PyCapsule_GetPointer, PyCapsule_New, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -139,23 +139,12 @@ impl Numpy {
 /// Makes an array of so many bytes, whose memory is kept when it goes, if it is large. An allocator that the user has set
 /// is left to do its work.
 #[inline]
-pub fn made<'py>(
-    py: Python<'py>,
-    bytes: usize,
-    make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    if bytes < LEAST { make() } else { made_of_block(py, bytes, make) }
+pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    if bytes < LEAST || bytes > get_kept_memory() { make() } else { made_of_block(py, make) }
 }
 
 #[inline(never)]
-fn made_of_block<'py>(
-    py: Python<'py>,
-    bytes: usize,
-    make: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    if bytes > limit() {
-        return make();
-    }
+fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let numpy = Numpy::get(py)?;
     let before = numpy.set(numpy.handler.bind(py))?;
     // SAFETY: the interpreter is attached; NumPy's capsules hold a handler, whose name ends with a zero.
@@ -201,9 +190,14 @@ fn made_of_block<'py>(
 pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
     let Ok(bytes) = usize::try_from(n) else {
         let reason = format!("set_kept_memory: {n} is not a number of bytes");
-        return Err(error(py, Kind::Argument, reason, None, Some("pass an integer of at least 0".into())));
+        return Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 0"));
     };
-    set_limit(bytes);
+    LIMIT.store(bytes, Ordering::Relaxed);
+    for place in &KEPT {
+        if BYTES.load(Ordering::Relaxed) > bytes {
+            take_out(place);
+        }
+    }
     Ok(())
 }
 
@@ -221,26 +215,26 @@ pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
 /// True
 #[pyfunction]
 pub fn get_kept_memory() -> usize {
-    limit()
+    LIMIT.load(Ordering::Relaxed)
 }
 
 /// Bytes of the smallest result whose memory is kept. NumPy asks for huge pages from here on.
-pub const LEAST: usize = 4 << 20;
+const LEAST: usize = 4 << 20;
 
 /// Bytes that are kept at most, unless somebody sets another limit.
 const MOST: usize = 128 << 20;
 
 /// Bytes in front of an array's memory, in which its block says how long it is: a line of the cache.
-pub const HEAD: usize = 64;
+const HEAD: usize = 64;
 
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
 /// A block of memory; dropped, it goes back to the system.
-pub struct Block {
+struct Block {
     start: NonNull<u8>,
     /// How long it is.
-    pub capacity: usize,
+    capacity: usize,
 }
 
 // SAFETY: a block belongs to whoever has it.
@@ -248,7 +242,7 @@ unsafe impl Send for Block {}
 
 impl Block {
     /// A block of so many bytes; None where there is no memory for it.
-    pub fn new(capacity: usize) -> Option<Self> {
+    fn new(capacity: usize) -> Option<Self> {
         // SAFETY: a block is longer than nothing.
         let start = NonNull::new(unsafe { alloc(Self::layout(capacity)?) })?;
         #[cfg(target_os = "linux")]
@@ -264,7 +258,7 @@ impl Block {
     }
 
     /// The memory behind the head, for an array.
-    pub fn into_memory(self) -> *mut c_void {
+    fn into_memory(self) -> *mut c_void {
         // SAFETY: a block is longer than its head, and aligned for it.
         unsafe {
             self.start.cast::<usize>().write(self.capacity);
@@ -278,7 +272,7 @@ impl Block {
     ///
     /// # Safety
     /// The memory is that of a block, and nobody uses it afterwards but through this one.
-    pub unsafe fn of_memory(memory: *mut c_void) -> Self {
+    unsafe fn of_memory(memory: *mut c_void) -> Self {
         // SAFETY: the caller's.
         unsafe {
             let start = NonNull::new_unchecked(memory.cast::<u8>().sub(HEAD));
@@ -315,7 +309,7 @@ fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
 }
 
 /// Takes a block that has room for so many bytes, and no more than a quarter besides.
-pub fn take(bytes: usize) -> Option<Block> {
+fn take(bytes: usize) -> Option<Block> {
     KEPT.iter().find_map(|place| {
         let block = take_out(place)?;
         if (bytes..=bytes + bytes / 4).contains(&block.capacity) {
@@ -327,8 +321,8 @@ pub fn take(bytes: usize) -> Option<Block> {
 }
 
 /// Keeps a block as far as the limit allows; others go for it.
-pub fn keep(block: Block) {
-    let (capacity, limit) = (block.capacity, limit());
+fn keep(block: Block) {
+    let (capacity, limit) = (block.capacity, get_kept_memory());
     if capacity < LEAST {
         return;
     }
@@ -346,20 +340,5 @@ pub fn keep(block: Block) {
         BYTES.fetch_sub(capacity, Ordering::Relaxed);
         // SAFETY: nobody else has seen it.
         drop(unsafe { Block::of_memory(memory) });
-    }
-}
-
-/// How many bytes are kept at most.
-pub fn limit() -> usize {
-    LIMIT.load(Ordering::Relaxed)
-}
-
-/// Sets how many are, and gives back what is too much.
-pub fn set_limit(bytes: usize) {
-    LIMIT.store(bytes, Ordering::Relaxed);
-    for place in &KEPT {
-        if BYTES.load(Ordering::Relaxed) > bytes {
-            take_out(place);
-        }
     }
 }

@@ -1,26 +1,9 @@
 //! The `out` argument, and where results go when it cannot be written directly.
 
-use crate::array::{Array, Elements, Ndarray, copy, descriptor, target};
-use crate::interpreter::{Kind, error};
+use crate::array::{Array, Elements, Ndarray, copy, descriptor};
+use crate::interpreter::{ARGUMENT, ELEMENT_TYPE, error};
 use extremum_kernels::layout::{PerAxis, sort};
 use pyo3::prelude::*;
-
-/// The caller's array for the result, where one is given. May run Python code.
-#[inline(always)]
-pub fn argument<'py>(out: Option<&Bound<'py, PyAny>>, function: &str) -> PyResult<Option<Ndarray<'py>>> {
-    match out {
-        Some(out) if !out.is_none() => array(out, function).map(Some),
-        _ => Ok(None),
-    }
-}
-
-fn array<'py>(out: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
-    if Ndarray::new(out.clone()).is_err() {
-        let reason = format!("{function}: out is {}, not an array", out.get_type().name()?);
-        return Err(error(out.py(), Kind::ArgumentType, reason, None, Some("pass a numpy.ndarray".into())));
-    }
-    target(out, function)
-}
 
 /// The array that kernels write to, and the one that the caller gets.
 pub struct Output<'py> {
@@ -28,68 +11,69 @@ pub struct Output<'py> {
     pub target: Array<'py>,
     /// The caller's own array, where `target` is not it.
     destination: Option<Ndarray<'py>>,
+    /// Whether the caller has given none.
+    fresh: bool,
 }
 
 impl<'py> Output<'py> {
-    /// A new array; `strides` order its axes in memory.
-    pub fn fresh(py: Python<'py>, shape: &[usize], elements: Elements, strides: Option<&[isize]>) -> PyResult<Self> {
-        Ok(Self { target: Array::empty(py, shape, elements, strides)?, destination: None })
-    }
-
-    /// The caller's array, after it has been checked.
+    /// The caller's array, after it has been checked, or a new one, whose axes lie in memory as those of its `model` do.
     ///
-    /// `clear_of` are the operands that must not be overwritten before they have been read; where `in_place` is
-    /// true, one of them may be the output itself.
-    pub fn given(
-        out: Array<'py>,
+    /// The operands must not be overwritten before they have been read; where `in_place` is true, one of them may be the
+    /// output itself.
+    #[inline(always)]
+    pub fn new(
+        py: Python<'py>,
+        out: Option<Array<'py>>,
         function: &str,
-        shape: &[usize],
-        elements: Elements,
-        clear_of: &[Array<'py>],
-        in_place: bool,
+        (shape, elements): (&[usize], Elements),
+        operands: &[Array<'py>],
+        (in_place, strides): (bool, impl FnOnce() -> Option<PerAxis<isize>>),
     ) -> PyResult<Self> {
-        let py = out.object().py();
+        let Some(out) = out else {
+            let target = Array::empty(py, shape, elements, strides().as_deref())?;
+            return Ok(Self { target, destination: None, fresh: true });
+        };
         check(&out, function, shape, elements)?;
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
-            let same =
-                operand.data() == out.data() && operand.shape() == out.shape() && operand.strides() == out.strides();
+            let same = operand.data == out.data && operand.shape() == out.shape() && operand.strides() == out.strides();
             let (low, high) = operand.extent();
-            low < reach.1 && reach.0 < high && !(in_place && same && !operand.swapped())
+            low < reach.1 && reach.0 < high && !(in_place && same && !operand.elements.swapped)
         };
-        if out.swapped() || clear_of.iter().any(clash) {
+        if out.elements.swapped || operands.iter().any(clash) {
             let target = Array::empty(py, shape, elements, None)?;
-            return Ok(Self { target, destination: Some(out.into_ndarray()) });
+            return Ok(Self { target, destination: Some(out.object), fresh: false });
         }
-        Ok(Self { target: out, destination: None })
+        Ok(Self { target: out, destination: None, fresh: false })
     }
 
     /// What the function returns: the caller's array, or a fresh one.
-    pub fn finish(self, fresh: bool) -> PyResult<Bound<'py, PyAny>> {
+    pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
         if let Some(destination) = self.destination {
             copy(&self.target, &destination)?;
-            return Ok(destination.into_object());
+            return Ok(destination.into_any());
         }
-        if fresh { self.target.into_result() } else { Ok(self.target.into_ndarray().into_object()) }
+        if self.fresh { self.target.into_result() } else { Ok(self.target.object.into_any()) }
     }
 }
 
 fn check(out: &Array<'_>, function: &str, shape: &[usize], elements: Elements) -> PyResult<()> {
-    let py = out.object().py();
-    let refuse = |kind, reason, remedy| error(py, kind, reason, Some(format!("out: {}", out.summary())), Some(remedy));
+    let py = out.object.py();
+    let refuse =
+        |class, reason, remedy: &str| error(py, class, reason, Some(format!("out: {}", out.summary())), remedy);
     if elements.element != out.element() {
-        let (is, has) = (descriptor(py, out.elements().number)?, descriptor(py, elements.number)?);
+        let (is, has) = (descriptor(py, out.elements.number)?, descriptor(py, elements.number)?);
         let reason = format!("{function}: out has element type {is}, the result has {has}");
-        return Err(refuse(Kind::ElementType, reason, format!("pass an array of {has}")));
+        return Err(refuse(&ELEMENT_TYPE, reason, &format!("pass an array of {has}")));
     }
     if out.shape() != shape {
         let reason = format!("{function}: out has shape {}, the result has shape {}", tuple(out.shape()), tuple(shape));
-        return Err(refuse(Kind::Argument, reason, format!("pass an array of shape {}", tuple(shape))));
+        return Err(refuse(&ARGUMENT, reason, &format!("pass an array of shape {}", tuple(shape))));
     }
     if !out.is_writable() || !is_apart(out) {
         let reason = format!("{function}: out cannot be written to");
         let remedy = "pass an array that is writable and whose elements do not share memory";
-        return Err(refuse(Kind::Argument, reason, remedy.into()));
+        return Err(refuse(&ARGUMENT, reason, remedy));
     }
     Ok(())
 }

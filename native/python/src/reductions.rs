@@ -1,10 +1,10 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
 //! end of the order in one pass, with elements left out.
 
-use crate::arguments::{Axes, Default, Flag, Index, Named, block, omits, too_far};
-use crate::array::{Array, Ndarray, operand, settled};
-use crate::interpreter::{Function, Kind, detached, error, refuse_unknown};
-use crate::output::{Output, argument, tuple};
+use crate::arguments::{Axes, Default, Given, Index, Named, omits};
+use crate::array::{Array, Ndarray, operand, settled, target};
+use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
+use crate::output::Output;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, select};
 use numpy::npyffi::PY_ARRAY_API;
@@ -16,7 +16,7 @@ use std::{ptr, slice};
 /// Finds the extrema over some axes of a plain array, for one or both ends of the order.
 ///
 /// Returns the number of slices in which no element takes part, whose index is -1, and for each end its values and its
-/// indices, or None in their place: scalars in place of arrays without dimensions.
+/// indices, or None in their place: scalars in place of arrays without dimensions. The type of the indices has to hold them.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
 #[allow(clippy::too_many_arguments)]
@@ -36,7 +36,7 @@ pub fn reduce<'py>(
     let py = x.py();
     let x = operand(x, function)?;
     let axes = Named::new(axis, Default::All, &x, function)?;
-    let index = index.map(|index| Index::new(py, Some(index), function)).transpose()?;
+    let index = index.map(|index| Index::new(py, Some(index), None, function)).transpose()?;
     let mask = r#where.map(|mask| operand(mask, function)).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
     let x = Array::new(x, function)?;
@@ -45,7 +45,7 @@ pub fn reduce<'py>(
         && !fits(mask, &x)
     {
         let reason = format!("{function}: where is {}, not bool in the shape of the array", mask.summary());
-        return Err(error(py, Kind::Argument, reason, Some(x.summary()), None));
+        return Err(error(py, &ARGUMENT, reason, Some(x.summary()), "broadcast it to the shape of the array"));
     }
     let axes = axes.of(&x, function)?;
     let omit = match (omit, times) {
@@ -53,47 +53,106 @@ pub fn reduce<'py>(
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index, values };
-    let (lacking, Ends(ends)) = reduction.find(&x, axes, omit, mask.as_ref(), index.as_ref())?;
-    let results = ends.into_iter().map(|end| end.finish(py)).collect::<PyResult<Vec<_>>>()?;
+    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
+    let (lacking, ends) = reduction.find(&x, axes, omit, mask.as_ref(), values, index.as_ref())?;
+    let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
+    let pair = |[values, indices]: End<'py>| PyTuple::new(py, [object(values)?, object(indices)?]);
+    let results = ends.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?;
     Ok((lacking, PyTuple::new(py, results)?))
 }
 
-/// What is asked of a reduction.
-pub struct Reduction<'a> {
+/// What is wanted of a reduction.
+struct Reduction<'a> {
     /// The array function, as a message names it.
-    pub function: &'a str,
+    function: &'a str,
     /// For each end of the order that is wanted, whether it is the largest.
-    pub largest: &'a [bool],
+    largest: &'a [bool],
     /// Whether reduced axes stay, with length 1.
-    pub keepdims: bool,
+    keepdims: bool,
     /// Whether the last of equals wins.
-    pub last: bool,
-    /// Whether values are wanted.
-    pub values: bool,
+    last: bool,
 }
 
-/// Which elements take part, as the caller says it.
-pub struct Terms<'a, 'py> {
-    /// The word for what is done about NaN.
-    pub nan_policy: Option<&'a Bound<'py, PyAny>>,
-    /// The mask.
-    pub r#where: Option<&'a Bound<'py, PyAny>>,
-    /// The index of a slice in which no element takes part, where there is one.
-    pub no_place: Option<i32>,
+/// The values and the indices at one end of the order, as far as they are wanted.
+type End<'py> = [Option<Array<'py>>; 2];
+
+/// The arguments that say which elements take part: the mask and the word for what is done about NaN.
+#[derive(Clone, Copy)]
+struct Terms<'a, 'py> {
+    nan_policy: Option<&'a Bound<'py, PyAny>>,
+    r#where: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Reduction<'_> {
+    /// Finds the first or last extremum of a plain array.
+    #[inline(always)]
+    fn index<'py>(
+        &self,
+        x: Ndarray<'py>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, function) = (x.py(), self.function);
+        let axes = Named::new(axis, Default::All, &x, function)?;
+        let out = out.map(|out| target(out, function)).transpose()?;
+        let index = Index::new(py, dtype, out.as_ref(), function)?;
+        // No Python code runs from here until the kernel has ended, except to word an error.
+        let x = Array::new(x, function)?;
+        let out = out.map(|out| Array::new(out, function)).transpose()?;
+        let axes = axes.of(&x, function)?;
+        let block = block(&x, axes);
+        if block == 0 || block - 1 > index.elements.element.max() {
+            // A slice is empty or longer than the indices reach: the Python side says so.
+            let terms = Terms { nan_policy: None, r#where: None };
+            return self.index_beyond(&x.object, axis, dtype, out.map(|out| out.object).as_deref(), terms, None);
+        }
+        let (largest, last) = (self.largest[0], self.last);
+        // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
+        let input =
+            || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, numbers: false };
+        let (lens, steps) = (x.shape(), x.strides());
+        if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
+            let mut place = 0i64;
+            let to = (&raw mut place).cast::<u8>();
+            let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
+            // SAFETY: `x` describes readable memory, and one index is all there is to write.
+            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.elements.element) });
+            // SAFETY: NumPy reads one element of the descriptor's type.
+            return unsafe {
+                let scalar =
+                    PY_ARRAY_API.PyArray_Scalar(py, to.cast(), index.descriptor.as_ptr().cast(), ptr::null_mut());
+                Bound::from_owned_ptr_or_err(py, scalar)
+            };
+        }
+        let shape = self.kept(&x, axes);
+        let wanted = (&shape[..], index.elements);
+        let output = Output::new(py, out, function, wanted, slice::from_ref(&x), (false, || None))?;
+        let mut strides = output.target.strides().iter().rev();
+        let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
+            let reduced = axes.contains(axis);
+            let stride = if self.keepdims || !reduced { strides.next() } else { None };
+            (len, step, stride.map_or(0, |&stride| stride), reduced)
+        });
+        let to = output.target.data;
+        // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
+        // shape, clear of `x`, and of a type that holds every index.
+        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.elements.element) });
+        output.finish()
+    }
+
     /// Reduces what needs nothing more than this module: a plain array with elements, a mask that is one of bool in its shape,
-    /// and slices of which each has something to choose from. None for all else, which is the Python side's to answer or to
-    /// refuse.
-    pub fn plain<'py>(
+    /// and slices of which each has something to choose from, or a default. None for all else, which is the Python side's to
+    /// answer or to refuse.
+    fn plain<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         axis: Option<&Bound<'py, PyAny>>,
+        terms: Terms<'_, 'py>,
+        values: bool,
         index: Option<Index<'py>>,
-        terms: &Terms<'_, 'py>,
-    ) -> PyResult<Option<Ends<'py>>> {
+        default: Option<i32>,
+    ) -> PyResult<Option<SmallVec<[End<'py>; 2]>>> {
         let (py, function) = (x.py(), self.function);
         let Some(omits) = omits(terms.nan_policy) else { return Ok(None) };
         let Some(x) = settled(x) else { return Ok(None) };
@@ -105,25 +164,25 @@ impl Reduction<'_> {
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
         let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
-        let omit = omits && is_float(x.element());
-        let may_lack = omit || mask.is_some();
+        let omit = if omits && x.element().is_float() { Omit::Nan } else { Omit::Nothing };
+        let may_lack = omit == Omit::Nan || mask.is_some();
+        let axes = axes.of(&x, function)?;
         // The index says of a slice that no element takes part in it.
+        let serves = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
         if x.shape().contains(&0)
             || mask.as_ref().is_some_and(|mask| !fits(mask, &x))
-            || may_lack && index.as_ref().is_some_and(|index| !index.kernel().is_signed())
+            || index.as_ref().is_some_and(|index| !serves(index.elements.element))
         {
             return Ok(None);
         }
-        let axes = axes.of(&x, function)?;
         let index = match index {
-            None if may_lack => Some(Index::new(py, None, function)?),
+            None if may_lack => Some(Index::new(py, None, None, function)?),
             index => index,
         };
-        let omit = if omit { Omit::Nan } else { Omit::Nothing };
-        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), index.as_ref())?;
-        match terms.no_place {
+        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), values, index.as_ref())?;
+        match default {
             None if lacking > 0 => return Ok(None),
-            Some(place) if lacking > 0 && place != -1 => ends.0.iter_mut().for_each(|end| end.fill(place)),
+            Some(place) if lacking > 0 => ends.iter_mut().for_each(|end| fill(end, place)),
             _ => {}
         }
         Ok(Some(ends))
@@ -136,28 +195,28 @@ impl Reduction<'_> {
         axes: Axes,
         omit: Omit,
         mask: Option<&Array<'py>>,
+        values: bool,
         index: Option<&Index<'py>>,
-    ) -> PyResult<(usize, Ends<'py>)> {
-        let py = x.object().py();
-        if let Some(index) = index {
-            let block = block(x, axes);
-            if block.saturating_sub(1) > index.kernel().max() {
-                return Err(too_far(x, index.kernel(), block, self.function));
-            }
-        }
+    ) -> PyResult<(usize, SmallVec<[End<'py>; 2]>)> {
+        let py = x.object.py();
         let shape = self.kept(x, axes);
         let mut ends = SmallVec::<[End; 2]>::new();
+        let mut targets = SmallVec::<[Target; 2]>::new();
         for &largest in self.largest {
-            ends.push(End::new(py, x, &shape, self.values, index, largest)?);
+            let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
+            let indices = index.map(|index| Array::empty(py, &shape, index.elements, None)).transpose()?;
+            let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
+            let index = index.map_or(IndexType::Int64, |index| index.elements.element);
+            targets.push(Target { largest, values: data(&values), indices: data(&indices), index });
+            ends.push([values, indices]);
         }
-        let targets: SmallVec<[Target; 2]> = ends.iter().map(End::target).collect();
         let selection = Selection {
-            data: x.data(),
+            data: x.data,
             element: x.element(),
-            swapped: x.swapped(),
+            swapped: x.elements.swapped,
             last: self.last,
             omit,
-            mask: mask.map_or(ptr::null(), |mask| mask.data().cast_const()),
+            mask: mask.map_or(ptr::null(), |mask| mask.data.cast_const()),
         };
         let walk = (0..x.shape().len()).rev().map(|axis| Dimension {
             len: x.shape()[axis],
@@ -167,24 +226,31 @@ impl Reduction<'_> {
         });
         let mut lacking = 0;
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
-        // the kept axes, and their types hold every index and every element.
+        // the kept axes.
         detached(py, x.bytes(), || lacking = unsafe { select(selection, walk, &targets) });
-        Ok((lacking, Ends(ends)))
+        Ok((lacking, ends))
     }
 
     /// The shape of a result.
+    #[inline]
     fn kept(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
-        let lens = x.shape().iter().enumerate();
-        lens.filter_map(|(axis, &len)| match axes.contains(axis) {
-            false => Some(len),
-            true => self.keepdims.then_some(1),
-        })
-        .collect()
+        let mut shape = PerAxis::new();
+        for (axis, &len) in x.shape().iter().enumerate() {
+            match axes.contains(axis) {
+                false => shape.push(len),
+                true if self.keepdims => shape.push(1),
+                true => {}
+            }
+        }
+        shape
     }
 }
 
-fn is_float(element: ElementType) -> bool {
-    !element.is_integer() && element != ElementType::Bool
+/// The number of elements of a slice.
+#[inline]
+fn block(x: &Array<'_>, axes: Axes) -> u64 {
+    let lens = x.shape().iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
 }
 
 /// Whether an array is a mask of another one.
@@ -192,84 +258,18 @@ fn fits(mask: &Array<'_>, x: &Array<'_>) -> bool {
     mask.shape() == x.shape() && mask.element() == ElementType::Bool
 }
 
-/// What a reduction found, in the order in which the ends were asked for.
-pub struct Ends<'py>(SmallVec<[End<'py>; 2]>);
-
-impl<'py> Ends<'py> {
-    /// The values of all ends, and then their indices where those are wanted: scalars in place of arrays without dimensions.
-    pub fn results(self, places: bool) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
-        let mut results = SmallVec::new();
-        let mut indices = SmallVec::<[_; 2]>::new();
-        for end in self.0 {
-            results.extend(end.values.map(Array::into_result).transpose()?);
-            indices.extend(end.indices.filter(|_| places));
-        }
-        for place in indices {
-            results.push(place.into_result()?);
-        }
-        Ok(results)
-    }
-
-    /// The indices of the one end.
-    pub fn one_place(self) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.0.into_iter().find_map(|end| end.indices);
-        found.unwrap_or_else(|| unreachable!("indices are wanted")).into_result()
-    }
-}
-
-/// The results at one end of the order.
-struct End<'py> {
-    largest: bool,
-    values: Option<Array<'py>>,
-    indices: Option<Array<'py>>,
-    index: IndexType,
-}
-
-impl<'py> End<'py> {
-    fn new(
-        py: Python<'py>,
-        x: &Array<'py>,
-        shape: &[usize],
-        values: bool,
-        index: Option<&Index<'py>>,
-        largest: bool,
-    ) -> PyResult<Self> {
-        let values = values.then(|| Array::empty(py, shape, x.elements(), None)).transpose()?;
-        let indices = index.map(|index| Array::empty(py, shape, index.elements, None)).transpose()?;
-        Ok(Self { largest, values, indices, index: index.map_or(IndexType::Int64, Index::kernel) })
-    }
-
-    fn target(&self) -> Target {
-        let data = |array: &Option<Array<'py>>| array.as_ref().map_or(ptr::null_mut(), Array::data);
-        Target { largest: self.largest, values: data(&self.values), indices: data(&self.indices), index: self.index }
-    }
-
-    /// Writes a place where no element takes part, which -1 says so far.
-    #[cold]
-    fn fill(&mut self, place: i32) {
-        let Some(indices) = &self.indices else { return };
-        let len = indices.shape().iter().product();
-        // SAFETY: the array is new and in C order, of as many signed integers.
+/// Writes a place where no element takes part, which -1 says so far: all bits are set.
+#[cold]
+fn fill([_, indices]: &mut End<'_>, place: i32) {
+    let Some(indices) = indices else { return };
+    let (data, element, size) = (indices.data, indices.element(), indices.element().size());
+    for at in (0..indices.bytes()).step_by(size) {
+        // SAFETY: the array is new and in C order, of so many bytes.
         unsafe {
-            match self.index.size() {
-                1 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i8),
-                2 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place as i16),
-                4 => replace(slice::from_raw_parts_mut(indices.data().cast(), len), place),
-                _ => replace(slice::from_raw_parts_mut(indices.data().cast(), len), i64::from(place)),
+            let to = data.add(at);
+            if slice::from_raw_parts(to, size).iter().all(|&byte| byte == 0xff) {
+                element.write(to, 0, &i64::from(place), 1);
             }
-        }
-    }
-
-    fn finish(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
-        PyTuple::new(py, [object(self.values)?, object(self.indices)?])
-    }
-}
-
-fn replace<T: Copy + PartialEq + From<i8>>(places: &mut [T], place: T) {
-    for each in places {
-        if *each == T::from(-1) {
-            *each = place;
         }
     }
 }
@@ -332,7 +332,7 @@ macro_rules! arg {
         #[pyfunction]
         #[pyo3(
             signature = (
-                x, /, axis=None, *, keepdims=Flag::UNSET, select_last_index=Flag::UNSET, dtype=None, out=None,
+                x, /, axis=None, *, keepdims=Given::NOT, select_last_index=Given::NOT, dtype=None, out=None,
                 nan_policy=None, r#where=None, default=None, **unknown
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
@@ -341,8 +341,8 @@ macro_rules! arg {
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Flag<'py>,
-            select_last_index: Flag<'py>,
+            keepdims: Given<'py>,
+            select_last_index: Given<'py>,
             dtype: Option<&Bound<'py, PyAny>>,
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
@@ -352,12 +352,14 @@ macro_rules! arg {
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
             refuse_unknown(function, unknown)?;
-            let last = select_last_index.read("select_last_index", function)?;
-            let keepdims = keepdims.read("keepdims", function)?;
-            let call = Call { function, largest: $largest, last, keepdims };
+            let last = select_last_index.flag("select_last_index", function)?;
+            let keepdims = keepdims.flag("keepdims", function)?;
+            let reduction = Reduction { function, largest: &[$largest], keepdims, last };
             match settled(x) {
-                Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => call.run(x, axis, dtype, out),
-                _ => call.beyond(x, axis, dtype, out, [nan_policy, r#where, default]),
+                Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => {
+                    reduction.index(x, axis, dtype, out)
+                }
+                _ => reduction.index_beyond(x, axis, dtype, out, Terms { nan_policy, r#where }, default),
             }
         }
     };
@@ -390,131 +392,30 @@ arg! {
     /// array([1, 0], dtype=uint32)
 }
 
-struct Call {
-    function: &'static str,
-    largest: bool,
-    last: bool,
-    keepdims: bool,
-}
-
-impl Call {
-    #[inline]
-    fn run<'py>(
-        &self,
-        x: Ndarray<'py>,
-        axis: Option<&Bound<'py, PyAny>>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, function) = (x.object().py(), self.function);
-        let axes = Named::new(axis, Default::All, &x, function)?;
-        let out = argument(out, function)?;
-        let index = Index::beside(py, dtype, out.as_ref(), function)?;
-        // No Python code runs from here until the kernel has ended, except to word an error.
-        let x = Array::new(x, function)?;
-        let out = out.map(|out| Array::new(out, function)).transpose()?;
-        let axes = axes.of(&x, function)?;
-        self.check(&x, axes, index.kernel())?;
-        let (largest, last) = (self.largest, self.last);
-        // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
-        let input =
-            || Input { data: x.data(), element: x.element(), swapped: x.swapped(), largest, last, numbers: false };
-        let (lens, steps) = (x.shape(), x.strides());
-        if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
-            let mut place = 0i64;
-            let to = (&raw mut place).cast::<u8>();
-            let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
-            // SAFETY: `x` describes readable memory, and one index is all there is to write.
-            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
-            // SAFETY: NumPy reads one element of the descriptor's type.
-            return unsafe {
-                let scalar =
-                    PY_ARRAY_API.PyArray_Scalar(py, to.cast(), index.descriptor.as_ptr().cast(), ptr::null_mut());
-                Bound::from_owned_ptr_or_err(py, scalar)
-            };
-        }
-        let mut shape = PerAxis::new();
-        for (axis, &len) in lens.iter().enumerate() {
-            match axes.contains(axis) {
-                false => shape.push(len),
-                true if self.keepdims => shape.push(1),
-                true => {}
-            }
-        }
-        let fresh = out.is_none();
-        let output = match out {
-            None => Output::fresh(py, &shape, index.elements, None)?,
-            Some(out) => Output::given(out, function, &shape, index.elements, slice::from_ref(&x), false)?,
-        };
-        // A reduced axis has no stride in the output, whether it was kept there with length 1 or not.
-        let mut kept = output.target.strides().iter();
-        let mut stride_of = |axis| match (axes.contains(axis), self.keepdims) {
-            (true, false) => 0,
-            (true, true) => kept.next().map_or(0, |_| 0),
-            (false, _) => kept.next().copied().unwrap_or(0),
-        };
-        let strides: PerAxis<isize> = (0..lens.len()).map(&mut stride_of).collect();
-        let walk = lens.iter().zip(steps).zip(&strides).enumerate().rev();
-        let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
-        let to = output.target.data();
-        // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
-        // shape, clear of `x`, and of a type that holds every index.
-        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.kernel()) });
-        output.finish(fresh)
-    }
-
+impl Reduction<'_> {
     /// Leaves out elements, or asks the Python side, which knows other libraries' arrays and times too.
     #[cold]
-    fn beyond<'py>(
+    fn index_beyond<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
-        [nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 3],
+        terms: Terms<'_, 'py>,
+        default: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if out.is_none() {
-            let Self { function, largest, last, keepdims } = *self;
-            let reduction = Reduction { function, largest: &[largest], keepdims, last, values: false };
-            let index = Index::new(x.py(), dtype, function)?;
-            if let Some(no_place) = no_place(default, index.kernel()) {
-                let terms = Terms { nan_policy, r#where, no_place };
-                if let Some(ends) = reduction.plain(x, axis, Some(index), &terms)? {
-                    return ends.one_place();
-                }
+            let index = Index::new(x.py(), dtype, None, self.function)?;
+            if let Some(place) = no_place(default, index.elements.element)
+                && let Some(ends) = self.plain(x, axis, terms, false, Some(index), place)?
+            {
+                let indices = ends.into_iter().find_map(|[_, indices]| indices);
+                return indices.unwrap_or_else(|| unreachable!("indices are wanted")).into_result();
             }
         }
         static ARG: Function = Function::new("arg");
-        let (keepdims, last) = (self.keepdims, self.last);
+        let (Terms { nan_policy, r#where }, keepdims, last) = (terms, self.keepdims, self.last);
         ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
-    }
-
-    /// Refuses what has no answer: nothing to choose from, or an index that could not be written down.
-    #[inline]
-    fn check(&self, x: &Array<'_>, axes: Axes, index: IndexType) -> PyResult<()> {
-        let block = block(x, axes);
-        if block == 0 || block - 1 > index.max() {
-            return Err(self.refuse(x, axes, index, block));
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn refuse(&self, x: &Array<'_>, axes: Axes, index: IndexType, block: u64) -> PyErr {
-        let py = x.object().py();
-        let function = self.function;
-        let reduced: PerAxis<usize> = (0..x.shape().len()).filter(|&axis| axes.contains(axis)).collect();
-        let (reason, remedy) = if block == 0 {
-            let reason = format!(
-                "{function}: the reduced axes {} of shape {} hold no element",
-                tuple(&reduced),
-                tuple(x.shape())
-            );
-            (reason, "reduce axes that are not empty, or pass a default".into())
-        } else {
-            return too_far(x, index, block, function);
-        };
-        error(py, Kind::Argument, reason, Some(x.summary()), Some(remedy))
     }
 }
 
@@ -582,7 +483,7 @@ macro_rules! one_end {
         #[pyfunction]
         #[pyo3(
             signature = (
-                x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
+                x, /, axis=None, *, keepdims=Given::NOT, return_index=Given::NOT, select_last_index=Given::NOT,
                 nan_policy=None, r#where=None, default=None, index_dtype=None, out=None, **unknown
             ),
             text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)"
@@ -591,9 +492,9 @@ macro_rules! one_end {
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Flag<'py>,
-            return_index: Flag<'py>,
-            select_last_index: Flag<'py>,
+            keepdims: Given<'py>,
+            return_index: Given<'py>,
+            select_last_index: Given<'py>,
             nan_policy: Option<&Bound<'py, PyAny>>,
             r#where: Option<&Bound<'py, PyAny>>,
             default: Option<&Bound<'py, PyAny>>,
@@ -661,7 +562,7 @@ one_end! {
 #[pyfunction]
 #[pyo3(
     signature = (
-        x, /, axis=None, *, keepdims=Flag::UNSET, return_index=Flag::UNSET, select_last_index=Flag::UNSET,
+        x, /, axis=None, *, keepdims=Given::NOT, return_index=Given::NOT, select_last_index=Given::NOT,
         nan_policy=None, r#where=None, default=None, index_dtype=None, **unknown
     ),
     text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)"
@@ -670,9 +571,9 @@ one_end! {
 pub fn minmax<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    keepdims: Flag<'py>,
-    return_index: Flag<'py>,
-    select_last_index: Flag<'py>,
+    keepdims: Given<'py>,
+    return_index: Given<'py>,
+    select_last_index: Given<'py>,
     nan_policy: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
     default: Option<&Bound<'py, PyAny>>,
@@ -689,20 +590,19 @@ fn answer<'py>(
     largest: &[bool],
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    flags: [Flag<'py>; 3],
+    flags: [Given<'py>; 3],
     [nan_policy, r#where, default, index_dtype, out]: [Option<&Bound<'py, PyAny>>; 5],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let [keepdims, return_index, last] = flags;
-    let keepdims = keepdims.read("keepdims", function)?;
-    let return_index = return_index.read("return_index", function)?;
-    let last = last.read("select_last_index", function)?;
+    let keepdims = keepdims.flag("keepdims", function)?;
+    let return_index = return_index.flag("return_index", function)?;
+    let last = last.flag("select_last_index", function)?;
     if out.is_none() && default.is_none() {
-        let index = return_index.then(|| Index::new(py, index_dtype, function)).transpose()?;
-        let reduction = Reduction { function, largest, keepdims, last, values: true };
-        let terms = Terms { nan_policy, r#where, no_place: None };
-        if let Some(ends) = reduction.plain(x, axis, index, &terms)? {
-            return named(py, ends, largest.len() == 2, return_index);
+        let index = return_index.then(|| Index::new(py, index_dtype, None, function)).transpose()?;
+        let reduction = Reduction { function, largest, keepdims, last };
+        if let Some(ends) = reduction.plain(x, axis, Terms { nan_policy, r#where }, true, index, None)? {
+            return named(py, ends, return_index);
         }
     }
     // The Python side knows other libraries' arrays, times, and what slices without an element give.
@@ -710,17 +610,22 @@ fn answer<'py>(
     BEYOND.call(py, (function, x, axis, keepdims, return_index, last, nan_policy, r#where, default, index_dtype, out))
 }
 
-/// What was found, under its names where it is more than one value.
-fn named<'py>(py: Python<'py>, ends: Ends<'py>, both: bool, return_index: bool) -> PyResult<Bound<'py, PyAny>> {
+/// What was found, under its names where it is more than one value: all values, then their indices.
+fn named<'py>(py: Python<'py>, mut ends: SmallVec<[End<'py>; 2]>, indices: bool) -> PyResult<Bound<'py, PyAny>> {
     static VALUES_INDICES: Function = Function::new("ValuesIndices");
     static MIN_MAX: Function = Function::new("MinMax");
     static MIN_MAX_INDICES: Function = Function::new("MinMaxIndices");
-    let mut results = ends.results(return_index)?;
-    let names = match (both, return_index) {
-        (false, false) => return Ok(results.swap_remove(0)),
-        (false, true) => &VALUES_INDICES,
-        (true, false) => &MIN_MAX,
-        (true, true) => &MIN_MAX_INDICES,
+    let mut results = SmallVec::<[_; 4]>::new();
+    for what in 0..1 + usize::from(indices) {
+        for end in &mut ends {
+            results.extend(end[what].take().map(Array::into_result).transpose()?);
+        }
+    }
+    let names = match (ends.len(), indices) {
+        (1, false) => return Ok(results.swap_remove(0)),
+        (1, true) => &VALUES_INDICES,
+        (_, false) => &MIN_MAX,
+        (_, true) => &MIN_MAX_INDICES,
     };
     names.call_with(py, PyTuple::new(py, results)?, None)
 }

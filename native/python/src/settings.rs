@@ -1,7 +1,7 @@
 //! Threads and instruction sets.
 
 use crate::array::{Array, operand};
-use crate::interpreter::{Function, Kind, detached, error, text};
+use crate::interpreter::{ARGUMENT, Function, detached, error, text};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
 use pyo3::exceptions::PyRuntimeWarning;
@@ -43,7 +43,7 @@ pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
         }
         _ => {
             let reason = format!("set_num_threads: {n} is not a number of threads");
-            Err(error(py, Kind::Argument, reason, None, Some("pass an integer of at least 1".into())))
+            Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 1"))
         }
     }
 }
@@ -82,14 +82,14 @@ pub fn get_num_threads() -> usize {
 #[pyo3(signature = (array, /))]
 pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let array = Array::new(operand(array, "read_bandwidth")?, "read_bandwidth")?;
+    let py = array.object.py();
     if !array.is_contiguous() {
-        let remedy = Some("pass numpy.ascontiguousarray(x)".into());
         let reason = "read_bandwidth: the array is not C-contiguous".into();
-        return Err(error(array.object().py(), Kind::Argument, reason, Some(array.summary()), remedy));
+        return Err(error(py, &ARGUMENT, reason, Some(array.summary()), "pass numpy.ascontiguousarray(x)"));
     }
-    let (data, len) = (array.data().cast_const().cast::<i32>(), array.bytes() / 4);
+    let (data, len) = (array.data.cast_const().cast::<i32>(), array.bytes() / 4);
     // SAFETY: the array holds `len` times four bytes one after the other; what they mean does not matter.
-    detached(array.object().py(), array.bytes(), || unsafe {
+    detached(py, array.bytes(), || unsafe {
         black_box(extremum_kernels::read_bandwidth(data, len));
     });
     Ok(())
@@ -134,5 +134,5 @@ pub fn set_instruction_set(py: Python<'_>, name: &str) -> PyResult<()> {
     }
     let reason = format!("set_instruction_set: this processor has no instruction set named {name}");
     let remedy = format!("use one of {}", text(instruction_sets(py)?.as_any()));
-    Err(error(py, Kind::Argument, reason, None, Some(remedy)))
+    Err(error(py, &ARGUMENT, reason, None, &remedy))
 }

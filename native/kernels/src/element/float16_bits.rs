@@ -1,10 +1,10 @@
 //! The 16-bit floats, float16 and bfloat16: no instruction compares them, so integers stand in for them.
 
+use crate::element::Element;
 use crate::element::compare::{Compared, Lane, NanState};
 use crate::element::floats::Keyed;
 use crate::element::order::Order;
 use crate::element::rank::Ranked;
-use crate::element::stored::Element;
 
 /// The bits of a 16-bit float: sign, then a magnitude of which everything above `INFINITY` is NaN.
 #[derive(Clone, Copy)]
@@ -137,10 +137,6 @@ impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> 
     #[inline(always)]
     fn from_rank<O: Order>(rank: u16, origin: u16) -> Self {
         Float16Bits(ones_complement(rank.wrapping_add(origin)))
-    }
-    #[inline(always)]
-    fn extreme<O: Order>(a: u16, b: u16) -> u16 {
-        if O::LARGEST { a.max(b) } else { a.min(b) }
     }
 }
 

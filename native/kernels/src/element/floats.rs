@@ -1,9 +1,9 @@
 //! The native floats, float32 and float64: compared as they are, and by integer keys where NaN is among them.
 
+use crate::element::Element;
 use crate::element::compare::{Compared, Index, Lane, NanState, pick, worst};
 use crate::element::order::Order;
 use crate::element::rank::{Ranked, own_rank};
-use crate::element::stored::Element;
 
 /// A float whose lane is its integer key, which places NaN in the order.
 #[derive(Clone, Copy)]

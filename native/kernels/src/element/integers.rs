@@ -1,9 +1,9 @@
 //! The integers and bool: each integer is its own lane and its own rank.
 
+use crate::element::Element;
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
 use crate::element::rank::{Ranked, one_origin, own_rank};
-use crate::element::stored::Element;
 
 macro_rules! integer {
     ($($type:ty, $index:ty;)*) => {$(
@@ -39,10 +39,6 @@ macro_rules! integer {
 
         impl Ranked for $type {
             own_rank! {}
-            #[inline(always)]
-            fn extreme<O: Order>(a: Self, b: Self) -> Self {
-                if O::better(a, b) { a } else { b }
-            }
         }
 
         impl Element for $type {
@@ -83,10 +79,6 @@ impl Ranked for Bool {
     #[inline(always)]
     fn from_rank<O: Order>(rank: u8, (): ()) -> Self {
         Bool(rank)
-    }
-    #[inline(always)]
-    fn extreme<O: Order>(a: u8, b: u8) -> u8 {
-        if O::LARGEST { a | b } else { a & b }
     }
 }
 

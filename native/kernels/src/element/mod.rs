@@ -8,7 +8,15 @@ pub mod floats;
 pub mod integers;
 pub mod order;
 pub mod rank;
-pub mod stored;
+
+use compare::Compared;
+use rank::Ranked;
+
+/// A value as it is stored in an array.
+pub trait Element: Compared + Ranked {
+    /// The value one, which Hardmax writes.
+    const ONE: Self;
+}
 
 /// The type of every element of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,71 +49,54 @@ pub enum ElementType {
     Float64,
 }
 
+/// The type of the indices that a reduction writes: one of the integers.
+pub type IndexType = ElementType;
+
 impl ElementType {
     /// Bytes of one element.
+    #[inline]
     pub fn size(self) -> usize {
         with_element!(self, E => size_of::<E>())
     }
 
-    /// Whether it is an integer.
-    pub fn is_integer(self) -> bool {
+    /// Whether it is a float: the only elements that may be NaN.
+    #[inline]
+    pub fn is_float(self) -> bool {
         use ElementType::*;
-        matches!(self, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
-    }
-}
-
-/// The type of the indices that a reduction writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexType {
-    /// 64-bit signed integer.
-    Int64,
-    /// 32-bit signed integer.
-    Int32,
-    /// 64-bit unsigned integer.
-    UInt64,
-    /// 32-bit unsigned integer.
-    UInt32,
-    /// 16-bit signed integer.
-    Int16,
-    /// 16-bit unsigned integer.
-    UInt16,
-    /// 8-bit signed integer.
-    Int8,
-    /// 8-bit unsigned integer.
-    UInt8,
-}
-
-impl IndexType {
-    /// Bytes of one index.
-    pub fn size(self) -> usize {
-        match self {
-            Self::Int64 | Self::UInt64 => 8,
-            Self::Int32 | Self::UInt32 => 4,
-            Self::Int16 | Self::UInt16 => 2,
-            Self::Int8 | Self::UInt8 => 1,
-        }
+        matches!(self, Float16 | BFloat16 | Float32 | Float64)
     }
 
-    /// The largest index that the type can hold.
-    pub fn max(self) -> u64 {
-        match self {
-            Self::Int64 => i64::MAX as u64,
-            Self::Int32 => i32::MAX as u64,
-            Self::UInt64 => u64::MAX,
-            Self::UInt32 => u32::MAX as u64,
-            Self::Int16 => i16::MAX as u64,
-            Self::UInt16 => u16::MAX as u64,
-            Self::Int8 => i8::MAX as u64,
-            Self::UInt8 => u8::MAX as u64,
-        }
+    /// Whether it is an integer.
+    #[inline]
+    pub fn is_integer(self) -> bool {
+        !self.is_float() && self != Self::Bool
     }
 
-    /// Whether the type holds -1.
+    /// Whether it is an integer that may be negative.
+    #[inline]
     pub fn is_signed(self) -> bool {
-        matches!(self, Self::Int64 | Self::Int32 | Self::Int16 | Self::Int8)
+        use ElementType::*;
+        matches!(self, Int8 | Int16 | Int32 | Int64)
     }
 
-    /// Writes some indices, which lie so many bytes apart.
+    /// The largest value of an integer type.
+    #[inline]
+    pub fn max(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.size() + usize::from(self.is_signed()))
+    }
+
+    /// The unsigned integer of as many bits; a bool stays one.
+    pub(crate) fn bits(self) -> Self {
+        match self.size() {
+            _ if self == Self::Bool => self,
+            1 => Self::UInt8,
+            2 => Self::UInt16,
+            4 => Self::UInt32,
+            _ => Self::UInt64,
+        }
+    }
+
+    /// Writes some integers, which lie so many bytes apart.
     ///
     /// # Safety
     /// There is room for them, and as many can be read; alignment is not needed.
@@ -124,7 +115,7 @@ impl IndexType {
 }
 
 /// # Safety
-/// As for [`IndexType::write`].
+/// As for [`ElementType::write`].
 #[inline(always)]
 unsafe fn write<T>(to: *mut u8, step: isize, from: *const i64, len: usize, narrow: impl Fn(i64) -> T) {
     for number in 0..len {
@@ -134,91 +125,55 @@ unsafe fn write<T>(to: *mut u8, step: isize, from: *const i64, len: usize, narro
     }
 }
 
+/// Evaluates an expression with `$E` bound to the type that stands beside a tag.
+macro_rules! with_type {
+    ($tag:expr, $E:ident => $body:expr, $($name:ident: $type:ty),+) => {
+        match $tag {
+            $($crate::element::ElementType::$name => {
+                type $E = $type;
+                $body
+            })+
+            #[allow(unreachable_patterns)]
+            _ => unreachable!("no element of these"),
+        }
+    };
+}
+
 /// Evaluates an expression with `$E` bound to the Rust type of an [`ElementType`].
 macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
-        match $tag {
-            $crate::element::ElementType::Bool => {
-                type $E = $crate::element::integers::Bool;
-                $body
-            }
-            $crate::element::ElementType::Int8 => {
-                type $E = i8;
-                $body
-            }
-            $crate::element::ElementType::Int16 => {
-                type $E = i16;
-                $body
-            }
-            $crate::element::ElementType::Int32 => {
-                type $E = i32;
-                $body
-            }
-            $crate::element::ElementType::Int64 => {
-                type $E = i64;
-                $body
-            }
-            $crate::element::ElementType::UInt8 => {
-                type $E = u8;
-                $body
-            }
-            $crate::element::ElementType::UInt16 => {
-                type $E = u16;
-                $body
-            }
-            $crate::element::ElementType::UInt32 => {
-                type $E = u32;
-                $body
-            }
-            $crate::element::ElementType::UInt64 => {
-                type $E = u64;
-                $body
-            }
-            $crate::element::ElementType::Float16 => {
-                type $E = $crate::element::float16_bits::Float16;
-                $body
-            }
-            $crate::element::ElementType::BFloat16 => {
-                type $E = $crate::element::float16_bits::BFloat16;
-                $body
-            }
-            $crate::element::ElementType::Float32 => {
-                type $E = f32;
-                $body
-            }
-            $crate::element::ElementType::Float64 => {
-                type $E = f64;
-                $body
-            }
-        }
+        $crate::element::with_type!($tag, $E => $body,
+            Bool: $crate::element::integers::Bool, Int8: i8, Int16: i16, Int32: i32, Int64: i64,
+            UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64,
+            Float16: $crate::element::float16_bits::Float16, BFloat16: $crate::element::float16_bits::BFloat16,
+            Float32: f32, Float64: f64)
     };
 }
 
 /// Evaluates an expression with `$E` bound to a type that has as many bits, and is a bool where that is one.
 macro_rules! with_bits {
     ($tag:expr, $E:ident => $body:expr) => {
-        match ($tag, $tag.size()) {
-            ($crate::element::ElementType::Bool, _) => {
-                type $E = $crate::element::integers::Bool;
-                $body
-            }
-            (_, 1) => {
-                type $E = u8;
-                $body
-            }
-            (_, 2) => {
-                type $E = u16;
-                $body
-            }
-            (_, 4) => {
-                type $E = u32;
-                $body
-            }
-            _ => {
-                type $E = u64;
-                $body
-            }
-        }
+        $crate::element::with_type!($tag.bits(), $E => $body,
+            Bool: $crate::element::integers::Bool, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64)
+    };
+}
+
+/// Evaluates an expression with `$E` bound to a type of floats.
+macro_rules! with_float {
+    ($tag:expr, $E:ident => $body:expr) => {
+        $crate::element::with_type!($tag, $E => $body,
+            Float16: $crate::element::float16_bits::Float16, BFloat16: $crate::element::float16_bits::BFloat16,
+            Float32: f32, Float64: f64)
+    };
+}
+
+/// Evaluates an expression with `$E` bound to a type of floats, as they are compared where NaN loses to all numbers.
+macro_rules! with_number {
+    ($tag:expr, $E:ident => $body:expr) => {
+        $crate::element::with_type!($tag, $E => $body,
+            Float16: $crate::element::float16_bits::Numbered<$crate::element::float16_bits::Float16>,
+            BFloat16: $crate::element::float16_bits::Numbered<$crate::element::float16_bits::BFloat16>,
+            Float32: f32, Float64: f64)
     };
 }
 
@@ -239,19 +194,14 @@ macro_rules! with_element_and_order {
 macro_rules! with_element_and_extreme {
     ($tag:expr, $extreme:expr, $E:ident, $O:ident => $body:expr) => {
         match $extreme {
-            $crate::element::rank::Extreme::Maximum => {
-                type $O = $crate::element::order::Largest;
-                $crate::element::with_element!($tag, $E => $body)
+            $crate::element::rank::Extreme { largest, omit: false } => {
+                $crate::element::with_element_and_order!($tag, largest, $E, $O => $body)
             }
-            $crate::element::rank::Extreme::Minimum => {
-                type $O = $crate::element::order::Smallest;
-                $crate::element::with_element!($tag, $E => $body)
-            }
-            $crate::element::rank::Extreme::MaximumNumber => {
+            $crate::element::rank::Extreme { largest: true, omit: true } => {
                 type $O = $crate::element::order::LargestNumber;
                 $crate::element::with_float!($tag, $E => $body)
             }
-            $crate::element::rank::Extreme::MinimumNumber => {
+            $crate::element::rank::Extreme { largest: false, omit: true } => {
                 type $O = $crate::element::order::SmallestNumber;
                 $crate::element::with_float!($tag, $E => $body)
             }
@@ -259,58 +209,6 @@ macro_rules! with_element_and_extreme {
     };
 }
 
-/// Evaluates an expression with `$E` bound to a type of floats, the only elements that may be NaN.
-macro_rules! with_float {
-    ($tag:expr, $E:ident => $body:expr) => {
-        match $tag {
-            $crate::element::ElementType::Float16 => {
-                type $E = $crate::element::float16_bits::Float16;
-                $body
-            }
-            $crate::element::ElementType::BFloat16 => {
-                type $E = $crate::element::float16_bits::BFloat16;
-                $body
-            }
-            native => $crate::element::with_native_float!(native, $E => $body),
-        }
-    };
-}
-
-/// Evaluates an expression with `$E` bound to a type of floats, as they are compared where NaN loses to all numbers.
-macro_rules! with_number {
-    ($tag:expr, $E:ident => $body:expr) => {
-        match $tag {
-            $crate::element::ElementType::Float16 => {
-                type $E = $crate::element::float16_bits::Numbered<$crate::element::float16_bits::Float16>;
-                $body
-            }
-            $crate::element::ElementType::BFloat16 => {
-                type $E = $crate::element::float16_bits::Numbered<$crate::element::float16_bits::BFloat16>;
-                $body
-            }
-            native => $crate::element::with_native_float!(native, $E => $body),
-        }
-    };
-}
-
-/// Evaluates an expression with `$E` bound to float32 or float64, which are compared as they are.
-macro_rules! with_native_float {
-    ($tag:expr, $E:ident => $body:expr) => {
-        match $tag {
-            $crate::element::ElementType::Float32 => {
-                type $E = f32;
-                $body
-            }
-            $crate::element::ElementType::Float64 => {
-                type $E = f64;
-                $body
-            }
-            _ => unreachable!("neither float32 nor float64"),
-        }
-    };
-}
-
 pub(crate) use {
-    with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_native_float,
-    with_number,
+    with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_number, with_type,
 };

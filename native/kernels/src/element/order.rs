@@ -6,65 +6,13 @@ pub trait Order: Copy + Send + Sync + 'static {
     /// True where the largest is wanted.
     const LARGEST: bool;
     /// True where NaN wins against every number, false where every number wins against NaN.
-    const NAN_WINS: bool = true;
+    const NAN_WINS: bool;
     /// The same end where nobody asks for NaN.
     type OfNumbers: Order;
     /// Whether `a` comes strictly before `b`, neither being NaN.
-    fn better<L: PartialOrd>(a: L, b: L) -> bool;
-}
-
-/// The largest is wanted.
-#[derive(Clone, Copy)]
-pub struct Largest;
-
-/// The smallest is wanted.
-#[derive(Clone, Copy)]
-pub struct Smallest;
-
-impl Order for Largest {
-    type OfNumbers = Largest;
-    const LARGEST: bool = true;
     #[inline(always)]
     fn better<L: PartialOrd>(a: L, b: L) -> bool {
-        a > b
-    }
-}
-
-impl Order for Smallest {
-    type OfNumbers = Smallest;
-    const LARGEST: bool = false;
-    #[inline(always)]
-    fn better<L: PartialOrd>(a: L, b: L) -> bool {
-        a < b
-    }
-}
-
-/// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`. To a reduction NaN is then the
-/// number that loses to all others.
-#[derive(Clone, Copy)]
-pub struct LargestNumber;
-
-/// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`. As above.
-#[derive(Clone, Copy)]
-pub struct SmallestNumber;
-
-impl Order for LargestNumber {
-    type OfNumbers = Largest;
-    const LARGEST: bool = true;
-    const NAN_WINS: bool = false;
-    #[inline(always)]
-    fn better<L: PartialOrd>(a: L, b: L) -> bool {
-        a > b
-    }
-}
-
-impl Order for SmallestNumber {
-    type OfNumbers = Smallest;
-    const LARGEST: bool = false;
-    const NAN_WINS: bool = false;
-    #[inline(always)]
-    fn better<L: PartialOrd>(a: L, b: L) -> bool {
-        a < b
+        if Self::LARGEST { a > b } else { a < b }
     }
 }
 
@@ -84,22 +32,49 @@ impl<O: Order> Ends for O {
     const BOTH: bool = false;
 }
 
-/// The smallest and the largest are wanted.
-#[derive(Clone, Copy)]
-pub struct Both;
+macro_rules! orders {
+    ($($(#[$doc:meta])+ $name:ident: $largest:literal, $nan_wins:literal, $of_numbers:ident;)+) => {$(
+        $(#[$doc])+
+        #[derive(Clone, Copy)]
+        pub struct $name;
 
-/// The smallest and the largest number are wanted.
-#[derive(Clone, Copy)]
-pub struct BothNumbers;
-
-impl Ends for Both {
-    type First = Smallest;
-    type Second = Largest;
-    const BOTH: bool = true;
+        impl Order for $name {
+            const LARGEST: bool = $largest;
+            const NAN_WINS: bool = $nan_wins;
+            type OfNumbers = $of_numbers;
+        }
+    )+};
 }
 
-impl Ends for BothNumbers {
-    type First = SmallestNumber;
-    type Second = LargestNumber;
-    const BOTH: bool = true;
+orders! {
+    /// The largest is wanted.
+    Largest: true, true, Largest;
+    /// The smallest is wanted.
+    Smallest: false, true, Smallest;
+    /// The largest number is wanted, NaN where there is none: IEEE 754-2019 `maximumNumber`. To a reduction NaN is then the
+    /// number that loses to all others.
+    LargestNumber: true, false, Largest;
+    /// The smallest number is wanted, NaN where there is none: IEEE 754-2019 `minimumNumber`. As above.
+    SmallestNumber: false, false, Smallest;
+}
+
+macro_rules! both_ends {
+    ($($(#[$doc:meta])+ $name:ident: $smallest:ident, $largest:ident;)+) => {$(
+        $(#[$doc])+
+        #[derive(Clone, Copy)]
+        pub struct $name;
+
+        impl Ends for $name {
+            type First = $smallest;
+            type Second = $largest;
+            const BOTH: bool = true;
+        }
+    )+};
+}
+
+both_ends! {
+    /// The smallest and the largest are wanted.
+    Both: Smallest, Largest;
+    /// The smallest and the largest number are wanted.
+    BothNumbers: SmallestNumber, LargestNumber;
 }

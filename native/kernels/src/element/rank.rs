@@ -7,7 +7,7 @@ use crate::element::order::Order;
 /// A stored value as an elementwise operation accumulates it.
 pub trait Ranked: Copy + Send + Sync + 'static {
     /// What is accumulated: the element itself, or what is cheaper to compare.
-    type Rank: Copy;
+    type Rank: Copy + PartialOrd;
     /// Whether [`extreme_of_numbers`](Self::extreme_of_numbers) may have to say that one of the two is NaN.
     const HASTY: bool = false;
     /// Where ranks begin, for types that differ in nothing else.
@@ -23,7 +23,10 @@ pub trait Ranked: Copy + Send + Sync + 'static {
     /// The element of a rank.
     fn from_rank<O: Order>(rank: Self::Rank, origin: Self::Origin) -> Self;
     /// The rank of the larger (or smaller) of two elements: NaN wins or gives way as the order says, and `-0 < +0`.
-    fn extreme<O: Order>(a: Self::Rank, b: Self::Rank) -> Self::Rank;
+    #[inline(always)]
+    fn extreme<O: Order>(a: Self::Rank, b: Self::Rank) -> Self::Rank {
+        if O::better(a, b) { a } else { b }
+    }
     /// The same where neither is NaN, and whether one of the two is; which is cheaper.
     #[inline(always)]
     fn extreme_of_numbers<O: Order>(a: Self::Rank, b: Self::Rank) -> (Self::Rank, bool) {
@@ -33,27 +36,11 @@ pub trait Ranked: Copy + Send + Sync + 'static {
 
 /// Which of several elements an elementwise operation wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extreme {
-    /// The largest, or NaN.
-    Maximum,
-    /// The smallest, or NaN.
-    Minimum,
-    /// The largest number.
-    MaximumNumber,
-    /// The smallest number.
-    MinimumNumber,
-}
-
-impl Extreme {
-    /// The largest or the smallest; NaN gives way to numbers where it is to be omitted.
-    pub fn new(largest: bool, omit: bool) -> Self {
-        match (largest, omit) {
-            (true, false) => Self::Maximum,
-            (false, false) => Self::Minimum,
-            (true, true) => Self::MaximumNumber,
-            (false, true) => Self::MinimumNumber,
-        }
-    }
+pub struct Extreme {
+    /// Whether the largest is wanted, or the smallest.
+    pub largest: bool,
+    /// Whether NaN gives way to numbers.
+    pub omit: bool,
 }
 
 /// Of a type that no other type is like.

@@ -126,8 +126,8 @@ fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::Element;
     use crate::element::order::{Largest, Smallest};
-    use crate::element::stored::Element;
 
     /// Seeks a key that no element has: what is left when another thread writes between the sweep and the search.
     fn seek_in_vain<E: Compared, O: Order>(element: E, absent: Key<E>) {

@@ -1,6 +1,6 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
-use crate::element::stored::Element;
+use crate::element::Element;
 use crate::element::{ElementType, with_element};
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::outputs::Outputs;

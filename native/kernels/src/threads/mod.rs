@@ -1,22 +1,94 @@
-//! Threads: how many a call uses, and sharing work among them.
+//! Threads: how many a call uses, and sharing work among them. Inside the pool of a host a call shares its work there and
+//! starts no thread.
 
-mod limit;
-pub mod pool;
 mod resident;
-
-pub use limit::{VARIABLE, asked, limit, set_limit};
 
 use resident::Resident;
 use std::cell::Cell;
+use std::mem::transmute;
+use std::num::NonZero;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// 0: not set yet.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// The environment variable that counts until a limit is set.
+pub const VARIABLE: &str = "EXTREMUM_NUM_THREADS";
+
+/// What the environment asks for: nothing, a number of threads, or a text that is none.
+pub fn asked() -> Option<Result<usize, String>> {
+    let text = std::env::var_os(VARIABLE)?.to_string_lossy().into_owned();
+    Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
+}
+
+/// The number of threads that a call may use: what was set, else what the environment asks for, else the processors.
+pub fn limit() -> usize {
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => {
+            let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+            let limit = asked().and_then(Result::ok).unwrap_or_else(processors);
+            LIMIT.store(limit, Ordering::Relaxed);
+            limit
+        }
+        limit => limit,
+    }
+}
+
+/// Sets the number of threads that a call may use, at least 1.
+pub fn set_limit(n: usize) {
+    LIMIT.store(n.max(1), Ordering::Relaxed);
+}
+
+/// A thread pool.
+pub trait Pool {
+    /// Whether there are threads to share work with.
+    fn shares(&self) -> bool {
+        true
+    }
+
+    /// Runs the tasks `0..tasks`, each at least once, on any threads, and returns when all are done.
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+}
+
+thread_local! {
+    /// The pool for calls from this thread; valid as long as it is set.
+    static POOL: Cell<Option<*const dyn Pool>> = const { Cell::new(None) };
+}
+
+/// The pool for calls from this thread, if one is set.
+pub(crate) fn current() -> Option<&'static dyn Pool> {
+    // SAFETY: `within` borrows the pool for as long as it is set, and whoever asks is within.
+    POOL.get().map(|pool| unsafe { &*pool })
+}
+
+/// Runs `work`, whose calls share their work among the threads of `pool`.
+pub fn within<R>(pool: &dyn Pool, work: impl FnOnce() -> R) -> R {
+    // SAFETY: it is set for no longer than it is borrowed.
+    let pool = unsafe { transmute::<*const (dyn Pool + '_), *const (dyn Pool + 'static)>(pool) };
+    let _reset = Reset(POOL.replace(Some(pool)));
+    work()
+}
+
+/// Puts the pool back that was set before, after a panic too.
+struct Reset(Option<*const dyn Pool>);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        POOL.set(self.0);
+    }
+}
 
 /// The grain size: bytes that each thread has to be given for its help to pay. Measured with calls one after the other: two
 /// threads take as long as one for 0.5 to 1.3 MB in all, by the kind of call and the second-level cache, and are never slower
 /// for the twice 768 KiB that this asks for.
 const GRAIN_SIZE: usize = 768 << 10;
+
+/// The same in a pool of a host, for the hand-over to pay.
+const HOST_GRAIN_SIZE: usize = 256 << 10;
 
 /// Tasks for each thread, of this process or of a host.
 const TASKS: usize = 2;
@@ -39,7 +111,7 @@ thread_local! {
 #[inline]
 pub fn num_threads(bytes: usize) -> usize {
     // Small calls look no further.
-    if bytes < 2 * IN_FORCE.load(Ordering::Relaxed).min(pool::GRAIN_SIZE) { 1 } else { num_threads_of_large(bytes) }
+    if bytes < 2 * IN_FORCE.load(Ordering::Relaxed).min(HOST_GRAIN_SIZE) { 1 } else { num_threads_of_large(bytes) }
 }
 
 /// The same where there may be several. (Not inlined, for small calls to be spared it.)
@@ -49,9 +121,9 @@ fn num_threads_of_large(bytes: usize) -> usize {
         return 1;
     }
     let grain_size = IN_FORCE.load(Ordering::Relaxed);
-    let grain_size = match pool::current() {
+    let grain_size = match current() {
         None => grain_size,
-        Some(pool) if pool.shares() => grain_size.min(pool::GRAIN_SIZE),
+        Some(pool) if pool.shares() => grain_size.min(HOST_GRAIN_SIZE),
         Some(_) => return 1,
     };
     (bytes / grain_size).clamp(1, limit())
@@ -70,7 +142,7 @@ pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
 /// awake between calls, and each task takes some time to begin and to combine: with half as many, reductions of 2 to 16 MB take
 /// up to a seventh less.
 pub fn tasks(num_threads: usize) -> usize {
-    let each = if pool::current().is_some() { TASKS_OF_HOST } else { TASKS };
+    let each = if current().is_some() { TASKS_OF_HOST } else { TASKS };
     if num_threads == 1 { 1 } else { num_threads * each }
 }
 
@@ -82,7 +154,7 @@ pub fn map<R: Send>(ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R 
         return vec![work(range.clone())];
     }
     let results: Vec<_> = ranges.iter().map(|_| Mutex::new(None)).collect();
-    let pool = pool::current().unwrap_or_else(|| Resident::current());
+    let pool = current().unwrap_or_else(|| Resident::current());
     pool.run(ranges.len(), &|task| {
         // A panic must not unwind through a host.
         let before = AT_TASK.replace(true);
@@ -103,16 +175,36 @@ mod tests {
 
     #[test]
     fn ranges_cover_everything_once() {
-        for total in 0..40 {
-            for parts in 1..9 {
-                let all: Vec<usize> = ranges(total, parts).into_iter().flatten().collect();
-                assert_eq!(all, (0..total).collect::<Vec<_>>());
-            }
+        for (total, parts) in (0..40).flat_map(|total| (1..9).map(move |parts| (total, parts))) {
+            assert!(ranges(total, parts).into_iter().flatten().eq(0..total));
+        }
+    }
+
+    /// A pool of one thread that runs its tasks backwards.
+    #[derive(Default)]
+    struct Backwards(AtomicUsize);
+
+    impl Pool for Backwards {
+        fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            self.0.fetch_add(tasks, Ordering::Relaxed);
+            (0..tasks).rev().for_each(task);
         }
     }
 
     #[test]
-    fn results_come_in_order() {
-        assert_eq!(map(ranges(10, 3), |range| range.start), [0, 3, 6]);
+    fn work_is_shared_in_the_pool_and_only_within_it() {
+        let pool = Backwards::default();
+        let work = || map(ranges(10, 3), |range| range.start);
+        assert_eq!(within(&pool, work), [0, 3, 6]);
+        assert_eq!(work(), [0, 3, 6]);
+        assert_eq!(pool.0.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_leaves_no_pool_behind() {
+        let pool = Backwards::default();
+        let work = || map(ranges(10, 3), |range| assert!(range.start != 3, "stop"));
+        assert!(catch_unwind(AssertUnwindSafe(|| within(&pool, work))).is_err());
+        assert!(POOL.get().is_none());
     }
 }

@@ -3,8 +3,7 @@
 //! A call takes part in its own work and asks the others to help. Who comes late finds less to do, or nothing: nobody waits
 //! for a thread that is busy with another call.
 
-use crate::threads::limit::limit;
-use crate::threads::pool::Pool;
+use crate::threads::{Pool, limit};
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield, current_thread_index};
 use std::cell::Cell;
 use std::num::NonZero;

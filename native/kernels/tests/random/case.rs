@@ -1,14 +1,11 @@
 //! One call: what is drawn for it, and what has to come out.
 
-use crate::Random;
 use crate::key::{ELEMENTS, Key, bytes_of, one};
 use crate::memory::{Memory, positions, separate_strides, strides};
-use crate::scoped::Scoped;
 use crate::selection;
+use crate::{Random, Scoped};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{
-    ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, pool, small, threads,
-};
+use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
 use std::cmp::Ordering;
 
 /// What an output is filled with: whoever writes between its elements is found out.
@@ -38,16 +35,8 @@ enum Operation {
     Extremum,
 }
 
-const INDEX_TYPES: [IndexType; 8] = [
-    IndexType::Int64,
-    IndexType::Int32,
-    IndexType::UInt64,
-    IndexType::UInt32,
-    IndexType::Int16,
-    IndexType::UInt16,
-    IndexType::Int8,
-    IndexType::UInt8,
-];
+/// The integers among the elements.
+const INDEX_TYPES: &[IndexType] = ELEMENTS.split_at(1).1.split_at(8).0;
 
 /// An index type, or the widest where it does not hold the last index of a slice of so many elements.
 pub fn fitting(index: IndexType, block: usize) -> IndexType {
@@ -56,7 +45,7 @@ pub fn fitting(index: IndexType, block: usize) -> IndexType {
 
 impl Case {
     pub fn new(random: &mut Random) -> Self {
-        let index = random.pick(&INDEX_TYPES);
+        let index = random.pick(INDEX_TYPES);
         let operation = random.pick(&[
             Operation::ArgReduce(index),
             Operation::ArgReduce(IndexType::Int64),
@@ -99,7 +88,7 @@ impl Case {
             Operation::Select => selection::run(self, random),
             Operation::Extremum => self.extremum(random),
         };
-        if cfg!(miri) { pool::within(&Scoped, call) } else { call() }
+        if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
     }
 
     fn arg_reduce(&self, random: &mut Random, index: IndexType) -> Result<(), String> {
@@ -165,8 +154,7 @@ impl Case {
             })
             .collect();
         let in_place = random.one_in(5);
-        let floats = [ElementType::Float16, ElementType::BFloat16, ElementType::Float32, ElementType::Float64];
-        let omit = random.one_in(3) && floats.contains(&self.element);
+        let omit = random.one_in(3) && self.element.is_float();
         if in_place {
             output.fill(random, self.element);
         }
@@ -219,7 +207,7 @@ impl Case {
         }
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
         // SAFETY: the axes describe all arrays; at most the output itself is an operand.
-        unsafe { extremum(&operands, self.element, Extreme::new(self.largest, omit), axes.into_iter(), to) };
+        unsafe { extremum(&operands, self.element, Extreme { largest: self.largest, omit }, axes.into_iter(), to) };
         let operands: Vec<Operand> = lines
             .iter()
             .map(|bytes| Operand {
@@ -231,7 +219,9 @@ impl Case {
         let mut in_line = vec![0; expected.len() * size];
         let axis = [(expected.len(), size as isize)].into_iter();
         // SAFETY: the axis describes all lines.
-        unsafe { extremum(&operands, self.element, Extreme::new(self.largest, omit), axis, in_line.as_mut_ptr()) };
+        unsafe {
+            extremum(&operands, self.element, Extreme { largest: self.largest, omit }, axis, in_line.as_mut_ptr())
+        };
         for ((position, wanted), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
             let found = key(&output, position, false);
             if found != *wanted {

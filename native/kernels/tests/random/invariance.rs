@@ -1,41 +1,12 @@
-//! What must not depend on the way that a call takes: NaN and zeros, threads, how the host treats denormal floats.
+//! What must not depend on the way that a call takes: which NaN is passed on, how the host treats denormal floats.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::Random;
 use crate::{settings, ways};
-use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, threads};
-
-#[test]
-fn elementwise_zeros_and_nan_do_not_depend_on_the_order_of_operands() {
-    let _settings = settings();
-    let values = [0.0f64, -0.0, 1.0, f64::NAN];
-    for a in values {
-        for b in values {
-            let pick = |operands: [&f64; 2], largest| {
-                let mut result = 9f64;
-                let operand = |value: &f64| Operand {
-                    data: std::ptr::from_ref(value).cast(),
-                    strides: Default::default(),
-                    swapped: false,
-                };
-                let operands = operands.map(operand);
-                let to = (&raw mut result).cast();
-                // SAFETY: all are single elements.
-                unsafe { extremum(&operands, ElementType::Float64, Extreme::new(largest, false), [].into_iter(), to) };
-                result
-            };
-            let (largest, smallest) = (pick([&a, &b], true), pick([&a, &b], false));
-            assert_eq!(largest.to_bits(), pick([&b, &a], true).to_bits());
-            assert_eq!(smallest.to_bits(), pick([&b, &a], false).to_bits());
-            if a.is_nan() || b.is_nan() {
-                assert!(largest.is_nan() && smallest.is_nan());
-            } else if a == 0.0 && b == 0.0 {
-                assert_eq!(largest.is_sign_negative(), a.is_sign_negative() && b.is_sign_negative());
-                assert_eq!(smallest.is_sign_negative(), a.is_sign_negative() || b.is_sign_negative());
-            }
-        }
-    }
-}
+use extremum_kernels::{ElementType, Extreme, Operand, extremum};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use {
+    crate::Random,
+    extremum_kernels::{IndexType, Input, argreduce, threads},
+};
 
 /// Any NaN will do, but the same one whatever the way: results do not change with the processor or with `small`.
 #[test]
@@ -58,40 +29,21 @@ fn all_ways_pass_on_the_same_nan() {
             let mut result = [0f32; 3];
             let to = result.as_mut_ptr().cast();
             // SAFETY: three elements, one that is broadcast, and room for three.
-            unsafe { extremum(&operands, ElementType::Float32, Extreme::Maximum, [(3, 4)].into_iter(), to) };
+            unsafe {
+                extremum(
+                    &operands,
+                    ElementType::Float32,
+                    Extreme { largest: true, omit: false },
+                    [(3, 4)].into_iter(),
+                    to,
+                )
+            };
             found.push((way, result.map(f32::to_bits)));
         }
     }
     for (way, bits) in &found {
         assert_eq!(bits, &found[0].1, "{way:?}");
     }
-}
-
-#[test]
-fn threads_share_one_row_and_many() {
-    let _settings = settings();
-    let part = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
-    let before = threads::set_grain_size(part);
-    let mut data = vec![1f32; 3 * part];
-    let place = 2 * part;
-    data[place..place + 2].fill(2.0);
-    for (limit, last, expected) in [(1, false, place), (3, false, place), (3, true, place + 1)] {
-        threads::set_limit(limit);
-        let mut found = 0i64;
-        let input = Input {
-            data: data.as_ptr().cast(),
-            element: ElementType::Float32,
-            swapped: false,
-            largest: true,
-            last,
-            numbers: false,
-        };
-        let axes = [(data.len(), 4, 0, true)];
-        // SAFETY: the axis describes `data`; there is one index.
-        unsafe { argreduce(input, axes.into_iter().rev(), (&raw mut found).cast(), IndexType::Int64) };
-        assert_eq!(found, expected as i64);
-    }
-    threads::set_grain_size(before);
 }
 
 /// Hosts may have denormal floats taken for zeros (onnxruntime's `session.set_denormal_as_zero`). Then they tie with zeros;
@@ -114,14 +66,8 @@ fn places_stay_inside_the_row_where_denormals_are_zeros() {
         let data: Vec<f32> = (0..rows * len).map(|_| [tiny, -tiny, 0.0, -1.0][random.below(700).min(3)]).collect();
         let axes = [(rows, 4 * len as isize, 8, false), (len, 4, 0, true)];
         for (largest, last) in [(true, false), (true, true), (false, false), (false, true)] {
-            let input = Input {
-                data: data.as_ptr().cast(),
-                element: ElementType::Float32,
-                swapped: false,
-                largest,
-                last,
-                numbers: false,
-            };
+            let (data_start, element) = (data.as_ptr().cast(), ElementType::Float32);
+            let input = Input { data: data_start, element, swapped: false, largest, last, numbers: false };
             for way in ways() {
                 let mut found = vec![-1i64; rows];
                 // SAFETY: the axes describe `data`; there is an index for each row; the control word is put back.

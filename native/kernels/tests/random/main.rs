@@ -12,15 +12,15 @@ mod fenced;
 mod invariance;
 mod key;
 mod memory;
-mod scoped;
 mod selection;
 #[cfg(not(miri))]
 mod writers;
 
 use case::Case;
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::small;
+use extremum_kernels::{small, threads};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A small generator of numbers (splitmix64), so that a case is the same everywhere.
@@ -45,6 +45,15 @@ impl Random {
 
     fn one_in(&mut self, chances: usize) -> bool {
         self.below(chances) == 0
+    }
+}
+
+/// A pool for Miri, which does not end while threads of the process's own stay: it starts a thread for each task.
+struct Scoped;
+
+impl threads::Pool for Scoped {
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        thread::scope(|scope| (0..tasks).for_each(|number| drop(scope.spawn(move || task(number)))));
     }
 }
 

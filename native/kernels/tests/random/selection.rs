@@ -107,9 +107,7 @@ impl Draw {
             mask
         });
         let omit = match case.element {
-            ElementType::Float16 | ElementType::BFloat16 | ElementType::Float32 | ElementType::Float64 => {
-                random.pick(&[Omit::Nothing, Omit::Nan])
-            }
+            element if element.is_float() => random.pick(&[Omit::Nothing, Omit::Nan]),
             ElementType::Int64 => random.pick(&[Omit::Nothing, Omit::NotATime]),
             _ => Omit::Nothing,
         };
