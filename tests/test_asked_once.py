@@ -47,12 +47,12 @@ def test_the_version_of_a_node_is_looked_up_once(monkeypatch):
     assert len(looked) == 6
 
 
-def test_axes_of_a_directml_operator_are_validated_with_its_output_and_its_operation(monkeypatch):
+def test_axes_of_a_directml_operator_are_validated_once(monkeypatch):
     calls = counted(monkeypatch, validate, "axes")
     x, y = dml.TensorDesc(dml.TensorDataType.FLOAT32, (2, 3)), dml.TensorDesc(dml.TensorDataType.INT64, (2, 1))
     operator = dml.create_operator(dml.ArgMaxOperatorDesc(x, y, (1,)))
-    assert len(calls) == 2
+    assert len(calls) == 1
     result = np.zeros(2, np.int64)
     operator.dispatch([np.array([[1, 3, 2], [4, 0, 1]], np.float32)], [result])
     assert result.tolist() == [1, 0]
-    assert len(calls) == 2
+    assert len(calls) == 1

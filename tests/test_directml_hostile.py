@@ -35,7 +35,7 @@ def test_a_feature_level_that_is_none(given):
             call()
         assert (caught.value.reason, caught.value.remedy) == (
             f"there is no feature level {shown}",
-            f"they are {LEVELS}",
+            f"the levels are {LEVELS}",
         )
 
 
@@ -156,11 +156,11 @@ BUFFERS = {
         "the array of input_tensor has masked elements, and memory has no mask",
     ),
     "every second byte": (memoryview(bytes(100))[::2], InputError, "the bytes of input_tensor are not contiguous"),
-    "a closed mapping": (closed(), InputError, "the bytes of input_tensor cannot be had: mmap closed or invalid"),
+    "a closed mapping": (closed(), InputError, "the bytes of input_tensor cannot be read: mmap closed or invalid"),
     "a released view": (
         released(),
         InputError,
-        "the bytes of input_tensor cannot be had: operation forbidden on released memoryview object",
+        "the bytes of input_tensor cannot be read: operation forbidden on released memoryview object",
     ),
     "nothing": (None, ElementTypeError, "input_tensor is neither a NumPy array nor a buffer of bytes"),
     "a list": ([1.0] * 6, ElementTypeError, "input_tensor is neither a NumPy array nor a buffer of bytes"),

@@ -90,7 +90,7 @@ def test_lists_become_tuples_and_descriptions_compare_by_value():
         ({"sizes": [2.0]}, "sizes is not a sequence of integers\n  at    TensorDesc.sizes\n  given sizes=[2.0]"),
         (
             {"sizes": (2,), "flags": 2},
-            "flags has no value 2\n  at    TensorDesc.flags\n  given flags=2\n  help  use NONE or OWNED_BY_DML",
+            "flags has no value 2\n  at    TensorDesc.flags\n  help  use TensorFlags: NONE, OWNED_BY_DML",
         ),
         (
             {"sizes": (2, 0)},
@@ -151,7 +151,7 @@ def test_an_unknown_element_type(given):
     with pytest.raises(ElementTypeError) as caught:
         TensorDesc(given, (3,))
     assert str(caught.value) == (
-        f"{given!r} is none of the element types of DirectML's tensors\n  at    TensorDesc.data_type\n"
+        f"data_type has no value {given!r}\n  at    TensorDesc.data_type\n"
         "  help  use TensorDataType: FLOAT32, FLOAT16, UINT32, "
         "UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64"
     )

@@ -23,7 +23,7 @@ from extremum.check.promises import PROMISES
 from extremum.check.question import AskedRuntime
 from extremum.check.rule import Finding, Report, Rule, Severity, Targets
 from extremum.check.targets import TARGETS
-from extremum.directml.enumerations import feature_level_of
+from extremum.directml.descriptions import feature_level_of
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import Site, sites

@@ -13,7 +13,7 @@ from typing import Any
 
 from extremum import validate
 from extremum.check.question import AskedRuntime
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml import FeatureLevel
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime

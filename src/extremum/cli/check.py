@@ -14,7 +14,7 @@ from extremum.cli.failure import Failure
 from extremum.cli.model_files import models_of
 from extremum.cli.parsing import Command
 from extremum.cli.streams import write
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml import FeatureLevel
 from extremum.printable import json_text, printable
 from extremum.runtimes.processes import Subprocess
 

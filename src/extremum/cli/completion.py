@@ -39,7 +39,7 @@ def runtimes(context: click.Context, parameter: click.Parameter, incomplete: str
 
 def targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a target of ``extremum fix``: a runtime or a feature level."""
-    from extremum.directml.enumerations import FeatureLevel
+    from extremum.directml import FeatureLevel
     from extremum.runtimes import known
 
     return names((*known(), *(f"directml-{level}" for level in FeatureLevel)))(context, parameter, incomplete)

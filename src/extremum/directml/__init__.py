@@ -1,24 +1,27 @@
-"""DirectML's operators that pick the largest or smallest, exact and on any machine: the public names.
+"""DirectML's operators that select the largest or smallest element, exact and on any machine.
 
-Descriptions mirror the structures of directml.h. ``create_operator`` holds one against the tables of a feature level,
-and the operator runs on arrays or raw buffers. ``lower`` writes ONNX models in these operators.
+Descriptions mirror the structures of directml.h. ``create_operator`` checks one at a feature level, and the operator
+runs on arrays or raw buffers. ``lower`` translates ONNX models to these operators.
 """
 
-from extremum.directml.acceptance import feature_level_required
 from extremum.directml.descriptions import (
     ActivationHardmax1OperatorDesc,
     ActivationHardmaxOperatorDesc,
     ArgMaxOperatorDesc,
     ArgMinOperatorDesc,
+    AxisDirection,
     ElementWiseMaxOperatorDesc,
     ElementWiseMinOperatorDesc,
+    FeatureLevel,
     OperatorDesc,
+    ReduceFunction,
     ReduceOperatorDesc,
+    TensorDataType,
+    TensorDesc,
+    TensorFlags,
 )
-from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorFlags
 from extremum.directml.lowering import LoweredModel, LoweredNode, Step, lower
-from extremum.directml.operator import Operator, create_operator
-from extremum.directml.tensor import TensorDesc
+from extremum.directml.operator import Operator, create_operator, feature_level_required
 
 __all__ = [
     "ActivationHardmax1OperatorDesc",

@@ -1,42 +1,387 @@
-"""The operator descriptions, one for each structure of directml.h, its fields in snake_case and in its order.
+"""DirectML's enumerations, tensors and operator structures, with the values, fields and order of directml.h.
 
-Decides how a description maps to a schema of :mod:`extremum.spec`: its name there, its tensors, its
-attributes. Whether a feature level takes it is :mod:`extremum.directml.acceptance`'s.
+Decides which descriptions exist at all. Which feature level takes one is :mod:`extremum.directml.operator`'s.
 """
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from enum import Enum, IntEnum, IntFlag
+from itertools import accumulate
+from typing import ClassVar, TypeVar
 
-from extremum.directml.enumerations import AxisDirection, ReduceFunction
-from extremum.directml.tensor import TensorDesc
-from extremum.errors import ElementTypeError, SpecError
+from extremum import dtypes
+from extremum.dtypes import ElementType
+from extremum.errors import ArgumentError, ElementTypeError, SpecError
 
 __all__ = [
+    "LARGEST",
     "ActivationHardmax1OperatorDesc",
     "ActivationHardmaxOperatorDesc",
     "ArgMaxOperatorDesc",
     "ArgMinOperatorDesc",
+    "AxisDirection",
     "ElementWiseMaxOperatorDesc",
     "ElementWiseMinOperatorDesc",
+    "FeatureLevel",
     "OperatorDesc",
+    "ReduceFunction",
     "ReduceOperatorDesc",
+    "TensorDataType",
+    "TensorDesc",
+    "TensorFlags",
+    "feature_level_of",
+    "packed_strides",
 ]
+
+
+class _Enumeration(Enum):
+    @property
+    def c_name(self) -> str:
+        """The enumerator in directml.h."""
+        words = re.sub("(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).upper().removesuffix("S")
+        return f"DML_{words}_{self.name.removeprefix('FL_')}"
+
+
+class TensorDataType(_Enumeration, IntEnum):
+    """DML_TENSOR_DATA_TYPE, without the 4-bit integers and UNKNOWN.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> dml.TensorDataType.INT64.value, dml.TensorDataType.INT64.c_name
+    (11, 'DML_TENSOR_DATA_TYPE_INT64')
+    """
+
+    FLOAT32 = 1
+    FLOAT16 = 2
+    UINT32 = 3
+    UINT16 = 4
+    UINT8 = 5
+    INT32 = 6
+    INT16 = 7
+    INT8 = 8
+    FLOAT64 = 9
+    UINT64 = 10
+    INT64 = 11
+
+    @property
+    def element_type(self) -> ElementType:
+        """The row of :mod:`extremum.dtypes`."""
+        return dtypes.from_directml(self.name)
+
+
+class TensorFlags(_Enumeration, IntFlag):
+    """DML_TENSOR_FLAGS.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> dml.TensorFlags.OWNED_BY_DML.c_name
+    'DML_TENSOR_FLAG_OWNED_BY_DML'
+    """
+
+    NONE = 0
+    OWNED_BY_DML = 1
+
+
+class AxisDirection(_Enumeration, IntEnum):
+    """DML_AXIS_DIRECTION: the tie rule. INCREASING selects the first of equal elements, DECREASING the last.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> dml.AxisDirection.DECREASING.value
+    1
+    """
+
+    INCREASING = 0
+    DECREASING = 1
+
+
+class ReduceFunction(_Enumeration, IntEnum):
+    """The members of DML_REDUCE_FUNCTION that select an element.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> dml.ReduceFunction.MAX.value
+    7
+    """
+
+    ARGMAX = 0
+    ARGMIN = 1
+    MAX = 7
+    MIN = 8
+
+
+class FeatureLevel(_Enumeration, IntEnum):
+    """DML_FEATURE_LEVEL. A level accepts everything that lower levels accept.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> hex(dml.FeatureLevel.FL_4_1), str(dml.FeatureLevel.FL_4_1)
+    ('0x4100', '4_1')
+    """
+
+    FL_1_0 = 0x1000
+    FL_2_0 = 0x2000
+    FL_2_1 = 0x2100
+    FL_3_0 = 0x3000
+    FL_3_1 = 0x3100
+    FL_4_0 = 0x4000
+    FL_4_1 = 0x4100
+    FL_5_0 = 0x5000
+    FL_5_1 = 0x5100
+    FL_5_2 = 0x5200
+    FL_6_0 = 0x6000
+    FL_6_1 = 0x6100
+    FL_6_2 = 0x6200
+    FL_6_3 = 0x6300
+    FL_6_4 = 0x6400
+
+    def __str__(self) -> str:
+        return self.name.removeprefix("FL_")
+
+
+def feature_level_of(given: object) -> FeatureLevel:
+    """Return the feature level of a number such as 0x4100 or a text such as ``4_1``."""
+    try:
+        return FeatureLevel[f"FL_{given}"] if isinstance(given, str) else FeatureLevel(given)  # type: ignore[arg-type]
+    except (KeyError, ValueError):
+        text = hex(given) if isinstance(given, int) else repr(given)
+        remedy = f"the levels are {', '.join(map(str, FeatureLevel))}; 4_1 is also 0x4100"
+        raise ArgumentError(f"there is no feature level {text}", remedy=remedy) from None
+
+
+Member = TypeVar("Member", bound=_Enumeration)
+
+
+def _member(
+    enumeration: type[Member], where: str, value: object, error: type[SpecError | ElementTypeError] = SpecError
+) -> Member:
+    try:
+        member = enumeration(value)
+    except ValueError:
+        member = None
+    # IntFlag makes a member of any integer.
+    if member is None or member.name not in enumeration.__members__:
+        remedy = f"use {enumeration.__name__}: {', '.join(enumeration.__members__)}"
+        raise error(f"{_field(where)} has no value {value!r}", where=where, remedy=remedy)
+    return member
+
+
+def _integers(where: str, values: Iterable[object]) -> tuple[int, ...]:
+    try:
+        return tuple(operator.index(value) for value in values)  # type: ignore[arg-type]
+    except TypeError:
+        raise _broken(where, f"{_field(where)} is not a sequence of integers", values) from None
+
+
+def _field(where: str) -> str:
+    return where.rpartition(".")[2]
+
+
+def _broken(where: str, reason: str, value: object, remedy: str | None = None) -> SpecError:
+    return SpecError(reason, where=where, given=f"{_field(where)}={value!r}", remedy=remedy)
+
+
+LARGEST = 2**32 - 1
+"""The largest size or stride, and the most elements of a tensor."""
+
+
+def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a row-major tensor without gaps."""
+    return tuple(accumulate(reversed(sizes[1:]), operator.mul, initial=1))[::-1]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TensorDesc:
+    """DML_BUFFER_TENSOR_DESC: element type, sizes and strides of a tensor in a buffer.
+
+    Parameters
+    ----------
+    data_type : TensorDataType
+        The element type.
+    sizes : sequence of int
+        The sizes of 1 to 8 dimensions. No size is 0; a tensor has at most 2**32 - 1 elements.
+    strides : sequence of int, optional
+        The step in elements along each dimension. 0 broadcasts; a larger stride leaves padding; any order of
+        dimensions is possible. The default is a packed tensor.
+    total_tensor_size_in_bytes : int, optional
+        The least size of a buffer. The default and the minimum are the bytes from the first element to the last,
+        rounded up to a multiple of 4.
+    guaranteed_base_offset_alignment : int, optional
+        0, or a power of two not smaller than an element. It does not affect results.
+    flags : TensorFlags, optional
+        NONE by default.
+
+    Raises
+    ------
+    SpecError
+        If a value breaks one of these rules.
+    ElementTypeError
+        If DirectML has no such element type.
+
+    Notes
+    -----
+    Source: DML_BUFFER_TENSOR_DESC.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> padded = dml.TensorDesc(dml.TensorDataType.FLOAT16, sizes=(2, 3), strides=(4, 1))
+    >>> padded.extent, padded.total_tensor_size_in_bytes
+    (7, 16)
+    """
+
+    data_type: TensorDataType
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    total_tensor_size_in_bytes: int
+    guaranteed_base_offset_alignment: int
+    flags: TensorFlags
+
+    def __init__(
+        self,
+        data_type: TensorDataType,
+        sizes: Sequence[int],
+        strides: Sequence[int] | None = None,
+        total_tensor_size_in_bytes: int | None = None,
+        guaranteed_base_offset_alignment: int = 0,
+        flags: TensorFlags = TensorFlags.NONE,
+    ) -> None:
+        def assign(field: str, value: object) -> None:
+            object.__setattr__(self, field, value)
+
+        assign("data_type", _member(TensorDataType, "TensorDesc.data_type", data_type, ElementTypeError))
+        assign("sizes", _sizes(sizes))
+        assign("strides", None if strides is None else _strides(strides, self.sizes))
+        if max(math.prod(self.sizes), self.extent) > LARGEST:
+            raise SpecError(f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self))
+        assign("total_tensor_size_in_bytes", self._total(total_tensor_size_in_bytes))
+        assign("guaranteed_base_offset_alignment", self._alignment(guaranteed_base_offset_alignment))
+        assign("flags", _member(TensorFlags, "TensorDesc.flags", flags))
+
+    def _total(self, given: int | None) -> int:
+        least = -(-self.extent * self.data_type.element_type.itemsize // 4) * 4
+        if given is None:
+            return least
+        where = "TensorDesc.total_tensor_size_in_bytes"
+        total = _integer(where, given)
+        if not least <= total < 2**64:
+            rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
+            remedy = "leave it out for the smallest size that holds the tensor"
+            raise _broken(where, f"{rule}, not {total}", total, remedy)
+        return total
+
+    def _alignment(self, given: int) -> int:
+        itemsize = self.data_type.element_type.itemsize
+        where = "TensorDesc.guaranteed_base_offset_alignment"
+        alignment = _integer(where, given)
+        if alignment and (alignment < itemsize or alignment & (alignment - 1)):
+            rule = f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}"
+            raise _broken(where, rule, alignment)
+        if alignment > LARGEST:
+            raise _broken(where, "an alignment is below 2**32", alignment)
+        return alignment
+
+    @property
+    def dimension_count(self) -> int:
+        """The number of dimensions."""
+        return len(self.sizes)
+
+    @property
+    def element_strides(self) -> tuple[int, ...]:
+        """The strides in elements, also of a packed tensor."""
+        return packed_strides(self.sizes) if self.strides is None else self.strides
+
+    @property
+    def byte_strides(self) -> tuple[int, ...]:
+        """The strides in bytes."""
+        return tuple(stride * self.data_type.element_type.itemsize for stride in self.element_strides)
+
+    @property
+    def extent(self) -> int:
+        """Elements of memory from the first element of the tensor to the last, padding included."""
+        return 1 + sum((size - 1) * stride for size, stride in zip(self.sizes, self.element_strides, strict=True))
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether two elements may share memory.
+
+        They do not if each dimension steps over everything that the dimensions of smaller stride span, as in every
+        permuted or padded tensor.
+        """
+        span = 0
+        for stride, size in sorted(zip(self.element_strides, self.sizes, strict=True)):
+            if size > 1:
+                if stride <= span:
+                    return True
+                span += (size - 1) * stride
+        return False
+
+    def __str__(self) -> str:
+        strides = "" if self.strides is None else f" strides [{', '.join(map(str, self.strides))}]"
+        return f"{self.data_type.name}[{', '.join(map(str, self.sizes))}]{strides}"
+
+
+def _integer(where: str, given: object) -> int:
+    try:
+        return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        raise _broken(where, f"{_field(where)} is not an integer", given) from None
+
+
+def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
+    numbers = _integers(where, given)
+    for number in numbers:
+        if not 0 <= number <= LARGEST:
+            raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
+    return numbers
+
+
+def _sizes(given: Iterable[int]) -> tuple[int, ...]:
+    where = "TensorDesc.sizes"
+    sizes = _unsigned(where, given)
+    if not 1 <= len(sizes) <= 8:
+        raise _broken(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
+    if 0 in sizes:
+        reason = f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements"
+        raise _broken(where, reason, sizes, "leave the operator out: its result is empty too")
+    return sizes
+
+
+def _strides(given: Iterable[int], sizes: tuple[int, ...]) -> tuple[int, ...]:
+    where = "TensorDesc.strides"
+    strides = _unsigned(where, given)
+    if len(strides) != len(sizes):
+        reason = f"{len(sizes)} dimensions have {len(strides)} strides"
+        raise SpecError(reason, where=where, given=f"{strides=}, {sizes=}")
+    return strides
 
 
 @dataclass(frozen=True)
 class OperatorDesc:
-    """What all operator descriptions have in common; the structures are its subclasses.
+    """The base class of the operator structures.
 
     Attributes
     ----------
     operator : str
         The operator's name in DirectML, such as ``DML_ARGMAX``.
     in_place : bool
-        Whether the output may lie in the memory of an input.
+        Whether the output may use the memory of an input.
+
+    Raises
+    ------
+    SpecError, ElementTypeError
+        If a field of a structure has a wrong type. :func:`extremum.directml.create_operator` refuses what a feature
+        level does not accept.
 
     Examples
     --------
@@ -49,56 +394,41 @@ class OperatorDesc:
     in_place: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, self._settled(field.name, getattr(self, field.name)))
+        for field in self._fields():
+            where, value = f"{self.operator}.{field}", getattr(self, field)
+            if field in _ENUMERATIONS:
+                object.__setattr__(self, field, _member(_ENUMERATIONS[field], where, value))
+            elif field == "axes":
+                object.__setattr__(self, field, _integers(where, value))
+            elif not isinstance(value, TensorDesc):
+                raise ElementTypeError(f"{field} is of type {type(value).__name__}, not TensorDesc", where=where)
 
-    def _settled(self, field: str, value: Any) -> Any:
-        place = f"{self.operator}.{field}"
-        if field in _ENUMERATIONS:
-            enumeration = _ENUMERATIONS[field]
-            try:
-                return enumeration(value)
-            except ValueError:
-                members = ", ".join(each.name for each in enumeration)
-                remedy = f"use {enumeration.__name__}: {members}"
-                raise SpecError(f"{field} has no value {value!r}", where=place, remedy=remedy) from None
-        if field == "axes":
-            try:
-                return tuple(operator.index(axis) for axis in value)
-            except TypeError:
-                raise SpecError("axes is not a sequence of integers", where=place, given=f"axes={value!r}") from None
-        if not isinstance(value, TensorDesc):
-            raise ElementTypeError(f"{field} is of type {type(value).__name__}, not TensorDesc", where=place)
-        return value
+    def _fields(self) -> list[str]:
+        return [field.name for field in fields(self)]
 
     @property
     def row(self) -> str:
-        """The name under which :mod:`extremum.spec` files the operator."""
+        """The operator's name in :mod:`extremum.spec`."""
         return self.operator
 
     @property
     def inputs(self) -> Mapping[str, TensorDesc]:
-        """The tensors that are read, by field, in the order of the structure."""
-        names = (field.name for field in fields(self))
-        return {name: getattr(self, name) for name in names if name.endswith("_tensor") and name != "output_tensor"}
+        """The input tensors by field, in the order of the structure."""
+        return {name: getattr(self, name) for name in self._fields() if re.fullmatch("(input|a|b)_tensor", name)}
 
     @property
     def output(self) -> TensorDesc:
-        """The tensor that is written."""
+        """The output tensor."""
         tensor: TensorDesc = getattr(self, "output_tensor")  # noqa: B009 - every subclass has the field
         return tensor
 
     @property
     def attributes(self) -> Mapping[str, int | tuple[int, ...]]:
-        """What a schema calls attributes: the axes and their direction, where the structure has them."""
-        names = (field.name for field in fields(self))
-        return {name: getattr(self, name) for name in names if name in ("axes", "axis_direction")}
+        """The axes and their direction, if the structure has them."""
+        return {name: getattr(self, name) for name in self._fields() if name in ("axes", "axis_direction")}
 
 
-_ENUMERATIONS: Mapping[str, type[AxisDirection] | type[ReduceFunction]] = {
-    "axis_direction": AxisDirection,
-    "function": ReduceFunction,
-}
+_ENUMERATIONS: Mapping[str, type[_Enumeration]] = {"axis_direction": AxisDirection, "function": ReduceFunction}
 
 
 @dataclass(frozen=True)
@@ -110,24 +440,18 @@ class _ArgOperatorDesc(OperatorDesc):
 
 
 class ArgMaxOperatorDesc(_ArgOperatorDesc):
-    """DML_ARGMAX_OPERATOR_DESC: the index of the largest element over any set of axes, row-major within them.
+    """DML_ARGMAX_OPERATOR_DESC: the row-major index of the largest element within any set of axes.
 
     Attributes
     ----------
     input_tensor : TensorDesc
-        What is read.
+        The input.
     output_tensor : TensorDesc
         INT64, INT32, UINT64 or UINT32; the sizes of the input, with 1 at the axes.
     axes : tuple of int
-        The reduced dimensions, at least one, in any order.
+        The reduced dimensions: at least one, in any order.
     axis_direction : AxisDirection
-        The first (INCREASING, by default) or the last of equals.
-
-    Raises
-    ------
-    SpecError, ElementTypeError
-        If a field is of the wrong type. What a feature level does not take is refused by
-        :func:`extremum.directml.create_operator`.
+        The tie rule: the first of equal elements (INCREASING, the default) or the last.
 
     Examples
     --------
@@ -145,7 +469,7 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
 
 
 class ArgMinOperatorDesc(_ArgOperatorDesc):
-    """DML_ARGMIN_OPERATOR_DESC: the index of the smallest element; otherwise as :class:`ArgMaxOperatorDesc`.
+    """DML_ARGMIN_OPERATOR_DESC: the index of the smallest element; its fields are those of ArgMaxOperatorDesc.
 
     Examples
     --------
@@ -161,23 +485,18 @@ class ArgMinOperatorDesc(_ArgOperatorDesc):
 
 @dataclass(frozen=True)
 class ReduceOperatorDesc(OperatorDesc):
-    """DML_REDUCE_OPERATOR_DESC: the largest or smallest element over any set of axes, or its index.
+    """DML_REDUCE_OPERATOR_DESC: the largest or smallest element within any set of axes, or its index.
 
     Attributes
     ----------
     function : ReduceFunction
         ARGMAX, ARGMIN, MAX or MIN.
     input_tensor : TensorDesc
-        What is read.
+        The input.
     output_tensor : TensorDesc
         The sizes of the input, with 1 at the axes; an integer type for an index, else the type of the input.
     axes : tuple of int
-        The reduced dimensions, at least one, in any order.
-
-    Raises
-    ------
-    SpecError, ElementTypeError
-        If a field is of the wrong type.
+        The reduced dimensions: at least one, in any order.
 
     Examples
     --------
@@ -197,7 +516,7 @@ class ReduceOperatorDesc(OperatorDesc):
 
     @property
     def row(self) -> str:
-        """The name under which :mod:`extremum.spec` files the operator: each function has schemas of its own."""
+        """The operator's name in :mod:`extremum.spec`, where each function has versions of its own."""
         return f"{self.operator}({self.function.name})"
 
 
@@ -211,19 +530,14 @@ class _ElementWiseOperatorDesc(OperatorDesc):
 
 
 class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
-    """DML_ELEMENT_WISE_MAX_OPERATOR_DESC: the larger one of each two elements.
+    """DML_ELEMENT_WISE_MAX_OPERATOR_DESC: the elementwise maximum of two tensors.
 
     Attributes
     ----------
     a_tensor, b_tensor : TensorDesc
-        What is read; strides of 0 broadcast.
+        The inputs; strides of 0 broadcast.
     output_tensor : TensorDesc
-        Of the same type and sizes; may lie where an input lies.
-
-    Raises
-    ------
-    ElementTypeError
-        If a field is of the wrong type.
+        The type and sizes of the inputs; it may use the memory of an input.
 
     Examples
     --------
@@ -238,7 +552,7 @@ class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
 
 
 class ElementWiseMinOperatorDesc(_ElementWiseOperatorDesc):
-    """DML_ELEMENT_WISE_MIN_OPERATOR_DESC: the smaller one; otherwise as :class:`ElementWiseMaxOperatorDesc`.
+    """DML_ELEMENT_WISE_MIN_OPERATOR_DESC: the elementwise minimum; its fields are those of ElementWiseMaxOperatorDesc.
 
     Examples
     --------
@@ -258,14 +572,9 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
     Attributes
     ----------
     input_tensor : TensorDesc
-        What is read; all dimensions before the last two have size 1.
+        The input; its sizes before the last two are 1.
     output_tensor : TensorDesc
-        Of the same type and sizes.
-
-    Raises
-    ------
-    ElementTypeError
-        If a field is of the wrong type.
+        The type and sizes of the input.
 
     Examples
     --------
@@ -283,21 +592,16 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
 
 @dataclass(frozen=True)
 class ActivationHardmax1OperatorDesc(OperatorDesc):
-    """DML_ACTIVATION_HARDMAX1_OPERATOR_DESC: 1 at the first largest element over any set of axes, 0 elsewhere.
+    """DML_ACTIVATION_HARDMAX1_OPERATOR_DESC: 1 at the first largest element within any set of axes, 0 elsewhere.
 
     Attributes
     ----------
     input_tensor : TensorDesc
-        What is read.
+        The input.
     output_tensor : TensorDesc
-        Of the same type and sizes.
+        The type and sizes of the input.
     axes : tuple of int
-        The dimensions that together hold exactly one 1, at least one, in any order.
-
-    Raises
-    ------
-    SpecError, ElementTypeError
-        If a field is of the wrong type.
+        The dimensions that together hold one 1: at least one, in any order.
 
     Examples
     --------

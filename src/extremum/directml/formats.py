@@ -1,12 +1,11 @@
-"""The forms in which a lowered model can be written: text, JSON, C++ and DxDispatch's.
+"""The formats of a lowered model: text, JSON, C++ and DxDispatch's.
 
-Decides their names, what a field is called in C, and which members are counts that a description leaves to its tuples.
-All are read in pieces of text: one of them holds the elements of tensors.
+Each is an iterator of pieces of text: DxDispatch's format holds the elements of tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
@@ -14,30 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.directml.descriptions import OperatorDesc
-from extremum.directml.lowering import LoweredModel, Step
+from extremum.directml.descriptions import OperatorDesc, TensorDesc
+from extremum.directml.lowering import LoweredModel, LoweredNode, Step
 from extremum.directml.operator import create_operator
-from extremum.directml.tensor import TensorDesc
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
 
-__all__ = [
-    "FORMATS",
-    "bindings",
-    "cpp",
-    "document",
-    "dxdispatch",
-    "members",
-    "operator_type",
-    "record",
-    "structure_name",
-    "text",
-]
+__all__ = ["FORMATS", "bindings", "cpp", "document", "dxdispatch", "members", "operator_type", "record", "text"]
 
 
-def structure_name(desc: OperatorDesc) -> str:
-    """Return the name of a description's structure, such as ``DML_ARGMAX_OPERATOR_DESC``."""
-    return f"{desc.operator}_OPERATOR_DESC"
+_TENSOR = (
+    "data_type",
+    "flags",
+    "dimension_count",
+    "sizes",
+    "strides",
+    "total_tensor_size_in_bytes",
+    "guaranteed_base_offset_alignment",
+)
 
 
 def operator_type(desc: OperatorDesc) -> str:
@@ -47,20 +40,14 @@ def operator_type(desc: OperatorDesc) -> str:
 
 def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each member of a structure, in the order of directml.h."""
+    names: Iterable[str] = (field.name for field in fields(desc))
     if isinstance(desc, TensorDesc):
-        yield "DataType", desc.data_type
-        yield "Flags", desc.flags
-        yield "DimensionCount", desc.dimension_count
-        yield "Sizes", desc.sizes
-        yield "Strides", desc.strides
-        yield "TotalTensorSizeInBytes", desc.total_tensor_size_in_bytes
-        yield "GuaranteedBaseOffsetAlignment", desc.guaranteed_base_offset_alignment
-        return
-    for field in fields(desc):
-        value = getattr(desc, field.name)
-        if field.name == "axes":
+        names = _TENSOR
+    for name in names:
+        value = getattr(desc, name)
+        if name == "axes":
             yield "AxisCount", len(value)
-        yield _member(field.name), value
+        yield _member(name), value
 
 
 def _member(field: str) -> str:
@@ -68,22 +55,28 @@ def _member(field: str) -> str:
 
 
 def bindings(step: Step) -> dict[str, str]:
-    """Return the name of the model's tensor by the member it is bound to."""
+    """Return the name of the model's tensor for each member of the structure."""
     bound = dict(zip(map(_member, step.desc.inputs), step.inputs, strict=True))
     return {**bound, "OutputTensor": step.output}
 
 
 def record(desc: OperatorDesc | TensorDesc) -> dict[str, Any]:
-    """Return the members as JSON can hold them: enumerators by name, absent strides left out."""
-    return {name: _record_value(value) for name, value in members(desc) if value is not None}
+    """Return the members for JSON: enumerators by name, without absent strides."""
+
+    def value_of(value: Any) -> Any:
+        if isinstance(value, TensorDesc):
+            return record(value)
+        return list(value) if isinstance(value, tuple) else _scalar(value)
+
+    return {name: value_of(value) for name, value in members(desc) if value is not None}
 
 
-def _record_value(value: Any) -> Any:
-    if isinstance(value, TensorDesc):
-        return record(value)
-    if isinstance(value, tuple):
-        return list(value)
+def _scalar(value: Any) -> Any:
     return getattr(value, "c_name", value)
+
+
+def _all_steps(model: LoweredModel) -> Iterator[tuple[LoweredNode, Step]]:
+    return ((node, step) for node in model.nodes for step in node.steps)
 
 
 def text(model: LoweredModel) -> str:
@@ -96,30 +89,18 @@ def _lines(model: LoweredModel) -> Iterator[str]:
         yield f"{printable(node.place)}: {node.version}"
         for step in node.steps:
             yield f"  {step.desc.operator}, feature level {step.feature_level}"
-            yield from _members(step)
+            rows, bound = dict(members(step.desc)), bindings(step)
+            width = max(map(len, rows))
+            for name, value in rows.items():
+                tensor = f"{printable(bound[name])}  " if name in bound else ""
+                shown = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else _scalar(value)
+                yield f"    {name:<{width}}  {tensor}{shown!s}"
     if not model.nodes and not model.refusals:
         yield "no node of the model picks the largest or smallest"
 
 
-def _members(step: Step) -> Iterator[str]:
-    rows = list(members(step.desc))
-    width = max(len(name) for name, _ in rows)
-    bound = bindings(step)
-    for name, value in rows:
-        tensor = f"{printable(bound[name])}  " if name in bound else ""
-        yield f"    {name:<{width}}  {tensor}{_value(value)}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, TensorDesc):
-        return str(value)
-    if isinstance(value, tuple):
-        return f"{{{', '.join(map(str, value))}}}"
-    return str(getattr(value, "c_name", value))
-
-
 def document(model: LoweredModel) -> dict[str, Any]:
-    """Return the operators of each node and the errors of those that cannot go, as JSON can hold them."""
+    """Return the operators of each node, and the errors of nodes without operators, for JSON."""
     return {
         "feature_level": str(model.feature_level),
         "nodes": [
@@ -142,83 +123,64 @@ def document(model: LoweredModel) -> dict[str, Any]:
     }
 
 
-# A lowered model as C++: initialisers of directml.h's structures, for a function or a file.
-
-
 def cpp(model: LoweredModel) -> str:
-    """Return the initialisers of each operator, the last of which is a DML_OPERATOR_DESC."""
-    steps = ((node, step) for node in model.nodes for step in node.steps)
+    """Return the initialisers of each operator's structures, for a C++ function or file; DML_OPERATOR_DESC is last."""
     blocks = []
-    for number, (node, step) in enumerate(steps):
+    for number, (node, step) in enumerate(_all_steps(model)):
         names = ", ".join(f"{member} = {tensor!r}" for member, tensor in bindings(step).items())
         # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
         comments = [f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}"]
         comments.append(f"// {printable(names)}")
-        blocks.append("\n".join([*comments, *_operator(f"op{number}", step.desc)]))
+        prefix, operator = f"op{number}", step.desc.operator
+        lines = [*comments, *_structure(prefix, f"{operator}_OPERATOR_DESC", f"{prefix}_desc", step.desc)]
+        lines.append(f"const DML_OPERATOR_DESC {prefix}_operator = {{{operator_type(step.desc)}, &{prefix}_desc}};")
+        blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def _operator(prefix: str, desc: OperatorDesc) -> Iterator[str]:
+def _structure(prefix: str, kind: str, variable: str, desc: OperatorDesc | TensorDesc) -> Iterator[str]:
+    """Yield the lines that define a variable of a structure, after those of the arrays and tensors it points to."""
     rows = []
     for member, value in members(desc):
         name = f"{prefix}_{member}"
         if isinstance(value, TensorDesc):
-            yield from _tensor(name, value)
+            yield from _structure(name, "DML_BUFFER_TENSOR_DESC", f"{name}_buffer", value)
+            yield f"const DML_TENSOR_DESC {name} = {{DML_TENSOR_TYPE_BUFFER, &{name}_buffer}};"
             rows.append((member, f"&{name}"))
         elif isinstance(value, tuple):
-            yield _array(name, value)
+            yield f"const UINT {name}[] = {{{', '.join(f'{number}u' for number in value)}}};"
             rows.append((member, name))
         else:
-            rows.append((member, _scalar(value)))
-    yield from _structure(structure_name(desc), f"{prefix}_desc", rows)
-    yield f"const DML_OPERATOR_DESC {prefix}_operator = {{{operator_type(desc)}, &{prefix}_desc}};"
-
-
-def _tensor(name: str, desc: TensorDesc) -> Iterator[str]:
-    rows = []
-    for member, value in members(desc):
-        if isinstance(value, tuple):
-            yield _array(f"{name}_{member}", value)
-            rows.append((member, f"{name}_{member}"))
-        else:
-            rows.append((member, _scalar(value)))
-    yield from _structure("DML_BUFFER_TENSOR_DESC", f"{name}_buffer", rows)
-    yield f"const DML_TENSOR_DESC {name} = {{DML_TENSOR_TYPE_BUFFER, &{name}_buffer}};"
-
-
-def _array(name: str, values: tuple[int, ...]) -> str:
-    return f"const UINT {name}[] = {{{', '.join(f'{value}u' for value in values)}}};"
-
-
-def _scalar(value: Any) -> str:
-    return "nullptr" if value is None else str(getattr(value, "c_name", f"{value}u"))
-
-
-def _structure(kind: str, name: str, rows: list[tuple[str, str]]) -> Iterator[str]:
-    yield f"const {kind} {name} = {{"
+            rows.append((member, "nullptr" if value is None else getattr(value, "c_name", f"{value}u")))
+    yield f"const {kind} {variable} = {{"
     width = max(len(value) for _, value in rows) + 1
     for member, value in rows:
         yield f"    {value + ',':<{width}}  // {member}"
     yield "};"
 
 
-# A lowered model as DxDispatch runs it on Windows, with the expected answers. Constants have their values. Any other
-# buffer that an operator reads before one writes it gets small integers of a fixed pattern: every element type holds
-# them exactly, and they repeat, so that ties occur. DxDispatch reads ``resources``, ``dispatchables`` and ``commands``
-# and ignores ``expected``, the elements of each buffer after the dispatches. The text is written in pieces while the
-# operators run, so that it takes the memory of the tensors alone.
+# DxDispatch runs its model on Windows. It reads `resources`, `dispatchables` and `commands`, and ignores `expected`,
+# the elements of each buffer after the dispatches. Constants have their values. Other inputs hold a fixed pattern of
+# small integers, which every element type represents exactly and which has ties. The operators run while the text is
+# written, so that it takes no more memory than the tensors.
 
 
 _PIECE = 4096
-"""Elements whose text is made at a time."""
+"""The number of elements in a piece of text."""
 
 
 def dxdispatch(model: LoweredModel) -> Iterator[str]:
     """Yield the text of DxDispatch's model of the operators, in pieces."""
-    _require_memory(model)
+    steps = [step for _, step in _all_steps(model)]
+    tensors = {step.output: step.desc.output for step in steps}
+    for step in steps:
+        tensors |= zip(step.inputs, step.desc.inputs.values(), strict=True)
+    needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
+    require_memory((needed,), np.dtype(np.uint8), "what the operators read and write")
+
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'
-    for step in _dispatches(model):
+    for step in steps:
         for name, tensor in zip(step.inputs, step.desc.inputs.values(), strict=True):
             if name not in buffers:
                 yield _separator(len(buffers))
@@ -237,25 +199,13 @@ def dxdispatch(model: LoweredModel) -> Iterator[str]:
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
             dispatchables[title] = {"type": operator_type(step.desc), "desc": record(step.desc)}
             commands.append({"type": "dispatch", "dispatchable": title, "bindings": bindings(step)})
-    written = dict.fromkeys(step.output for step in _dispatches(model))
+    written = dict.fromkeys(step.output for step in steps)
     commands += [{"type": "print", "resource": name} for name in written]
     yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
     for position, name in enumerate(written):
         yield f"{_separator(position)}{json_text(name)}: "
         yield from _values(buffers[name])
     yield "\n}\n}\n"
-
-
-def _dispatches(model: LoweredModel) -> Iterator[Step]:
-    return (step for node in model.nodes for step in node.steps)
-
-
-def _require_memory(model: LoweredModel) -> None:
-    tensors = {step.output: step.desc.output for step in _dispatches(model)}
-    for step in _dispatches(model):
-        tensors |= zip(step.inputs, step.desc.inputs.values(), strict=True)
-    needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
-    require_memory((needed,), np.dtype(np.uint8), "what the operators read and write")
 
 
 def _separator(position: int) -> str:
@@ -265,7 +215,6 @@ def _separator(position: int) -> str:
 def _contents(name: str, tensor: TensorDesc, constants: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     if name in constants:
         return constants[name].ravel()
-    # The pattern begins anew after 101 elements.
     return np.resize((np.arange(101) * 37 % 101).astype(tensor.data_type.element_type.dtype), tensor.extent)
 
 
@@ -276,7 +225,7 @@ def _resource(name: str, tensor: TensorDesc, values: Iterator[str] | list[str]) 
 
 
 def _values(elements: NDArray[Any]) -> Iterator[str]:
-    """Yield the elements as DxDispatch reads them: text in the place of what JSON has no number for."""
+    """Yield the elements for DxDispatch: NaN and infinities are text, as JSON has no such numbers."""
     yield "["
     for start in range(0, elements.size, _PIECE):
         piece = elements[start : start + _PIECE]
@@ -295,4 +244,4 @@ FORMATS: Mapping[str, Callable[[LoweredModel], Iterator[str]]] = MappingProxyTyp
         "dxdispatch": dxdispatch,
     }
 )
-"""From the name of a format to the function that writes a lowered model in it, piece by piece."""
+"""The function that writes a lowered model, by the name of the format."""

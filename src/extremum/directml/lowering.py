@@ -1,38 +1,49 @@
-"""From an ONNX model to the operators that onnxruntime's DirectML provider would run for it, node by node.
+"""From an ONNX model to the operators that onnxruntime's DirectML provider runs for it, node by node.
 
-Decides which operator stands for which, how the axes are written, how broadcasting becomes strides, and what is
-reported of each node: its operators, or why it cannot go. Whether a feature level takes the operators is
-:mod:`extremum.directml.acceptance`'s, reading the model is :mod:`extremum.directml.model`'s.
+Decides which operator a node becomes, how its axes are written and how broadcasting becomes strides. A node without
+operators is reported with the reason. Only :func:`lower` needs the onnx package.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from extremum import dtypes, spec, validate
-from extremum.directml.acceptance import accept, accept_element, feature_level_required, lowest_level
 from extremum.directml.descriptions import (
+    LARGEST,
     ActivationHardmax1OperatorDesc,
     ArgMaxOperatorDesc,
     ArgMinOperatorDesc,
+    AxisDirection,
     ElementWiseMaxOperatorDesc,
     ElementWiseMinOperatorDesc,
+    FeatureLevel,
     OperatorDesc,
+    ReduceFunction,
     ReduceOperatorDesc,
+    TensorDataType,
+    TensorDesc,
+    feature_level_of,
+    packed_strides,
 )
-from extremum.directml.enumerations import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, feature_level_of
-from extremum.directml.tensor import TensorDesc, packed_strides
-from extremum.errors import ElementTypeError, ExtremumError, SpecError, lacking
+from extremum.directml.operator import accept, accept_element, feature_level_required, lowest_level, reduced_sizes
+from extremum.errors import ArgumentError, ElementTypeError, ExtremumError, SpecError, lacking
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
+
+if TYPE_CHECKING:
+    import onnx
+
+    from extremum.graph.sites import Site
 
 __all__ = ["LoweredModel", "LoweredNode", "Step", "lower", "steps"]
 
@@ -127,25 +138,26 @@ class LoweredModel:
     constants: Mapping[str, NDArray[Any]]
 
 
-_ARG: Mapping[Family, type[ArgMaxOperatorDesc] | type[ArgMinOperatorDesc]] = {
-    Family.ARGMAX: ArgMaxOperatorDesc,
-    Family.ARGMIN: ArgMinOperatorDesc,
-}
-_ELEMENT_WISE: Mapping[Family, type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc]] = {
-    Family.MAXIMUM: ElementWiseMaxOperatorDesc,
-    Family.MINIMUM: ElementWiseMinOperatorDesc,
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a family becomes: the structure that reduces its axes, and the elementwise one without axes."""
+
+    row: str
+    reduction: Callable[..., OperatorDesc] | None
+    element_wise: type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc] | None = None
+
+
+_MAX, _MIN = ElementWiseMaxOperatorDesc, ElementWiseMinOperatorDesc
+_TARGETS: Mapping[Family, _Target] = {
+    Family.ARGMAX: _Target("DML_ARGMAX", ArgMaxOperatorDesc),
+    Family.ARGMIN: _Target("DML_ARGMIN", ArgMinOperatorDesc),
+    Family.HARDMAX: _Target("DML_ACTIVATION_HARDMAX1", ActivationHardmax1OperatorDesc),
+    Family.MAXIMUM: _Target("DML_ELEMENT_WISE_MAX", None, _MAX),
+    Family.MINIMUM: _Target("DML_ELEMENT_WISE_MIN", None, _MIN),
     # A reduction over no axis is the maximum of its input and itself.
-    Family.LARGEST: ElementWiseMaxOperatorDesc,
-    Family.SMALLEST: ElementWiseMinOperatorDesc,
+    Family.LARGEST: _Target("DML_REDUCE(MAX)", partial(ReduceOperatorDesc, ReduceFunction.MAX), _MAX),
+    Family.SMALLEST: _Target("DML_REDUCE(MIN)", partial(ReduceOperatorDesc, ReduceFunction.MIN), _MIN),
 }
-_REDUCE: Mapping[Family, ReduceFunction] = {Family.LARGEST: ReduceFunction.MAX, Family.SMALLEST: ReduceFunction.MIN}
-_FIELDS: Mapping[Family, tuple[str, str]] = {
-    **{family: (desc.operator, "input_tensor") for family, desc in _ARG.items()},
-    **{family: (desc.operator, "a_tensor") for family, desc in _ELEMENT_WISE.items()},
-    **{family: (f"DML_REDUCE({function.name})", "input_tensor") for family, function in _REDUCE.items()},
-    Family.HARDMAX: (ActivationHardmax1OperatorDesc.operator, "input_tensor"),
-}
-"""Under which name each operator is filed, and the field of its input."""
 
 
 def steps(
@@ -156,74 +168,75 @@ def steps(
     feature_level: FeatureLevel,
 ) -> tuple[Step, ...]:
     """Return the operators that compute one node of the family."""
+    target = _TARGETS[schema.family]
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
-            _require_element(schema.family, name, tensor, feature_level)
-            raise _unknown_sizes(name, tensor)
+            raise _unknown_sizes(target, name, tensor, feature_level)
     name, result = output
-    axes = (
-        ()
-        if schema.family in (Family.MAXIMUM, Family.MINIMUM)
-        else validate.axes(schema, values, inputs[0][1].rank or 0)
+    axes = validate.axes(schema, values, inputs[0][1].rank or 0) if target.reduction else ()
+    if axes:
+        ((source, tensor),) = inputs
+        return (_step(_reduction(target, values, tensor, axes, feature_level), (source,), name, feature_level),)
+    # One input is the maximum of it and itself.
+    (source, first), *others = inputs if len(inputs) > 1 else [*inputs, *inputs]
+    assert target.element_wise is not None
+    sizes, _ = _padded(target.element_wise.operator, result, feature_level)
+    packed = TensorDesc(_data_type(result), sizes)
+    # From the second step on, the output takes in one operand each.
+    lefts = chain([(source, _broadcast(first, sizes))], repeat((name, packed)))
+    return tuple(
+        _step(target.element_wise(left, _broadcast(tensor, sizes), packed), (bound, operand), name, feature_level)
+        for (bound, left), (operand, tensor) in zip(lefts, others, strict=False)
     )
-    if not axes:
-        # One input is the maximum of it and itself.
-        operands = list(inputs) if len(inputs) > 1 else [*inputs, *inputs]
-        descs = _chain(schema.family, [tensor for _, tensor in operands], result, feature_level)
-        # From the second step on, the output takes in one operand each.
-        first, *others = (operand for operand, _ in operands)
-        bound = zip(chain([first], repeat(name)), others, strict=False)
-        return tuple(_step(desc, names, name, feature_level) for desc, names in zip(descs, bound, strict=True))
-    ((source, tensor),) = inputs
-    match schema.family:
-        case Family.HARDMAX:
-            desc = _hardmax(tensor, axes)
-        case Family.LARGEST | Family.SMALLEST:
-            desc = _reduce(schema.family, tensor, axes, feature_level)
-        case _:
-            desc = _arg(schema.family, values, tensor, axes)
-    return (_step(desc, (source,), name, feature_level),)
 
 
-def _hardmax(tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
-    packed = TensorDesc(_data_type(tensor), tensor.sizes or ())
-    return ActivationHardmax1OperatorDesc(packed, packed, axes)
-
-
-def _arg(family: Family, values: Attributes, tensor: TensorType, axes: tuple[int, ...]) -> OperatorDesc:
+def _reduction(
+    target: _Target, values: Attributes, tensor: TensorType, axes: tuple[int, ...], feature_level: FeatureLevel
+) -> OperatorDesc:
+    assert target.reduction is not None
     sizes = tensor.sizes or ()
-    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+    if target.element_wise:
+        sizes, added = _padded(target.row, tensor, feature_level)
+        axes = tuple(axis + added for axis in axes)
+    source = TensorDesc(_data_type(tensor), sizes)
+    if target.reduction is ActivationHardmax1OperatorDesc:
+        return target.reduction(source, source, axes)
+    kept = reduced_sizes(sizes, axes)
+    if target.element_wise:
+        return target.reduction(source, TensorDesc(source.data_type, kept), axes)
     direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING
-    index = TensorDesc(TensorDataType.INT64, kept)
-    return _ARG[family](TensorDesc(_data_type(tensor), sizes), index, axes, direction)
+    return target.reduction(source, TensorDesc(TensorDataType.INT64, kept), axes, direction)
 
 
-def _reduce(family: Family, tensor: TensorType, axes: tuple[int, ...], feature_level: FeatureLevel) -> OperatorDesc:
-    least, _ = spec.find(spec.DIRECTML, _FIELDS[family][0], feature_level).ranks
-    added = max(least - len(tensor.sizes or ()), 0)
-    sizes = (1,) * added + (tensor.sizes or ())
-    axes = tuple(axis + added for axis in axes)
-    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
-    data_type = _data_type(tensor)
-    return ReduceOperatorDesc(_REDUCE[family], TensorDesc(data_type, sizes), TensorDesc(data_type, kept), axes)
+def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
+    """Return the sizes with as many 1 in front as an operator's lowest rank needs, and how many these are."""
+    sizes = tensor.sizes or ()
+    least, _ = spec.find(spec.DIRECTML, row, feature_level).ranks
+    added = max(least - len(sizes), 0)
+    return (1,) * added + sizes, added
 
 
-def _require_element(family: Family, name: str, tensor: TensorType, feature_level: FeatureLevel) -> None:
-    """Refuse an element type that no sizes would make right, before anybody is asked for sizes."""
-    if tensor.element is None:
-        return
-    operator, field = _FIELDS[family]
-    try:
-        _at(feature_level, partial(accept_element, operator, field, _data_type(tensor)))
-    except ExtremumError as error:
-        raise error.with_context(given=f"{name}: {tensor}") from None
+def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
+    """Describe an operand with the sizes of the result: a broadcast dimension has stride 0."""
+    own = operand.sizes or ()
+    own = (1,) * (len(sizes) - len(own)) + own
+    strides = tuple(0 if size == 1 else stride for size, stride in zip(own, packed_strides(own), strict=True))
+    return TensorDesc(_data_type(operand), sizes, None if own == sizes else strides)
 
 
-def _unknown_sizes(name: str, tensor: TensorType) -> SpecError:
+def _unknown_sizes(target: _Target, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
+    """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
+    given = f"{name}: {tensor}"
+    if tensor.element is not None:
+        field = "input_tensor" if target.reduction else "a_tensor"
+        try:
+            _at(feature_level, partial(accept_element, target.row, field, _data_type(tensor)))
+        except ExtremumError as error:
+            return error.with_context(given=given)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]
     return SpecError(
         f"the sizes of {name!r} are not known before the model runs, and a description states them",
-        given=f"{name}: {tensor}",
+        given=given,
         remedy=f"give a size to {', '.join(symbols)}" if symbols else "declare the sizes of the model's inputs",
     )
 
@@ -235,49 +248,19 @@ def _data_type(tensor: TensorType) -> TensorDataType:
     return TensorDataType[element.directml]
 
 
-def _chain(
-    family: Family, operands: Sequence[TensorType], output: TensorType, feature_level: FeatureLevel
-) -> list[OperatorDesc]:
-    element_wise = _ELEMENT_WISE[family]
-    least, _ = spec.find(spec.DIRECTML, element_wise.operator, feature_level).ranks
-    sizes = output.sizes or ()
-    sizes = (1,) * (least - len(sizes)) + sizes
-    packed = TensorDesc(_data_type(output), sizes)
-    first, *others = (_broadcast(operand, sizes) for operand in operands)
-    return [
-        element_wise(left, right, packed) for left, right in zip(chain([first], repeat(packed)), others, strict=False)
-    ]
-
-
-def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
-    """Describe an operand with the sizes of the result: a dimension that is repeated has stride 0."""
-    own = operand.sizes or ()
-    own = (1,) * (len(sizes) - len(own)) + own
-    if own == sizes:
-        return TensorDesc(_data_type(operand), sizes)
-    strides = (0 if size == 1 else stride for size, stride in zip(own, packed_strides(own), strict=True))
-    return TensorDesc(_data_type(operand), sizes, tuple(strides))
-
-
 def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_level: FeatureLevel) -> Step:
     _at(feature_level, partial(accept, desc))
     return Step(desc, inputs, output, feature_level_required(desc))
 
 
 def _at(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> None:
-    """Call for a feature level; an error says which level would do."""
+    """Call for a feature level; an error names the level that accepts."""
     try:
         accepts(feature_level)
     except ExtremumError as error:
-        # Where no level takes it, this raises what stands in the way at any level.
+        # If no level accepts, this raises the error of the highest.
         required = lowest_level(accepts)
         raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
-
-
-if TYPE_CHECKING:
-    import onnx
-
-    from extremum.directml.model import Node
 
 
 def lower(
@@ -332,27 +315,79 @@ def lower(
     >>> step.desc.operator, str(step.desc.input_tensor), step.desc.axes
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
-    # Everything else of DirectML works without the onnx package.
     try:
-        from extremum.directml.model import SizedModel
+        from extremum.graph import nodes
+        from extremum.graph.inputs import name_dimensions
+        from extremum.graph.load import load
+        from extremum.graph.sites import inlined
+        from extremum.graph.types import array, skeleton
     except ModuleNotFoundError as error:
         raise lacking("extremum.directml.lower", error) from None
 
     feature_level = feature_level_of(feature_level)
-    source = SizedModel(model, sizes or {})
-    results = [_result(node, feature_level) for node in source.nodes()]
-    lowered = tuple(result for result in results if isinstance(result, LoweredNode))
-    refusals = tuple(result for result in results if isinstance(result, ExtremumError))
+    loaded = load(model)
+    sized = skeleton(loaded)
+    name_dimensions(sized.graph)
+    _set_sizes(sized.graph, sizes or {})
+    lowered: list[LoweredNode] = []
+    refusals: list[ExtremumError] = []
+    for site in inlined(sized):
+        if nodes.is_of_family(site.node) and "" in site.opsets:
+            try:
+                lowered.append(_lowered(site, feature_level))
+            except ExtremumError as error:
+                refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
     read = {name for node in lowered for step in node.steps for name in step.inputs}
-    return LoweredModel(feature_level, lowered, refusals, source.constants(read))
+    constants = {name: array(tensor) for name, tensor in _constants(loaded.graph) if name in read}
+    return LoweredModel(feature_level, tuple(lowered), tuple(refusals), constants)
 
 
-def _result(node: Node | ExtremumError, feature_level: FeatureLevel) -> LoweredNode | ExtremumError:
-    if isinstance(node, ExtremumError):
-        return node
-    try:
-        return LoweredNode(
-            node.place, str(node.schema), steps(node.schema, node.values, node.inputs, node.output, feature_level)
-        )
-    except ExtremumError as error:
-        return type(error)(error.reason, where=node.place, given=error.given, remedy=error.remedy)
+def _lowered(site: Site, feature_level: FeatureLevel) -> LoweredNode:
+    from extremum.graph import nodes
+
+    schema = site.schema
+    assert schema is not None
+    types = [site.types.get(name, TensorType()) for name in site.names]
+    values, output = nodes.resolve(schema, site.attributes, site.names, types)
+    validate.output_count(schema, len(site.node.output))
+    # The inputs after these are attributes, and are among the values.
+    inputs = list(zip(site.names[: schema.input.maximum], map(_without_made_up, types), strict=False))
+    lowered = steps(schema, values, inputs, (site.node.output[0], output), feature_level)
+    return LoweredNode(site.place, str(schema), lowered)
+
+
+def _without_made_up(tensor: TensorType) -> TensorType:
+    """Return a type without the sizes that inference named: nobody can set them."""
+    from extremum.graph.inference import is_made_up
+
+    if tensor.shape is None:
+        return tensor
+    shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
+    return TensorType(tensor.element, tuple(shape))
+
+
+def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    yield from ((tensor.name, tensor) for tensor in graph.initializer)
+    for node in graph.node:
+        if node.op_type == "Constant" and node.output:
+            yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
+
+
+def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
+    """Replace symbolic dimensions by their sizes."""
+    dimensions = [
+        dimension
+        for value in (*graph.input, *graph.output, *graph.value_info)
+        for dimension in value.type.tensor_type.shape.dim
+        if dimension.dim_param
+    ]
+    known = dict.fromkeys(dimension.dim_param for dimension in dimensions)
+    for name, size in sizes.items():
+        if name not in known:
+            remedy = f"its symbolic dimensions are: {', '.join(known) or 'none'}"
+            raise ArgumentError(f"the model has no dimension {name!r}", remedy=remedy)
+        if not (isinstance(size, Integral) and 0 <= size <= LARGEST):
+            raise ArgumentError(f"the size of dimension {name!r} is not a number from 0 to {LARGEST}")
+    for dimension in dimensions:
+        if dimension.dim_param in sizes:
+            dimension.dim_value = sizes[dimension.dim_param]

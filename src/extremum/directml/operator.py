@@ -1,113 +1,281 @@
-"""Operators: made from a description once, dispatched on buffers any number of times.
+"""Operators: what a feature level accepts, and dispatch on buffers.
 
-Decides how many buffers a dispatch takes, which of them fit a description, and which may share memory. An array is
-taken as its memory, as DirectML takes a buffer: what counts are its element type and that it is large enough, not its
-shape. Nothing is copied. What is accepted is :mod:`extremum.directml.acceptance`'s.
+A description is accepted if the operator's version in force takes each tensor, and the tensors go together. A dispatch
+copies nothing: it takes an array as memory, as DirectML takes a buffer. The element type and the length of an array
+count, its shape does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from extremum import dtypes, infer, lower, spec, validate
 from extremum.arrays import is_numpy_masked
-from extremum.directml.acceptance import accept
-from extremum.directml.descriptions import OperatorDesc
-from extremum.directml.enumerations import FeatureLevel, feature_level_of
-from extremum.directml.tensor import TensorDesc
-from extremum.errors import ElementTypeError, ExtremumError, InputError
-from extremum.operations import Operation
+from extremum.directml.descriptions import (
+    ActivationHardmaxOperatorDesc,
+    FeatureLevel,
+    OperatorDesc,
+    TensorDataType,
+    TensorDesc,
+    TensorFlags,
+    feature_level_of,
+)
+from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, InputError, SpecError
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation
+from extremum.spec import OperatorVersion
+from extremum.tensors import TensorType
 
-__all__ = ["Binding", "Buffer", "Operator", "create_operator"]
+__all__ = [
+    "Operator",
+    "accept",
+    "accept_element",
+    "create_operator",
+    "feature_level_required",
+    "lowest_level",
+    "reduced_sizes",
+]
+
+
+def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
+    """Return the core operation that a description means at a feature level."""
+    if not (isinstance(desc, OperatorDesc) and hasattr(desc, "operator")):
+        reason = f"{type(desc).__name__} is no operator description"
+        raise ArgumentTypeError(reason, remedy="make one of them, such as ArgMaxOperatorDesc")
+    try:
+        return _operation(desc, feature_level)
+    except ExtremumError as error:
+        tensors = {**desc.inputs, "output_tensor": desc.output}
+        fields = [f"{field}: {tensor}" for field, tensor in tensors.items()]
+        fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
+        where = f"{desc.row}, feature level {feature_level}"
+        raise error.with_context(where=where, given=", ".join(fields)) from None
+
+
+def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
+    schema = spec.find(spec.DIRECTML, desc.row, feature_level)
+    for field, tensor in desc.inputs.items():
+        _require_tensor(schema, schema.input.types, field, tensor)
+    _require_tensor(schema, schema.output.types, "output_tensor", desc.output)
+    inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
+    elements = [str(tensor.element) for tensor in inputs]
+    if len(set(elements)) > 1:
+        raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
+    values = validate.attributes(schema, desc.attributes)
+    index = desc.output.data_type.element_type
+    sizes = inputs[0].sizes or ()
+    operation = lower.operation(schema, values, len(sizes), index=index.name)
+    if isinstance(operation, Extremum):
+        sizes = infer.output(schema, values, inputs).sizes or ()
+    elif not isinstance(operation, OneHot):
+        sizes = reduced_sizes(sizes, operation.axes)
+    _require_output(desc, None if isinstance(operation, ArgReduce) else elements[0], sizes)
+    if isinstance(operation, ArgReduce):
+        largest = math.prod(inputs[0].sizes or ()) // math.prod(sizes) - 1
+        if largest > np.iinfo(index.dtype).max:
+            raise SpecError(
+                f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold",
+                remedy="use UINT32, UINT64 or INT64 for output_tensor",
+            )
+    return operation
+
+
+def _require_tensor(schema: OperatorVersion, types: Sequence[str], field: str, tensor: TensorDesc) -> None:
+    _require_element(schema, types, field, tensor.data_type)
+    least, most = schema.ranks
+    if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
+        counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
+        raise SpecError(
+            f"{schema} takes tensors of {counts}, but {field} has {tensor.dimension_count}",
+            remedy="put dimensions of size 1 in front" if tensor.dimension_count < least else None,
+        )
+    if tensor.flags & TensorFlags.OWNED_BY_DML:
+        raise SpecError(
+            f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
+            remedy="use TensorFlags.NONE and bind the tensor in dispatch",
+        )
+
+
+def _require_element(schema: OperatorVersion, types: Sequence[str], field: str, data_type: TensorDataType) -> None:
+    element = data_type.element_type.name
+    if element not in types:
+        later = [
+            version
+            for version in spec.OPERATORS[schema.domain, schema.name]
+            if version.since > schema.since
+            and element in (version.output if field == "output_tensor" else version.input).types
+        ]
+        note = f" (it came with {later[0]})" if later else ""
+        raise ElementTypeError(
+            f"{schema} does not take {data_type.name} as {field}{note}",
+            remedy=f"the element types of {field} in {schema} are: {_names(types)}",
+        )
+
+
+def _require_output(desc: OperatorDesc, element: str | None, sizes: tuple[int, ...]) -> None:
+    output = desc.output
+    if element not in (None, output.data_type.element_type.name):
+        raise ElementTypeError(
+            f"output_tensor is of type {output.data_type.name}, the input of type {_names([str(element)])}",
+            remedy="input and output have one element type",
+        )
+    if output.sizes != sizes:
+        raise SpecError(
+            f"output_tensor has sizes {list(output.sizes)}, but the result has {list(sizes)}",
+            remedy="DirectML keeps the rank: a reduced dimension has size 1" if desc.attributes else None,
+        )
+    if output.overlapping:
+        raise SpecError(
+            f"elements of output_tensor share memory: its strides are {list(output.element_strides)}",
+            remedy="each dimension has to step over all that the dimensions of smaller stride span",
+        )
+    if isinstance(desc, ActivationHardmaxOperatorDesc) and any(size > 1 for size in sizes[:-2]):
+        raise SpecError(
+            f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}",
+            remedy="use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes",
+        )
+
+
+def _names(types: Iterable[str]) -> str:
+    return ", ".join(str(dtypes.from_name(name).directml) for name in types)
+
+
+def reduced_sizes(sizes: tuple[int, ...], axes: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes with 1 at the axes."""
+    return tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
+
+
+def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
+    """Refuse an element type that a feature level does not take for an input of any size."""
+    schema = spec.find(spec.DIRECTML, operator, feature_level)
+    _require_element(schema, schema.input.types, field, data_type)
+
+
+def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
+    """Return the lowest feature level for which a call raises nothing, or raise what it raises for the highest."""
+    *lower_levels, highest = FeatureLevel
+    for level in lower_levels:
+        try:
+            accepts(level)
+        except ExtremumError:
+            continue
+        return level
+    accepts(highest)
+    return highest
+
+
+def feature_level_required(desc: OperatorDesc) -> FeatureLevel:
+    """Return the lowest feature level that takes a description.
+
+    Parameters
+    ----------
+    desc : OperatorDesc
+        One of the structures.
+
+    Returns
+    -------
+    FeatureLevel
+        Every later level takes the description too.
+
+    Raises
+    ------
+    SpecError, ElementTypeError, AxisError
+        If no level takes it. The message is that of the highest level.
+
+    Notes
+    -----
+    Source: the tensor support tables of the operators' documents.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> row = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(5,))
+    >>> index = dml.TensorDesc(dml.TensorDataType.INT64, sizes=(1,))
+    >>> dml.feature_level_required(dml.ArgMinOperatorDesc(row, index, axes=(0,)))
+    <FeatureLevel.FL_4_1: 16640>
+    """
+    return lowest_level(partial(accept, desc))
 
 
 Buffer = Any
-"""A NumPy array, or anything that gives its bytes away: bytes, bytearray, memoryview, mmap."""
+"""A NumPy array, or an object with a buffer of bytes: bytes, bytearray, memoryview, mmap."""
 
 
-class Binding:
-    """The place of one tensor in a dispatch."""
+class _Binding:
+    """One tensor of a dispatch."""
 
-    __slots__ = ("_desc", "_dtype", "_extent", "_field", "_shape", "_size_in_bytes", "_strides", "_written")
+    __slots__ = ("_desc", "_dtype", "_extent", "_field", "_shape", "_strides")
 
-    def __init__(self, field: str, desc: TensorDesc, written: bool) -> None:
+    def __init__(self, field: str, desc: TensorDesc) -> None:
         self._field = field
         self._desc = desc
-        self._written = written
         self._dtype = desc.data_type.element_type.dtype
         self._shape = desc.sizes
         self._strides = desc.byte_strides
         self._extent = desc.extent
-        self._size_in_bytes = desc.total_tensor_size_in_bytes
 
-    def view(self, buffer: Buffer) -> NDArray[Any]:
-        """Return the tensor that lies in a buffer."""
-        # Not isinstance: an object may name the class of an array as its own and be none.
-        if issubclass(type(buffer), np.ndarray):
-            view = self._array(buffer)
-        else:
-            view = np.ndarray(self._shape, self._dtype, self._bytes(buffer), 0, self._strides)
-        if self._written and not view.flags.writeable:
-            raise InputError(f"{self._field} cannot be written to: its buffer is read-only", given=_text(buffer))
+    def view(self, buffer: Buffer, written: bool = False) -> NDArray[Any]:
+        """Return the tensor in a buffer."""
+        # Not isinstance: an object that is no array may return the class of one as its `__class__`.
+        is_array = issubclass(type(buffer), np.ndarray)
+        try:
+            view = self._array(buffer) if is_array else self._bytes(buffer)
+            if written and not view.flags.writeable:
+                raise InputError(f"{self._field} cannot be written to: its buffer is read-only")
+        except ExtremumError as error:
+            given = f"{buffer.dtype}{list(buffer.shape)}" if is_array else type(buffer).__name__
+            raise error.with_context(given=given) from None
         return view
 
     def _array(self, array: NDArray[Any]) -> NDArray[Any]:
+        field = self._field
         if array.dtype != self._dtype:
             raise ElementTypeError(
-                f"{self._field} is described as {self._desc.data_type.name}, but its array holds {array.dtype}",
-                given=_text(array),
+                f"{field} is described as {self._desc.data_type.name}, but its array holds {array.dtype}",
                 remedy=f"pass an array of {self._dtype}, or memoryview(array) for its bytes",
             )
         if is_numpy_masked(type(array)) and np.ma.is_masked(array):
             raise InputError(
-                f"the array of {self._field} has masked elements, and memory has no mask",
-                given=_text(array),
+                f"the array of {field} has masked elements, and memory has no mask",
                 remedy="fill them first, as array.filled(value) does",
             )
         if array.shape == self._shape and array.strides == self._strides:
             return array
         if not array.flags.c_contiguous:
             raise InputError(
-                f"the array of {self._field} has gaps in memory, which its description does not say",
-                given=f"{_text(array)} with strides {array.strides}",
+                f"the array of {field} has gaps in memory, which its description does not say",
+                given=f"{array.dtype}{list(array.shape)} with strides {array.strides}",
                 remedy=f"describe the strides of the array, or pass a contiguous one for {self._desc}",
             )
         if array.size < self._extent:
             raise InputError(
-                f"{self._field} needs {self._extent} elements, but its array has {array.size}",
-                given=_text(array),
+                f"{field} needs {self._extent} elements, but its array has {array.size}",
                 remedy=f"pass an array that holds {self._desc}",
             )
         return np.ndarray(self._shape, self._dtype, array, 0, self._strides)
 
-    def _bytes(self, buffer: Buffer) -> memoryview:
+    def _bytes(self, buffer: Buffer) -> NDArray[Any]:
         try:
             memory = memoryview(buffer)
         except TypeError:
-            raise ElementTypeError(
-                f"{self._field} is neither a NumPy array nor a buffer of bytes", given=_text(buffer)
-            ) from None
+            raise ElementTypeError(f"{self._field} is neither a NumPy array nor a buffer of bytes") from None
         except (ValueError, BufferError) as error:
-            # A file mapping that is closed, a view that is released.
-            raise InputError(f"the bytes of {self._field} cannot be had: {error}", given=_text(buffer)) from None
+            # A closed file mapping, a released view.
+            raise InputError(f"the bytes of {self._field} cannot be read: {error}") from None
         if not memory.c_contiguous:
-            raise InputError(f"the bytes of {self._field} are not contiguous", given=_text(buffer))
-        if memory.nbytes < self._size_in_bytes:
+            raise InputError(f"the bytes of {self._field} are not contiguous")
+        least = self._desc.total_tensor_size_in_bytes
+        if memory.nbytes < least:
             raise InputError(
-                f"{self._field} needs {self._size_in_bytes} bytes, but its buffer has {memory.nbytes}",
-                given=_text(buffer),
+                f"{self._field} needs {least} bytes, but its buffer has {memory.nbytes}",
                 remedy="a buffer holds at least the total_tensor_size_in_bytes of its description",
             )
-        return memory
-
-
-def _text(buffer: Buffer) -> str:
-    if issubclass(type(buffer), np.ndarray):
-        return f"{buffer.dtype}{list(buffer.shape)}"
-    return type(buffer).__name__
+        return np.ndarray(self._shape, self._dtype, memory, 0, self._strides)
 
 
 class Operator:
@@ -116,14 +284,14 @@ class Operator:
     Attributes
     ----------
     desc : OperatorDesc
-        What it was made from.
+        Its description.
     feature_level : FeatureLevel
-        What it was made for.
+        The level that was asked to take it.
 
     Examples
     --------
     >>> from extremum import directml as dml
-    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (3, 3))
+    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
     >>> operator = dml.create_operator(dml.ElementWiseMaxOperatorDesc(x, x, x), feature_level=dml.FeatureLevel.FL_4_1)
     >>> operator.desc.operator, str(operator.feature_level)
     ('DML_ELEMENT_WISE_MAX', '4_1')
@@ -135,30 +303,30 @@ class Operator:
         self.desc = desc
         self.feature_level = feature_level
         self._operation: Callable[..., NDArray[Any]] = operation
-        self._inputs = tuple(Binding(field, tensor, written=False) for field, tensor in desc.inputs.items())
-        self._output = Binding("output_tensor", desc.output, written=True)
+        self._inputs = [_Binding(field, tensor) for field, tensor in desc.inputs.items()]
+        self._output = _Binding("output_tensor", desc.output)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(map(str, [*self.desc.inputs.values()][:4])) + (", ..." if len(self.desc.inputs) > 4 else "")
+        inputs = ", ".join(map(str, self.desc.inputs.values()))
         return f"<Operator {self.desc.operator}: {inputs} -> {self.desc.output}, feature level {self.feature_level}>"
 
     def dispatch(self, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
-        """Read the inputs and write the output, through the described strides and without a copy.
+        """Read the inputs and write the output through the described strides, without a copy.
 
         Parameters
         ----------
         inputs : list or tuple
             One buffer for each input tensor, in the order of the structure: a NumPy array of the described element
-            type, or raw bytes (bytes, bytearray, memoryview, mmap). They are not modified.
+            type, or bytes (bytes, bytearray, memoryview, mmap). They are not modified.
         outputs : list or tuple
-            One buffer. Only the elements of the tensor are written, padding stays as it is. Where an elementwise
-            operator allows it, this may be the buffer of an input that is described by the same strides.
+            One buffer. Padding is not written. The output of an elementwise operator may be the buffer of an input
+            that is described by the same strides.
 
         Raises
         ------
         InputError
-            If there are too few or too many buffers, one is too short, not contiguous or read-only where it is
-            written, or the output shares memory with an input.
+            If there are too few or too many buffers; if a buffer is too short, not contiguous, or read-only and
+            written; if the output shares memory with an input.
         ElementTypeError
             If an array holds another element type than described.
 
@@ -175,12 +343,10 @@ class Operator:
         array([1, 0])
         """
         try:
-            sources = [
-                binding.view(buffer)
-                for binding, buffer in zip(self._inputs, _exactly("inputs", inputs, len(self._inputs)), strict=True)
-            ]
+            buffers = _exactly("inputs", inputs, len(self._inputs))
+            sources = [binding.view(buffer) for binding, buffer in zip(self._inputs, buffers, strict=True)]
             (buffer,) = _exactly("outputs", outputs, 1)
-            target = self._output.view(buffer)
+            target = self._output.view(buffer, written=True)
             for source in sources:
                 if np.may_share_memory(source, target):
                     self._require_in_place(source, target)
@@ -190,14 +356,22 @@ class Operator:
 
     def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         if not self.desc.in_place:
-            raise InputError(
-                f"the output of {self.desc.row} shares memory with its input", remedy="give it a buffer of its own"
-            )
-        if _address(source) != _address(target) or source.strides != target.strides:
+            reason = f"the output of {self.desc.row} shares memory with its input"
+            raise InputError(reason, remedy="give it a buffer of its own")
+        starts = [view.__array_interface__["data"][0] for view in (source, target)]
+        if starts[0] != starts[1] or source.strides != target.strides:
             raise InputError(
                 "the output lies partly on an input",
                 remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",
             )
+
+
+def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:
+    if not isinstance(buffers, list | tuple):
+        raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
+    if len(buffers) != count:
+        raise InputError(f"{what} takes {count} buffer{'s' * (count != 1)}, not {len(buffers)}")
+    return buffers
 
 
 def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:
@@ -208,13 +382,12 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     desc : OperatorDesc
         One of the structures, such as :class:`extremum.directml.ArgMaxOperatorDesc`.
     feature_level : FeatureLevel, int or str
-        What the operator has to get by with, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by
-        default.
+        The level that has to take it, such as ``FeatureLevel.FL_4_1``, ``0x4100`` or ``"4_1"``; the newest by default.
 
     Returns
     -------
     Operator
-        To be dispatched.
+        Ready for dispatch.
 
     Raises
     ------
@@ -225,7 +398,7 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     AxisError
         If an axis lies outside the tensor or is listed twice.
     ArgumentError, ArgumentTypeError
-        If there is no such feature level, or the description is none.
+        If there is no such feature level, or `desc` is no description.
 
     Notes
     -----
@@ -248,17 +421,3 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     """
     feature_level = feature_level_of(feature_level)
     return Operator(desc, feature_level, accept(desc, feature_level))
-
-
-def _address(view: NDArray[Any]) -> int:
-    address: int = view.__array_interface__["data"][0]
-    return address
-
-
-def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:
-    if not isinstance(buffers, list | tuple):
-        raise InputError(f"{what} is neither a list nor a tuple", given=type(buffers).__name__)
-    if len(buffers) != count:
-        noun = "buffer" if count == 1 else "buffers"
-        raise InputError(f"{what} takes {count} {noun}, not {len(buffers)}")
-    return buffers

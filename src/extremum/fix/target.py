@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from extremum import backend, dtypes, infer, runtimes, validate
 from extremum.check.question import AskedRuntime
 from extremum.check.rule import Targets
-from extremum.directml.enumerations import FeatureLevel
+from extremum.directml import FeatureLevel
 from extremum.directml.lowering import steps
 from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError
