@@ -9,7 +9,7 @@ import onnxruntime
 from packaging.version import Version
 
 from extremum import backend, dtypes
-from extremum.fix.fragment import same_bits
+from extremum.fix.target import same_bits
 
 __all__ = [
     "FINDS_NAN_ALONG_A_VECTOR",

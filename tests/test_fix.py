@@ -9,9 +9,9 @@ from extremum import backend
 from extremum import fix as fixing
 from extremum.check import check
 from extremum.errors import ArgumentError, ModelError
-from extremum.fix import fix, opset
-from extremum.fix import verify as verification
-from extremum.fix.fragment import same_bits
+from extremum.fix import changes, fix
+from extremum.fix import target as targets
+from extremum.fix.target import same_bits
 from models import model
 from refusal import refusal
 from stock import ORT, in_stock, one_node
@@ -119,7 +119,7 @@ def test_an_index_of_unknown_rank_is_rewritten():
 
 
 def test_a_replacement_that_answers_otherwise_is_not_taken(monkeypatch):
-    monkeypatch.setattr(verification, "same_bits", lambda first, second: False)
+    monkeypatch.setattr(targets, "same_bits", lambda first, second: False)
     (refused,) = fix(model("(int16[3] x) => (int64[1] y) { y = ArgMax (x) }")).refusals
     assert str(refused) == (
         f"the replacement of ArgMax-13 gives other answers in {ORT}\n"
@@ -221,8 +221,8 @@ def test_raises_a_model_that_onnx_does_not_survive():
     ],
 )
 def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, said):
-    monkeypatch.setattr(opset, "_CONVERTER", converter)
-    monkeypatch.setattr(opset, "_LIMIT", 2.0)
+    monkeypatch.setattr(changes, "_CONVERTER", converter)
+    monkeypatch.setattr(changes, "_LIMIT", 2.0)
     original = model("(uint64[3] x) => (y) { y = ArgMax(x) }", opset=7)
     with pytest.raises(ModelError) as caught:
         fix(original, raise_opset=9)

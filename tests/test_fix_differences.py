@@ -11,7 +11,7 @@ from extremum.check import check
 from extremum.check.question import samples
 from extremum.cli import main
 from extremum.fix import fix
-from extremum.fix.fragment import same_bits
+from extremum.fix.target import same_bits
 from extremum.graph.sites import sites
 from hostile_runtimes import make_known
 from models import model

@@ -13,7 +13,7 @@ from extremum import backend, dtypes
 from extremum import fix as fixing
 from extremum.check import check
 from extremum.fix import REWRITES, fix
-from extremum.fix.fragment import same_bits
+from extremum.fix.target import same_bits
 from models import model
 from stock import ORT, assert_same, edges, feeds_of, in_backend, in_stock, one_node, stock_refuses
 
@@ -205,11 +205,10 @@ def test_every_rewrite_is_found_by_what_it_is_for():
 def through(element, *, back):
     """A rewrite that looks right: everything in another element type."""
 
-    def build(fragment, site):
-        operands = [fragment.cast(name, element) for name in site.node.input]
-        result = fragment.like(site.node, *operands)
+    def build(fragment):
+        result = fragment.like(*(fragment.cast(name, element) for name in fragment.inputs))
         if back:
-            fragment.cast(result, site.inputs[0].element)
+            fragment.cast(result, fragment.element)
 
     return build
 

@@ -1,15 +1,13 @@
-"""Models that a target refuses or answers otherwise, rewritten into standard ONNX that it runs, exact to the bit.
+"""Models rewritten into standard ONNX that a target runs, exact to the bit.
 
-Decides which nodes are rewritten: those for which the target's rules of :mod:`extremum.check` find something. The
-rewrites are in :mod:`extremum.fix.rewrites`. Nothing else in the model changes, its opset least of all,
-unless that is asked for.
+Decides which nodes are rewritten: those that the rules of :mod:`extremum.check` find for the target. The rewrites are
+in :mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset changes only on request.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from extremum.errors import ExtremumError, ModelError, SpecError, lacking
 
@@ -20,12 +18,9 @@ except ModuleNotFoundError as error:
 
 from extremum import check, validate
 from extremum.check.rule import refusals
-from extremum.fix.fixed import Change, Fixed
-from extremum.fix.fragment import Fragment, names, splice
-from extremum.fix.opset import raised
-from extremum.fix.rewrites import REWRITES, Rewrite, find
-from extremum.fix.target import Target, opened
-from extremum.fix.verify import verify_model, verify_node
+from extremum.fix.changes import Change, Fixed, convert, splice
+from extremum.fix.rewrites import REWRITES, Fragment, Rewrite, find
+from extremum.fix.target import Target, opened, verify_model, verify_node
 from extremum.graph import nodes
 from extremum.graph.load import external, load
 from extremum.graph.sites import Site, sites
@@ -45,19 +40,19 @@ def fix(
     raise_opset: int | None = None,
     whole: bool = True,
 ) -> Fixed:
-    """Rewrite the nodes that a target refuses or answers otherwise, and compare the answers before returning.
+    """Rewrite the nodes that a target refuses or answers differently, and compare the answers.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
+        The model, its serialised form, or its file. Weights in other files are not read.
     target : str
         A runtime that is installed, such as ``onnxruntime`` or ``openvino``, or a feature level of DirectML such as
         ``directml-4_1``.
     raise_opset : int, optional
-        The opset to which the model may be raised, if there is a rewrite that needs a later one than it imports.
+        The opset to which the model may be raised, if a rewrite needs a later one than it imports.
     whole : bool
-        Whether both models also run as a whole, in onnx's reference implementation, which takes long for large ones.
+        Whether both models also run as a whole, in onnx's reference implementation; large ones take long.
 
     Returns
     -------
@@ -67,9 +62,9 @@ def fix(
     Raises
     ------
     ModelError
-        If it is no ONNX model, or a rewritten one does not answer bit by bit as the original.
+        If it is no ONNX model, or the rewritten one does not give the same bits.
     ArgumentError
-        If there is no such target, or the runtime is not installed.
+        If there is no such target, or it is not installed.
     OSError
         If the file cannot be read.
 
@@ -83,77 +78,70 @@ def fix(
     ['Cast', 'ArgMax']
     """
     with opened(target) as runtime:
-        return _fixed(model, runtime, raise_opset, whole=whole)
+        return _fixed(load(model, weights=False), runtime, raise_opset, whole=whole)
 
 
-def _fixed(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str], runtime: Target, raise_opset: int | None, *, whole: bool
-) -> Fixed:
-    original = load(model, weights=False)
+def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *, whole: bool) -> Fixed:
     family = _family(original)
     found: dict[str, _Finding] = {}
     for site in family:
-        finding = _finding(site, runtime)
-        # A node of a function may be found for several types; a refusal counts first.
-        if finding is not None and (site.path not in found or finding.code == runtime.refuses):
+        finding = _finding(site, target)
+        # A node of a function may have a finding for each of several types; a refusal counts first.
+        if finding is not None and (site.path not in found or finding[0] == target.refuses):
             found[site.path] = finding
     source = original
     if raise_opset is not None and any(
-        _needs_later(site, found[site.path].code, raise_opset) for site in family if site.path in found
+        _needs_later(site, found[site.path][0], raise_opset) for site in family if site.path in found
     ):
-        source = raised(original, raise_opset)
-    changes, refusals, differences = _changes(family, _family(source), found, names(source), runtime)
-    notes = tuple(
-        f"an element type at {site.place} is not known, so {runtime.name} was not asked about it"
+        source = convert(original, raise_opset)
+    changes, refusals, differences = _changes(family, _family(source), found, _names(source), target)
+    notes = [
+        f"an element type at {site.place} is not known, so {target.name} was not asked about it"
         for site in family
         if any(tensor.element is None for tensor in site.operands)
-    )
+    ]
     changed = {change.path for change in changes}
-    notes += tuple(
+    notes += (
         f"{site.place}: {error.reason}; no rewrite is exact, so it stays (extremum explain EX103)"
         for site in family
-        if runtime.differs == "EX108" and site.schema is not None and site.path not in changed
-        for error in check.find("EX103").look(site, site.schema, runtime.asked)
+        if target.differs == "EX108" and site.schema is not None and site.path not in changed
+        for error in check.find("EX103").look(site, site.schema, target.asked)
     )
     if refusals or not changes:
-        return Fixed(original, runtime.name, (), refusals, differences, notes)
+        return Fixed(original, target.name, (), refusals, differences, tuple(notes))
     fixed = splice(source, {change.path: change.after for change in changes})
     if not whole:
-        notes += ("compared node by node, not as a whole, as was asked",)
+        notes.append("compared node by node, not as a whole, as was asked")
     elif has_external_data(original):
-        notes += ("compared node by node, not as a whole: its weights are kept beside the model",)
+        notes.append("compared node by node, not as a whole: its weights are kept beside the model")
     else:
-        notes += verify_model(original, fixed, runtime, differs=bool(differences))
-    return Fixed(fixed, runtime.name, changes, (), differences, notes)
+        notes += verify_model(original, fixed, target, differs=bool(differences))
+    return Fixed(fixed, target.name, changes, (), differences, tuple(notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """What makes a node one to be rewritten."""
-
-    # Of the rule that finds it.
-    code: str
-    error: ExtremumError
+_Finding = tuple[str, ExtremumError]
+"""The code of a rule, and what it finds."""
 
 
 def _finding(site: Site, target: Target) -> _Finding | None:
-    """Return why a node is to be rewritten, or None if the target takes it and answers as it should."""
+    """Return why a node needs a rewrite, or None if the target runs it and gives the right answer."""
     assert site.schema is not None
-    # A node that breaks its promise is refused everywhere.
+    # Every target refuses a node that breaks its promise.
     for error in refusals(site.output):
-        return _Finding(target.refuses, error)
-    for code in (target.refuses, target.differs):
-        for error in () if code is None else check.find(code).look(site, site.schema, target.asked):
-            return _Finding(code or "", error)
+        return target.refuses, error
+    for code in filter(None, (target.refuses, target.differs)):
+        for error in check.find(code).look(site, site.schema, target.asked):
+            return code, error
     return None
 
 
 def _changes(
     family: Sequence[Site], now: Sequence[Site], found: Mapping[str, _Finding], known: frozenset[str], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
-    """Return the changes of the nodes, why some that are refused and some that are answered otherwise have none."""
-    # ``family`` is where the nodes stood, ``now`` where they stand; a conversion to a later opset keeps their
-    # order.
+    """Return the changes, and why some nodes have none that the target refuses, or answers differently.
+
+    ``family`` has the nodes of the original, ``now`` those at a later opset, if the model is converted to one.
+    """
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
     elements: dict[str, set[str | None]] = {}
@@ -161,43 +149,49 @@ def _changes(
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
     changes, refused, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
-        finding = found.get(before.path)
+        code, reason = found.get(before.path, ("", None))
         try:
             _require_same_meaning(before, site)
-            if finding is None:
+            if not code:
                 continue
-            change = _change(before, site, known, target, finding.code)
+            change = _change(before, site, known, target, code)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
                     f"{before.schema} is in a function that is called with several element types",
                     remedy="inline the function first",
                 )
         except ExtremumError as error:
-            if finding is not None and finding.code == target.differs:
-                different.setdefault(before.path, _left(finding.error, error, before))
+            if reason is not None and code == target.differs:
+                why = f"{error.reason}; {error.remedy}" if error.remedy else error.reason
+                left = type(reason)(
+                    reason.reason, where=before.where, given=reason.given, remedy=f"it stays as it is: {why}"
+                )
+                different.setdefault(before.path, left)
             else:
                 refused.setdefault(before.path, error.with_context(where=before.where, given=before.given))
     kept = (change for path, change in changes.items() if path not in different)
     return tuple(kept), tuple(refused.values()), tuple(different.values())
 
 
-def _left(finding: ExtremumError, error: ExtremumError, site: Site) -> ExtremumError:
-    """Return what is said of a node that is answered otherwise and stays as it is."""
-    why = f"{error.reason}; {error.remedy}" if error.remedy else error.reason
-    return type(finding)(finding.reason, where=site.where, given=finding.given, remedy=f"it stays as it is: {why}")
-
-
 def _family(model: onnx.ModelProto) -> list[Site]:
     return [site for site in sites(model) if site.schema is not None]
 
 
+def _names(model: onnx.ModelProto) -> frozenset[str]:
+    """Return the names of all nodes and of the values that they read or write."""
+    names = {value.name for value in model.graph.input}
+    for _, _, node in nodes.everywhere(model):
+        names.update((node.name, *node.input, *node.output))
+    return frozenset(names)
+
+
 def _rewrite(site: Site, code: str) -> Rewrite | None:
     assert site.schema is not None
-    return find(site.schema.family, site.inputs[0].element if site.inputs else None, code)
+    return find(site.schema.family, site.element, code)
 
 
 def _needs_later(site: Site, code: str, most: int) -> bool:
-    """Return whether a later opset helps a node, one that is not above the most."""
+    """Return whether a later opset helps a node, up to some opset."""
     rewrite, taker = _rewrite(site, code), _taker(site)
     return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
 
@@ -207,11 +201,11 @@ def _taker(site: Site) -> OperatorVersion | None:
     assert site.schema is not None
     if not any(refusals(site.output)):
         return None
-    for version in OPERATORS[site.schema.domain, site.schema.name]:
-        taken = not any(refusals(nodes.resolve, version, site.attributes, site.names, site.inputs))
-        if version.since > site.schema.since and taken:
-            return version
-    return None
+    later = (each for each in OPERATORS[site.schema.domain, site.schema.name] if each.since > site.schema.since)
+    taking = (
+        each for each in later if not any(refusals(nodes.resolve, each, site.attributes, site.names, site.inputs))
+    )
+    return next(taking, None)
 
 
 def _require_same_meaning(before: Site, site: Site) -> None:
@@ -221,11 +215,11 @@ def _require_same_meaning(before: Site, site: Site) -> None:
     if before.schema.coerced == site.schema.coerced:
         return
     rank = before.inputs[0].rank if before.inputs else None
-    axes = [
-        None if rank is None else validate.axes(version, validate.attributes(version, before.attributes), rank)
+    axes = {
+        () if rank is None else validate.axes(version, validate.attributes(version, before.attributes), rank)
         for version in (before.schema, site.schema)
-    ]
-    if rank is None or axes[0] != axes[1]:
+    }
+    if rank is None or len(axes) > 1:
         raise SpecError(
             f"{before.schema} and {site.schema} mean different things here",
             remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices",
@@ -233,22 +227,25 @@ def _require_same_meaning(before: Site, site: Site) -> None:
 
 
 def _change(before: Site, site: Site, known: frozenset[str], target: Target, code: str) -> Change:
-    """Return the change of a node that a rule finds: ``before`` is where it stood, ``site`` where it stands now."""
+    """Return the change of a node with a finding: ``before`` in the original, ``site`` at a later opset, if any."""
     opset = site.opsets[""]
     taker = _taker(before)
     if taker is not None and opset < taker.since:
         (error,) = refusals(before.output)
         remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
         raise type(error)(error.reason, given=error.given, remedy=remedy)
-    # What a node means that its own version does not take, the later version says.
+    # If its own version does not take the node, the later version defines what it computes.
     meant = before if taker is None else site
     meant.output()
-    element = str(before.inputs[0].element)
-    finding = _finding(site, target) if meant is site else None
-    if meant is site and finding is None:
-        title = f"as {site.schema}"
-        return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
-    rewrite = _rewrite(meant, code if finding is None else finding.code)
+    assert meant.schema is not None
+    element = str(before.element)
+    if meant is site:
+        finding = _finding(site, target)
+        if finding is None:
+            title = f"as {site.schema}"
+            return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
+        code, _ = finding
+    rewrite = _rewrite(meant, code)
     if rewrite is None:
         raise SpecError(f"{target.name} takes no exact replacement of {meant.schema} of {element}")
     if opset < rewrite.since:
@@ -256,24 +253,19 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
             f"{meant.schema} of {element} can be rewritten from opset {rewrite.since} on",
             remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
-    fragment = Fragment(opset, _prefix(site.node.output[0], known))
-    rewrite.build(fragment, site)
-    after = tuple(fragment.finish(site.node))
+    prefix = f"{site.node.output[0]}/"
+    while any(name.startswith(prefix) for name in known):
+        prefix += "/"
+    fragment = Fragment(site, opset, prefix)
+    rewrite.build(fragment)
+    after = tuple(fragment.finish())
     change = Change(before.place, site.path, str(before.schema), element, rewrite.title, before.node, after)
     verify_node(meant, change, opset, target)
     return change
 
 
-def _prefix(output: str, known: frozenset[str]) -> str:
-    """Return what no name begins with."""
-    prefix = f"{output}/"
-    while any(name.startswith(prefix) for name in known):
-        prefix += "/"
-    return prefix
-
-
 def has_external_data(model: onnx.ModelProto) -> bool:
-    """Return whether weights are kept beside the model rather than in it.
+    """Return whether weights of the model are in other files.
 
     Examples
     --------
