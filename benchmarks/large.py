@@ -19,8 +19,8 @@ from dask.highlevelgraph import HighLevelGraph
 
 import extremum.dask
 from benchmarks import report, run
+from extremum.large.files import open_source
 from extremum.large.jobs import planned
-from extremum.large.source import open_source
 
 __all__ = ["large", "virtual"]
 

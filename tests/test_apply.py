@@ -12,9 +12,9 @@ import xarray as xr
 import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, MemoryLimitError
-from extremum.large.grid import lengths, parse_size, places
+from extremum.large.files import open_source
 from extremum.large.jobs import planned
-from extremum.large.source import open_source
+from extremum.large.pieces import lengths, parse_size, places
 from large_files import TWO_OUTPUTS, apply, left, sample, save
 from refusal import refusal
 
@@ -216,7 +216,7 @@ def test_pieces_cover_everything_once_and_cost_no_more_than_is_allowed():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monkeypatch):
-    monkeypatch.setattr("extremum.large.grid.ENOUGH", 17000)
+    monkeypatch.setattr("extremum.large.pieces.ENOUGH", 17000)
     monkeypatch.setattr("extremum.large.jobs.RUN", 1)
     x = sample()
     name, *words = save(x, form)

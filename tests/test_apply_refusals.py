@@ -223,12 +223,12 @@ def test_a_disk_that_is_full_leaves_nothing(out, capsys):
 SLOW = """
 import signal, sys, time
 from extremum.cli import main
-from extremum.large import grid
-from extremum.large.npy import NpySource
+from extremum.large import pieces
+from extremum.large.files import NpySource
 
 # What runs in the background of a shell ignores it, and so does what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-grid.ENOUGH = 3000
+pieces.ENOUGH = 3000
 read = NpySource.read
 
 def slowly(self, place):

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum.cli import array_file
-from extremum.cli.array_file import read_array
+from extremum.cli import inputs
+from extremum.cli.inputs import read_array
 from extremum.errors import FileError, InputError, MemoryLimitError
 
 SCORES = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -181,7 +181,7 @@ def test_refuses_an_array_that_does_not_fit_into_memory(tmp_path):
 
 
 def test_refuses_an_entry_that_is_packed_beyond_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(array_file, "_LARGEST_PACKED", 2**20)
+    monkeypatch.setattr(inputs, "_LARGEST_PACKED", 2**20)
     np.savez_compressed(tmp_path / "small.npz", x=np.zeros(2**17 - 100))
     assert read_array(f"{tmp_path}/small.npz:x").size == 2**17 - 100
     np.savez_compressed(tmp_path / "large.npz", x=np.zeros(2**17))

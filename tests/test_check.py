@@ -9,7 +9,7 @@ import pytest
 
 from extremum import backend, runtimes, spec
 from extremum.check import Report, check
-from extremum.cli import explanation
+from extremum.cli.explain import markdown
 from extremum.errors import ArgumentError, ExtremumError, ModelError
 from extremum.runtimes.runtime import refusal as runtime_refusal
 from models import model
@@ -169,7 +169,7 @@ def test_the_model_is_left_as_it_is():
 
 def test_the_page_is_fresh():
     page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
-    assert page == explanation.markdown(), "write docs/check.md anew: extremum explain --markdown"
+    assert page == markdown(), "write docs/check.md anew: extremum explain --markdown"
 
 
 def test_says_that_a_domain_is_not_imported():

@@ -11,8 +11,10 @@ from click.testing import CliRunner
 
 from extremum import errors
 from extremum.check import RULES, check, find
-from extremum.cli import explanation, main, raised
+from extremum.cli import main
+from extremum.cli.explain import list_rules, markdown, record_of_rule
 from extremum.cli.program import program
+from extremum.cli.user_errors import list_errors
 
 MODELS = {
     "clean": (13, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
@@ -216,8 +218,8 @@ def test_explains_a_rule(rule):
 def test_explains_as_json():
     status, text = run("explain", "EX001", "--json")
     assert status == 0
-    assert json.loads(text) == [explanation.record(find("EX001"))]
-    assert json.loads(run("explain", "--json")[1]) == list(map(explanation.record, RULES))
+    assert json.loads(text) == [record_of_rule(find("EX001"))]
+    assert json.loads(run("explain", "--json")[1]) == list(map(record_of_rule, RULES))
 
 
 ERRORS = [name for name in errors.__all__ if name.endswith("Error")]
@@ -260,9 +262,9 @@ def test_explains_nothing_unknown(name, line, capsys):
 
 
 def test_lists_the_rules_and_prints_the_page():
-    assert run("explain") == (0, f"{explanation.listing()}\n\n{raised.listing()}\n")
-    assert run("explain", "--markdown") == (0, explanation.markdown())
-    assert all(find(line.split()[0]) for line in explanation.listing().splitlines())
+    assert run("explain") == (0, f"{list_rules()}\n\n{list_errors()}\n")
+    assert run("explain", "--markdown") == (0, markdown())
+    assert all(find(line.split()[0]) for line in list_rules().splitlines())
 
 
 def test_a_folder_stands_for_the_models_below_it(folder):

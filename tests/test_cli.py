@@ -253,7 +253,9 @@ def test_an_interruption_ends_with_130(monkeypatch, capsys):
 def test_names_what_to_install(folder, missing, words, said):
     (folder / "hidden").mkdir()
     (folder / "hidden" / f"{missing}.py").write_text(f"raise ModuleNotFoundError('hidden', name={missing!r})\n")
-    result = extremum_process(*words, env={**os.environ, "PYTHONPATH": str(folder / "hidden")})
+    result = extremum_process(
+        *words, env={**os.environ, "PYTHONPATH": os.pathsep.join((str(folder / "hidden"), *sys.path[1:]))}
+    )
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"extremum: {said}\n")
 
 

@@ -16,9 +16,8 @@ import large_files
 from agreement import assert_identical
 from extremum.cli import main
 from extremum.errors import ExecutionError, InputError
-from extremum.large.cluster import steps_on
-from extremum.large.jobs import planned
-from extremum.large.source import open_source
+from extremum.large.files import open_source
+from extremum.large.jobs import planned, steps_on
 from extremum.partials import Pieces
 from refusal import refusal
 from strategies import REPRESENTATIVES, sample

@@ -30,8 +30,6 @@ def test_the_examples_of_the_docstrings_run(name):
         "extremum.cubed": "cubed",
         "extremum.dask": "dask",
         "extremum.xarray": "xarray",
-        "extremum.large.": "xarray",
-        "extremum.large.zarr": "zarr",
     }
     for start, library in needed.items():
         if name.startswith(start):

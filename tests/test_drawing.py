@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from extremum.cli.drawing import Drawing, parse_ranges
+from extremum.cli.inputs import Drawing, parse_ranges
 from extremum.errors import InputError
 from extremum.graph.inputs import DeclaredInput
 

@@ -12,8 +12,8 @@ import onnx
 import pytest
 
 from extremum.cli import main
-from extremum.cli.failure import Failure
 from extremum.cli.program import COMMANDS
+from extremum.cli.user_errors import Failure
 from extremum.errors import InputError
 
 REPORT = "help: this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"

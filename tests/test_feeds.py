@@ -5,8 +5,7 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum.cli.drawing import Drawing
-from extremum.cli.feeds import gather, parse_assignments, parse_sizes
+from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_sizes
 from extremum.errors import InputError, MemoryLimitError
 from extremum.graph.inputs import DeclaredInput, declared_inputs
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extremum.cli.file_name import file_names
+from extremum.cli.new_files import file_names
 
 HOSTILE = [
     "", ".", "..", "../a", "a/b", "a\\b", "a%2Fb", "a:0", "a b", "a+b", ".extremum-0123456789abcdef", "~", "-", "*",

@@ -71,7 +71,7 @@ def commands(tmp_path):
     model, x = str(tmp_path / "head.onnx"), str(tmp_path / "x.npy")
     return {
         "run": ("extremum.backend:prepare", "run", model, "--random"),
-        "apply": ("extremum.cli.apply:write_pieces", "apply", "argmax", x, "-o", str(tmp_path / "y.npy")),
+        "apply": ("extremum.cli.apply:new_files", "apply", "argmax", x, "-o", str(tmp_path / "y.npy")),
         "check": ("extremum.cli.check:look", "check", model, "--for", "onnx.reference"),
         "fix": ("extremum.cli.fix:rewrite", "fix", model, "-o", str(tmp_path / "fixed.onnx")),
         "lower": ("extremum.directml:lower", "lower", model),

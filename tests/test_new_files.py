@@ -1,7 +1,8 @@
-"""Files are written whole, all of them or none, never over anything, and what a killed process left is cleared."""
+"""Files are written whole, all of them or none, never over anything, and what a killed process left is removed."""
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -10,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from extremum.cli import new_files
-from extremum.cli.new_files import require_free, settle, write_new
+from extremum.cli import new_files as module
+from extremum.cli.new_files import new_files, require_free, write_new
 from extremum.errors import ArgumentError
 
 CONTENTS = {"a.txt": b"first" * 1000, "b.txt": b"second" * 1000, "c.txt": b"third" * 1000}
-FILES = {name: lambda file, content=content: file.write(content) for name, content in CONTENTS.items()}
+
+
+def write(folder: Path, more=None) -> None:
+    """Write the files of the table, and perhaps one more."""
+    files = {folder / name: lambda file, content=content: file.write(content) for name, content in CONTENTS.items()}
+    write_new({**files, **({folder / "d.txt": more} if more else {})})
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -28,58 +34,64 @@ def whole(name: str) -> dict[str, bytes | None]:
     return {name: None, **{f"{name}/{file}": content for file, content in CONTENTS.items()}}
 
 
-def test_makes_a_folder(tmp_path):
-    write_new(tmp_path / "new", FILES)
-    assert tree(tmp_path) == whole("new")
+@pytest.fixture(params=["new", "old"])
+def folder(request, tmp_path):
+    """A folder that has to be made, or one that is there."""
+    path = tmp_path / "folder"
+    if request.param == "old":
+        path.mkdir()
+    return path
 
 
-def test_uses_a_folder_that_is_there(tmp_path):
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "mine").write_bytes(b"mine")
-    write_new(tmp_path / "old", FILES)
-    assert tree(tmp_path) == {**whole("old"), "old/mine": b"mine"}
+def test_writes_into_a_folder(folder, tmp_path):
+    before = os.umask(0o027)
+    try:
+        write(folder)
+    finally:
+        os.umask(before)
+    assert tree(tmp_path) == whole("folder")
+    assert (folder / "a.txt").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("has_links", [True, False])
 @pytest.mark.parametrize(
     "make", [partial(Path.write_text, data="mine"), partial(Path.symlink_to, target="nowhere"), Path.mkdir]
 )
-def test_nothing_is_overwritten_and_nothing_half_there(tmp_path, make):
+def test_nothing_is_overwritten_and_nothing_half_there(tmp_path, make, has_links, monkeypatch):
+    if not has_links:
+        monkeypatch.setattr(os, "link", partial(fail, errno.EPERM))
+    write(tmp_path / "free")
     (tmp_path / "old").mkdir()
     make(tmp_path / "old" / "c.txt")
     before = tree(tmp_path)
     with pytest.raises(ArgumentError, match=r"c\.txt' already exists"):
-        write_new(tmp_path / "old", FILES)
-    assert tree(tmp_path) == before
+        write(tmp_path / "old")
+    assert tree(tmp_path) == before == {**whole("free"), **{name: before[name] for name in ("old", "old/c.txt")}}
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_permissions_are_those_of_any_new_file(tmp_path):
-    before = os.umask(0o027)
-    try:
-        write_new(tmp_path / "new", FILES)
-    finally:
-        os.umask(before)
-    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o750
-    assert (tmp_path / "new" / "a.txt").stat().st_mode & 0o777 == 0o640
+def fail(number, *_, **__):
+    raise OSError(number, os.strerror(number))
 
 
-@pytest.mark.parametrize("exists", [False, True], ids=["new", "old"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()])
-def test_a_failed_write_leaves_nothing(tmp_path, error, exists):
-    folder = tmp_path / "folder"
-    if exists:
-        folder.mkdir()
-
+def test_a_failed_write_leaves_nothing(folder, tmp_path, error):
     def fails(file):
         file.write(b"half")
         raise error
 
     before = tree(tmp_path)
     with pytest.raises(type(error)) as caught:
-        write_new(folder, {**FILES, "d.txt": fails})
+        write(folder, fails)
     if isinstance(error, OSError):
         assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(folder / "d.txt"))
     assert tree(tmp_path) == before
+
+
+def test_an_error_of_another_file_keeps_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, new_files([tmp_path / "x"]):
+        (tmp_path / "source").read_bytes()
+    assert caught.value.filename == str(tmp_path / "source")
 
 
 LIMITED = """
@@ -87,8 +99,9 @@ import resource, sys
 from pathlib import Path
 from extremum.cli.new_files import write_new
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+folder = Path(sys.argv[1])
 try:
-    write_new(Path(sys.argv[1]), {"a": lambda file: file.write(b"x"), "b": lambda file: file.write(bytes(1_000_000))})
+    write_new({folder / "a": lambda file: file.write(b"x"), folder / "b": lambda file: file.write(bytes(1_000_000))})
 except OSError as error:
     print(error.filename, error.strerror)
 """
@@ -102,66 +115,38 @@ def test_a_full_disk_leaves_nothing(tmp_path):
 
 
 def test_a_folder_that_nobody_may_write_to_is_named(tmp_path, monkeypatch):
-    def refuses(path, *_, **__):
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "mkdir", refuses)
+    monkeypatch.setattr(Path, "mkdir", partial(fail, errno.EACCES))
     with pytest.raises(PermissionError) as caught:
-        write_new(tmp_path / "new", FILES)
+        write(tmp_path / "new")
     assert caught.value.filename == str(tmp_path)
 
 
-def test_a_file_system_without_links(tmp_path, monkeypatch):
-    def refuses(*_, **__):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuses)
-    (tmp_path / "old").mkdir()
-    write_new(tmp_path / "old", FILES)
-    assert tree(tmp_path) == whole("old")
-    (tmp_path / "old" / "b.txt").unlink()
-    (tmp_path / "old" / "a.txt").unlink()
-    before = tree(tmp_path)
-    with pytest.raises(ArgumentError, match=r"c\.txt' already exists"):
-        write_new(tmp_path / "old", FILES)
-    assert tree(tmp_path) == before
-
-
-def test_a_folder_that_another_process_makes_meanwhile(tmp_path):
+@pytest.mark.parametrize("taken", ["mine", "b.txt"])
+def test_a_folder_that_another_process_makes_meanwhile(tmp_path, taken):
     folder = tmp_path / "new"
 
     def makes(file):
         folder.mkdir()
-        (folder / "mine").write_bytes(b"mine")
+        (folder / taken).write_bytes(b"mine")
 
-    write_new(folder, {**FILES, "d.txt": makes})
-    assert tree(tmp_path) == {**whole("new"), "new/mine": b"mine", "new/d.txt": b""}
-
-
-def test_a_file_that_another_process_makes_meanwhile(tmp_path):
-    folder = tmp_path / "new"
-
-    def makes(file):
-        folder.mkdir()
-        (folder / "b.txt").write_bytes(b"mine")
-
+    if taken == "mine":
+        write(folder, makes)
+        assert tree(tmp_path) == {**whole("new"), "new/mine": b"mine", "new/d.txt": b""}
+        return
     with pytest.raises(ArgumentError, match=r"b\.txt' already exists"):
-        write_new(folder, {**FILES, "d.txt": makes})
+        write(folder, makes)
     assert tree(tmp_path) == {"new": None, "new/b.txt": b"mine"}
 
 
-@pytest.mark.parametrize("exists", [False, True], ids=["new", "old"])
-def test_many_at_once(tmp_path, exists):
-    folder = tmp_path / "folder"
-    if exists:
-        folder.mkdir()
-    outcomes = []
+@pytest.mark.parametrize("is_shared", [True, False], ids=["same names", "other names"])
+def test_many_at_once(folder, tmp_path, is_shared):
+    winners = []
 
     def run(number):
+        names = "abc" if is_shared else [f"{number}.{each}" for each in "abc"]
         try:
-            settle(folder)
-            write_new(folder, {name: lambda file: file.write(b"%d" % number) for name in ("a", "b", "c")})
-            outcomes.append(number)
+            write_new({folder / name: lambda file: file.write(b"%d" % number) for name in names})
+            winners.append(number)
         except ArgumentError:
             return
 
@@ -170,146 +155,58 @@ def test_many_at_once(tmp_path, exists):
         thread.start()
     for thread in threads:
         thread.join()
-    (winner,) = outcomes
-    expected = {"folder": None, **{f"folder/{name}": b"%d" % winner for name in "abc"}}
-    assert tree(tmp_path) == expected
+    if is_shared:
+        assert len(winners) == 1
+        assert tree(tmp_path) == {"folder": None, **{f"folder/{name}": b"%d" % winners[0] for name in "abc"}}
+    else:
+        names = {f"folder/{number}.{each}" for number in range(16) for each in "abc"}
+        assert set(tree(tmp_path)) == {"folder", *names}
 
 
-def test_different_names_at_once_lose_nothing(tmp_path):
-    def run(number):
-        settle(tmp_path / "folder")
-        write_new(tmp_path / "folder", {f"{number}.{each}": lambda file: file.write(b"x") for each in "ab"})
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(tree(tmp_path)) == {"folder", *(f"folder/{number}.{each}" for number in range(16) for each in "ab")}
-
-
-# Killed at the n-th time it asks something of the file system; status 0 when it asks less often.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from extremum.cli.new_files import write_new
-folder, left = Path(sys.argv[1]), int(sys.argv[2])
-words = {"a.txt": b"first", "b.txt": b"second", "c.txt": b"third"}
-files = {name: lambda file, word=word: file.write(word * 1000) for name, word in words.items()}
-def kill(event, arguments):
-    global left
-    if event in ("open", "os.mkdir", "os.rename", "os.link", "os.remove", "os.rmdir", "fcntl.flock", "os.listdir"):
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(kill)
-write_new(folder, files)
-# What the end of the process does, such as writing down what was covered, is no step.
-left = 0
+write_new({Path(sys.argv[1], name): lambda file, name=name: (
+    file.write(b"half"), file.flush(), name == "b" and os.kill(os.getpid(), signal.SIGKILL)) for name in "ab"})
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="nothing can be killed there so that it does not know")
-@pytest.mark.parametrize("exists", [False, True], ids=["new", "old"])
-def test_killed_at_every_step(tmp_path, exists):
-    left_behind = finished = 0
-    for step in range(1, 200):
-        around = tmp_path / str(step)
-        around.mkdir()
-        folder = around / "folder"
-        if exists:
-            folder.mkdir()
-        words = [sys.executable, "-c", KILLED, str(folder), str(step)]
-        status = subprocess.run(words, check=False).returncode
-        if status == 0:
-            assert tree(around) == whole("folder")
-            break
-        found = tree(around)
-        # Whatever has its name is whole.
-        assert {f"folder/{name}" for name in CONTENTS} & set(found) <= {
-            f"folder/{name}" for name, content in CONTENTS.items() if found.get(f"folder/{name}") == content
-        }
-        left_behind += any(new_files._PREFIX in path for path in found)
-        settle(folder)
-        after = tree(around)
-        # All of them or none, and nothing beside them.
-        assert after in (whole("folder"), {"folder": None} if exists else {})
-        finished += after == whole("folder")
-        if after != whole("folder"):
-            write_new(folder, FILES)
-            assert tree(around) == whole("folder")
-    else:
-        pytest.fail("the process is killed however many steps it is left")
-    assert left_behind >= 5
-    # A new folder gets its name with everything in it, and there is nothing to finish.
-    assert bool(finished) == exists
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_what_a_killed_process_left_is_removed_by_the_next(folder, tmp_path):
+    before = tree(tmp_path)
+    words = [sys.executable, "-c", KILLED, str(folder)]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    (hidden,) = {path.split("/")[-2] for path in tree(tmp_path) if path.endswith("/b")}
+    assert hidden.startswith(module._PREFIX)
+    assert {path for path in tree(tmp_path) if hidden not in path} == set(before)
+    write(folder)
+    assert tree(tmp_path) == whole("folder")
 
 
-def staged(folder: Path, name: str, files: dict[str, bytes]) -> Path:
-    scratch = folder / name
-    scratch.mkdir()
-    for file, content in files.items():
-        (scratch / file).write_bytes(content)
-    return scratch
-
-
-def test_what_was_half_put_into_place_is_taken_back_where_a_name_is_taken_now(tmp_path):
-    scratch = staged(tmp_path, ".extremum-0123456789abcdef.complete", CONTENTS)
-    os.link(scratch / "a.txt", tmp_path / "a.txt")
-    (tmp_path / "c.txt").write_bytes(b"mine")
-    settle(tmp_path)
-    assert tree(tmp_path) == {"c.txt": b"mine"}
-
-
-def test_only_what_is_its_own_is_removed(tmp_path):
-    kept = [
-        ".extremum-notes",
-        ".extremum-0123456789abcdeg",
-        "x.extremum-0123456789abcdef",
-        ".extremum-0123456789ABCDEF",
-    ]
-    for name in kept:
-        staged(tmp_path, name, {"a": b"mine"})
+def test_only_what_was_left_is_removed(tmp_path):
+    for name in (".extremum-notes", ".extremum-0123456789abcdeg", "x.extremum-0123456789abcdef"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_bytes(b"mine")
     (tmp_path / ".extremum-aaaaaaaaaaaaaaaa").symlink_to("x.extremum-0123456789abcdef")
     (tmp_path / ".extremum-bbbbbbbbbbbbbbbb").write_bytes(b"mine")
-    odd = staged(tmp_path, ".extremum-cccccccccccccccc", {})
-    (odd / "folder").mkdir()
-    (odd / "folder" / "file").write_bytes(b"mine")
     before = tree(tmp_path)
-    settle(tmp_path)
-    assert tree(tmp_path) == before
 
-
-def test_what_is_still_written_is_left_alone(tmp_path):
-    def write(file):
+    def writes_too(file):
+        """Write another file meanwhile: what is still written stays."""
         file.write(b"half")
-        settle(tmp_path / "new")
+        write_new({tmp_path / "other": lambda other: other.write(b"whole")})
         file.write(b" more")
 
-    write_new(tmp_path / "new", {**FILES, "d.txt": write})
-    assert tree(tmp_path) == {**whole("new"), "new/d.txt": b"half more"}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="users have no numbers there")
-def test_what_another_user_left_is_left_alone(tmp_path, monkeypatch):
-    scratch = staged(tmp_path, ".extremum-0123456789abcdef.complete", CONTENTS)
-    os.link(scratch / "a.txt", tmp_path / "a.txt")
-    monkeypatch.setattr(os, "geteuid", lambda: scratch.stat().st_uid + 1)
-    before = tree(tmp_path)
-    settle(tmp_path)
-    assert tree(tmp_path) == before
+    write(tmp_path / "new", writes_too)
+    assert tree(tmp_path) == {**before, **whole("new"), "other": b"whole", "new/d.txt": b"half more"}
 
 
 def test_a_folder_without_locks(tmp_path, monkeypatch):
-    def refuses(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(new_files.fcntl, "flock", refuses)
-    staged(tmp_path, ".extremum-0123456789abcdef", CONTENTS)
-    before = tree(tmp_path)
-    settle(tmp_path / "new")
-    write_new(tmp_path / "new", FILES)
-    assert tree(tmp_path) == {**before, **whole("new")}
+    monkeypatch.setattr(module.fcntl, "flock", partial(fail, errno.ENOLCK))
+    (tmp_path / ".extremum-0123456789abcdef").mkdir()
+    write(tmp_path / "new")
+    assert tree(tmp_path) == {".extremum-0123456789abcdef": None, **whole("new")}
 
 
 def test_a_name_is_free_or_not(tmp_path):

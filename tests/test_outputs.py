@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from extremum.cli.array_file import read_array
-from extremum.cli.outputs import output_paths, write_outputs
+from extremum.cli.inputs import read_array
+from extremum.cli.new_files import output_paths, write_outputs
 from extremum.errors import ArgumentError
 
 ARRAYS = {"labels": np.arange(3), "scores": np.ones((2, 2), np.float32)}

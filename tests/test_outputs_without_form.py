@@ -8,7 +8,7 @@ from onnx import TensorProto, helper
 
 import extremum.dask
 from extremum import backend
-from extremum.cli.outputs import write_outputs
+from extremum.cli.new_files import write_outputs
 from extremum.errors import ArgumentError
 from large_files import apply, left
 

@@ -20,7 +20,7 @@ from mutations import mutated_bytes, mutated_message, mutated_npy, parsed
 from extremum import backend, directml
 from extremum.check import check
 from extremum.cli import main
-from extremum.cli.array_file import read_array
+from extremum.cli.inputs import read_array
 from extremum.errors import ExtremumError
 from extremum.fix import fix
 from extremum.onnxruntime import convert

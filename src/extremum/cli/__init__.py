@@ -1,8 +1,8 @@
 """The command ``extremum``: one line per mistake on stderr, and the exit status.
 
-Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. Nothing else ever ends it: an exception
-that nobody expected is status 2 too. Which commands there are is in :mod:`extremum.cli.program`; each command parses
-its arguments, calls the library, prints, and returns its status.
+Exit status: 0 done, 1 done with findings, 2 could not run, 130 interrupted. An unexpected exception is status 2 too.
+:mod:`extremum.cli.program` lists the commands; each parses its arguments, calls the library, prints, and returns its
+status.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extremum.cli import failure, interrupt, streams
+from extremum.cli import interrupt, terminal, user_errors
 from extremum.errors import ArgumentError
 from extremum.printable import json_text
 
@@ -24,7 +24,7 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    streams.prepare()
+    terminal.prepare()
     if not sys.warnoptions:
         # A warning of a library is no answer of the command.
         warnings.simplefilter("ignore")
@@ -36,20 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _status(words: list[str]) -> int:
     try:
         status = _run(words)
-        streams.flush()
+        terminal.flush()
     except KeyboardInterrupt:
         interrupt.say_once()
         return interrupt.STATUS
     except BrokenPipeError:
-        # Whoever reads has seen enough.
-        streams.discard(sys.stdout)
+        # The reader has seen enough.
+        terminal.discard(sys.stdout)
         return 2
     except BaseException as error:  # a panic of the native module is no Exception
-        described = failure.show(error)
+        failure = user_errors.show(error)
         with contextlib.suppress(OSError):
             if _wants_json(words):
-                streams.write(json_text({"error": described.record()}))
-            streams.flush()
+                terminal.write(json_text({"error": failure.record()}))
+            terminal.flush()
         return 2
     return status
 
@@ -57,7 +57,7 @@ def _status(words: list[str]) -> int:
 def _run(words: list[str]) -> int:
     import click
 
-    from extremum.cli.completion import VARIABLE
+    from extremum.cli.options import COMPLETION_VARIABLE
     from extremum.cli.program import program
 
     try:
@@ -67,10 +67,10 @@ def _run(words: list[str]) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as error:
-        if VARIABLE in os.environ:
+        if COMPLETION_VARIABLE in os.environ:
             # A shell asks for completions.
             return int(error.code or 0)
-        # What click makes of it.
+        # What click makes of a broken pipe.
         raise BrokenPipeError from None
     return status or 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,13 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from extremum.cli import completion
-from extremum.cli.parsing import Command, named_options, refuse_unused
-from extremum.cli.streams import write
-from extremum.cli.target import Put, require_target, write_pieces
+from extremum.cli.new_files import new_files, require_free
+from extremum.cli.options import PATH, Command, complete, json_option, named_options, refuse_unused
+from extremum.cli.terminal import write
 from extremum.errors import ArgumentError, InputError
-from extremum.large.cluster import steps_on
-from extremum.large.grid import parse_size
-from extremum.large.jobs import Elementwise, Job, Step, planned
-from extremum.large.modelled import Modelled
-from extremum.large.source import Source, open_source
+from extremum.large.files import FORMATS, Source, open_source, writing
+from extremum.large.jobs import Elementwise, Job, Modelled, Step, planned, steps_on
+from extremum.large.pieces import parse_size
 from extremum.printable import json_text, printable
 
 __all__ = ["apply"]
@@ -52,17 +50,9 @@ def _number(text: str) -> int | float:
 
 
 @click.command(cls=Command)
-@click.argument("operation", shell_complete=completion.names(_OPTIONS, files=True))
+@click.argument("operation", shell_complete=complete(_OPTIONS, files=True))
 @click.argument("inputs", nargs=-1, required=True, type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(path_type=Path),
-    metavar="OUT",
-    required=True,
-    help="A .npy, .zarr or .nc file.",
-)
+@click.option("-o", "--output", "out", type=PATH, metavar="OUT", required=True, help="A .npy, .zarr or .nc file.")
 @click.option("--axis", "axes", type=int, multiple=True, help="Axis to reduce; repeat for several [default: all].")
 @click.option("--dim", "dims", multiple=True, help="Name of a dimension to reduce; repeat for several.")
 @click.option("--variable", help="Variable of a NetCDF or HDF5 file, or array of a Zarr group.")
@@ -73,7 +63,7 @@ def _number(text: str) -> int | float:
 @click.option("--default", type=_number, metavar="NUMBER", help="Answer for a slice in which no element takes part.")
 @click.option(
     "--dtype",
-    type=click.Choice(["int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"]),
+    type=click.Choice([f"{sign}int{bits}" for sign in ("", "u") for bits in (64, 32, 16, 8)]),
     default="int64",
     show_default=True,
     help="Type of the indices.",
@@ -81,7 +71,7 @@ def _number(text: str) -> int | float:
 @click.option("--output-name", metavar="NAME", help="Output to write, if the model has several.")
 @click.option("--memory", default="512MB", show_default=True, help="Memory for the pieces and their results.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster of this scheduler.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.pass_context
 def apply(
     context: click.Context,
@@ -116,31 +106,37 @@ def apply(
     if scheduler is not None and "memory" in named_options(context):
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
     limit = parse_size(memory)
-    paths = require_target(out, results)
+    if out.suffix not in FORMATS:
+        raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
+    paths = [out.with_suffix(f".{name}{out.suffix}") for name in results] if results[1:] else [out]
+    for path in paths:
+        require_free(path)
     sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
         raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
     job = _job(operation, sources, _axis(sources[0], axes, dims), options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
-
-    def work(put: Put) -> None:
-        for step in _shown(steps, operation, total):
+    with new_files(paths) as staged, ExitStack() as stack:
+        puts = [
+            stack.enter_context(writing(path, job.shape, dtype, job.labels, sources[0].zarr_format))
+            for path, dtype in zip(staged, job.dtypes, strict=True)
+        ]
+        for step in _with_bar(steps, operation, total):
             if step.place is not None:
-                put(step.place, step.blocks)
-
-    zarr_format = getattr(sources[0], "format", 3)
-    write_pieces(paths, job.shape, job.dtypes, work, zarr_format=zarr_format, labels=job.labels)
-    shape = " x ".join(map(str, job.shape)) or "scalar"
+                for put, block in zip(puts, step.blocks, strict=True):
+                    if block is not None:
+                        put(step.place, block)
     written = [
         {"output": str(path), "type": dtype.name, "shape": list(job.shape), "read": total}
         for path, dtype in zip(paths, job.dtypes, strict=True)
     ]
     if as_json:
         write(json_text({"outputs": written} if written[1:] else written[0]))
-    else:
-        for each in written:
-            write(f"wrote {printable(str(each['output']))}: {each['type']}, {shape}")
+        return
+    shape = " x ".join(map(str, job.shape)) or "scalar"
+    for each in written:
+        write(f"wrote {printable(str(each['output']))}: {each['type']}, {shape}")
 
 
 def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:
@@ -159,24 +155,25 @@ def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, An
 
 
 def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:
-    """Return the axes by number; None where none is named."""
+    """Return the axis or axes by number, or None."""
     if dims and axes:
         raise ArgumentError("--axis and --dim are both given", remedy="name the axes by number or by name")
+    known = source.dims or ()
     for name in dims:
-        if source.dims is None or name not in source.dims:
-            known = "none with a name" if source.dims is None else ", ".join(map(str, source.dims))
-            raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=f"it has {known}")
-    numbers = axes or tuple(source.dims.index(name) for name in dims if source.dims is not None)
-    return None if not numbers else numbers if numbers[1:] else numbers[0]
+        if name not in known:
+            remedy = f"it has {', '.join(map(str, known)) or 'none with a name'}"
+            raise InputError(f"{source.path!r} has no dimension {name!r}", remedy=remedy)
+    numbers = axes or tuple(map(known.index, dims))
+    return numbers if numbers[1:] else next(iter(numbers), None)
 
 
-def _shown(steps: Iterator[Step], operation: str, total: int) -> Iterator[Step]:
-    """Show how much has been read, how fast, and the time that is left, where somebody looks."""
-    console = Console(stderr=True)
+def _with_bar(steps: Iterator[Step], operation: str, total: int) -> Iterator[Step]:
+    """Show on a terminal how much is read, how fast, and the time left."""
     if not sys.stderr.isatty():
         yield from steps
         return
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
     with Progress(TextColumn(printable(operation)), *columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total)
         for step in steps:

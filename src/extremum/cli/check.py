@@ -1,35 +1,108 @@
-"""``extremum check``: findings about models."""
+"""``extremum check``: findings about models, and its settings in ``[tool.extremum.check]`` of pyproject.toml."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from extremum.check import AskedRuntime, Report, matching
 from extremum.check import check as look
-from extremum.cli import adapters, completion, failure, findings, sarif, settings
-from extremum.cli.failure import Failure
-from extremum.cli.model_files import models_of
-from extremum.cli.parsing import Command
-from extremum.cli.streams import write
+from extremum.cli import findings, user_errors
+from extremum.cli.options import (
+    PATH,
+    Command,
+    adapter_option,
+    complete,
+    complete_codes,
+    known_runtimes,
+    models_of,
+    sole_runtime,
+)
+from extremum.cli.terminal import write
+from extremum.cli.user_errors import Failure
 from extremum.directml import FeatureLevel
+from extremum.errors import ArgumentError
 from extremum.printable import json_text, printable
 from extremum.runtimes.processes import Subprocess
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 __all__ = ["check"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _LEVELS = {str(level): level for level in FeatureLevel}
 
+# Setting: the parameter of the command, and the type of the value.
+_SETTINGS: dict[str, tuple[str, type]] = {
+    "select": ("selected", list),
+    "ignore": ("ignored", list),
+    "feature-level": ("feature_level", str),
+    "for": ("name", str),
+    "infos": ("infos", bool),
+    "strict": ("strict", bool),
+}
+_TYPES = {list: "a list of strings", str: "a string", bool: "true or false"}
 
-def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return codes one by one: they may stand beside each other, as other linters have them."""
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    """Return the settings of a file by the names of the command's parameters."""
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"'{path}' is not valid TOML: {error}") from None
+    for name in ("tool", "extremum", "check"):
+        if name == "check" and (others := sorted(table.keys() - {name})):
+            reason = f"there is no {others[0]!r} under [tool.extremum]"
+            raise ArgumentError(reason, where=str(path), remedy="settings are under [tool.extremum.check]")
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise ArgumentError(f"'{name}' must be a table", where=str(path))
+    where = f"{path}, [tool.extremum.check]"
+    for name, value in table.items():
+        if name not in _SETTINGS:
+            remedy = f"the settings are {', '.join(_SETTINGS)}"
+            raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
+        type_ = _SETTINGS[name][1]
+        texts = value if isinstance(value, list) else []
+        if not isinstance(value, type_) or not all(isinstance(each, str) for each in texts):
+            raise ArgumentError(f"the setting {name!r} must be {_TYPES[type_]}", where=where, given=repr(value))
+    return {_SETTINGS[name][0]: value for name, value in table.items()}
+
+
+def _use_settings(context: click.Context, _: click.Parameter, path: Path | None) -> None:
+    here = Path.cwd()
+    nearest = (place for folder in (here, *here.parents) if (place := folder / "pyproject.toml").is_file())
+    if (found := path or next(nearest, None)) is not None:
+        context.default_map = _read_settings(found)
+
+
+def _split_codes(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(code.strip() for codes in given for code in codes.split(","))
 
 
+def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], _Function]:
+    return click.option(
+        name,
+        parameter,
+        multiple=True,
+        metavar="CODES",
+        callback=_split_codes,
+        shell_complete=complete_codes,
+        help=f"{text} rules that start so, such as EX0,EX101; may be repeated.",
+    )
+
+
 @click.command(cls=Command)
-@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
 @click.option(
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
@@ -40,35 +113,28 @@ def _codes(context: click.Context, parameter: click.Parameter, given: tuple[str,
     "--for",
     "name",
     metavar="RUNTIME",
-    shell_complete=completion.runtimes,
-    help="Ask this runtime how it answers, such as tract.",
+    shell_complete=complete(known_runtimes),
+    help="Run each node on this runtime, such as tract.",
 )
-@adapters.option
-@click.option(
-    "--select",
-    "selected",
-    multiple=True,
-    metavar="CODES",
-    callback=_codes,
-    shell_complete=completion.codes,
-    help="Use only rules that start so, such as EX0,EX101; may be repeated.",
-)
-@click.option(
-    "--ignore",
-    "ignored",
-    multiple=True,
-    metavar="CODES",
-    callback=_codes,
-    shell_complete=completion.codes,
-    help="Leave out rules that start so; may be repeated.",
-)
+@adapter_option
+@_code_option("--select", "selected", "Use only")
+@_code_option("--ignore", "ignored", "Leave out")
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
 @click.option("--strict/--no-strict", help="Show and count findings of severity info.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), help="Output format [default: text]."
 )
-@settings.option
+# Eager: the other options take their defaults from the file.
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_use_settings,
+    help="Read settings from this file instead of pyproject.toml.",
+)
 def check(
     paths: tuple[Path, ...],
     feature_level: str | None,
@@ -92,7 +158,7 @@ def check(
     level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*selected, *ignored):
         matching(code)
-    name = adapters.sole(name, adapted)
+    name = sole_runtime(name, adapted)
     models = models_of(paths)
     several = len(models) > 1 or any(path.is_dir() for path in paths)
 
@@ -100,50 +166,36 @@ def check(
         try:
             return look(model, feature_level=level, runtime=runtime, select=selected, ignore=ignored)
         except Exception as error:
-            # A model that cannot be read says nothing about the next.
-            return failure.show(error, about=model if several else "")
+            # The next model may still be readable.
+            return user_errors.show(error, about=model if several else "")
 
     # One process for all models.
-    with Subprocess(name) if name is not None else nullcontext() as watched:
-        runtime = None if watched is None else AskedRuntime(watched)
+    with Subprocess(name) if name is not None else nullcontext() as process:
+        runtime = None if process is None else AskedRuntime(process)
         results = {model: result(model, runtime) for model in map(str, models)}
-    _print(results, form or "text", infos=infos or strict, named=several)
-    if any(isinstance(result, Failure) for result in results.values()):
+    _print(results, form or "text", infos=infos or strict, several=several)
+    if any(isinstance(each, Failure) for each in results.values()):
         return 2
-    return 1 if any(isinstance(result, Report) and result.counted(strict=strict) for result in results.values()) else 0
+    return int(any(isinstance(each, Report) and each.counted(strict=strict) for each in results.values()))
 
 
-def _print(results: dict[str, Report | Failure], form: str, *, infos: bool, named: bool) -> None:
+def _print(results: dict[str, Report | Failure], form: str, *, infos: bool, several: bool) -> None:
     if form == "json":
-        document: dict[str, object] = {"models": [_record(*each) for each in results.items()]}
-        for each in results.values():
-            if isinstance(each, Failure):
-                # As with every command: what ends with 2 has an error, here that of the first model.
-                document.setdefault("error", each.record())
-        write(json_text(document))
+        errors = [each.record() for each in results.values() if isinstance(each, Failure)][:1]
+        models = [findings.record(*each) for each in results.items()]
+        # Like every command that ends with status 2, this one has an error: that of the first model.
+        write(json_text({"models": models, **({"error": errors[0]} if errors else {})}))
         return
     if form == "sarif":
-        shown = {
+        counted = {
             model: result.counted(strict=infos) if isinstance(result, Report) else result
             for model, result in results.items()
         }
-        write(json_text(sarif.log(shown)))
+        write(json_text(findings.sarif(counted)))
         return
     for model, result in results.items():
         if form == "github":
-            if text := _annotations(model, result, infos=infos):
+            if text := findings.github(model, result, infos=infos):
                 write(text)
         elif isinstance(result, Report):
-            if named:
-                write(f"{printable(model)}:")
-            write(findings.text(result, infos=infos))
-
-
-def _record(model: str, result: Report | Failure) -> dict[str, object]:
-    return findings.record(model, result) if isinstance(result, Report) else {"model": model, "error": result.record()}
-
-
-def _annotations(model: str, result: Report | Failure, *, infos: bool) -> str:
-    if isinstance(result, Report):
-        return findings.github(model, result, infos=infos)
-    return findings.annotation("error", model, "could not be checked", str(result.message))
+            write(f"{printable(model)}:\n" * several + findings.text(result, infos=infos))

@@ -1,4 +1,4 @@
-"""``extremum conformance``: the suite as files, and the runtimes that are asked."""
+"""``extremum conformance``: the suite as files, and the answers of runtimes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from extremum import dtypes, runtimes, spec
-from extremum.cli import adapters, completion
-from extremum.cli.parsing import Group
-from extremum.cli.streams import write
+from extremum.cli.options import PATH, Group, adapter_option, complete, json_option, known_runtimes
+from extremum.cli.terminal import write
 from extremum.conformance import Answers, Case, Outcome, Selection, card, cases, export, run
 from extremum.conformance.card import draw, record, recorded, summarised
 from extremum.conformance.topics import TOPICS
@@ -29,51 +29,47 @@ __all__ = ["conformance"]
 
 _OPERATORS = sorted({name for domain, name in spec.OPERATORS if domain == spec.ONNX})
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_CASE_OPTIONS = (
+    click.option(
+        "--operator",
+        "operators",
+        multiple=True,
+        shell_complete=complete(_OPERATORS),
+        help="Only this operator; may be repeated.",
+    ),
+    click.option(
+        "--opset",
+        "versions",
+        type=int,
+        multiple=True,
+        help="Only the operator version of this opset; may be repeated.",
+    ),
+    click.option(
+        "--type",
+        "elements",
+        multiple=True,
+        metavar="TYPE",
+        shell_complete=complete([each.name for each in dtypes.ELEMENT_TYPES]),
+        help="Only this element type; may be repeated.",
+    ),
+    click.option(
+        "--topic",
+        "topics",
+        multiple=True,
+        shell_complete=complete(TOPICS),
+        help=f"Only this topic; may be repeated: {', '.join(TOPICS)}.",
+    ),
+    click.option("--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."),
+    click.option("--specified-only", is_flag=True, help="Only cases that a specification decides."),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random elements."
+    ),
+)
 
 
-def _selecting(command: _Command) -> _Command:
+def _case_options(command: Any) -> Any:
     """Add the options that select cases."""
-    for option in (
-        click.option(
-            "--operator",
-            "operators",
-            multiple=True,
-            shell_complete=completion.names(_OPERATORS),
-            help="Only this operator; may be repeated.",
-        ),
-        click.option(
-            "--opset",
-            "versions",
-            type=int,
-            multiple=True,
-            help="Only the operator version of this opset; may be repeated.",
-        ),
-        click.option(
-            "--type",
-            "elements",
-            multiple=True,
-            metavar="TYPE",
-            shell_complete=completion.names(each.name for each in dtypes.ELEMENT_TYPES),
-            help="Only this element type; may be repeated.",
-        ),
-        click.option(
-            "--topic",
-            "topics",
-            multiple=True,
-            shell_complete=completion.names(TOPICS),
-            help=f"Only this topic; may be repeated: {', '.join(TOPICS)}.",
-        ),
-        click.option(
-            "--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."
-        ),
-        click.option("--specified-only", is_flag=True, help="Only cases that a specification decides."),
-        click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random elements."
-        ),
-    ):
-        command = option(command)
-    return command
+    return reduce(lambda result, option: option(result), _CASE_OPTIONS, command)
 
 
 @click.group(cls=Group)
@@ -85,9 +81,9 @@ def conformance() -> None:
 
 
 @conformance.command("export")
-@click.argument("folder", type=click.Path(path_type=Path))
-@_selecting
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("folder", type=PATH)
+@_case_options
+@json_option
 def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> None:
     """Write the cases in the layout of ONNX's own backend tests, with a manifest.
 
@@ -98,21 +94,16 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
     with _progress(["export"], _count(selection, seed)) as advance:
         written = export(folder, selection, seed=seed, progress=advance["export"])
     if as_json:
-        report = {
-            "folder": str(folder),
-            "results": written.results,
-            "refusals": written.refusals,
-            "bytes": written.size,
-        }
-        write(json_text(report))
+        counts = {"results": written.results, "refusals": written.refusals, "bytes": written.size}
+        write(json_text({"folder": str(folder), **counts}))
     else:
         write(f"wrote {written.results} results and {written.refusals} refusals, {written.size / 1e6:.1f} MB")
 
 
 @conformance.command("run")
-@click.argument("asked", metavar="[RUNTIME]...", nargs=-1, shell_complete=completion.runtimes)
-@adapters.option
-@_selecting
+@click.argument("named", metavar="[RUNTIME]...", nargs=-1, shell_complete=complete(known_runtimes))
+@adapter_option
+@_case_options
 @click.option(
     "--limit",
     type=click.FloatRange(min=0.1),
@@ -127,13 +118,13 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
     "--compare",
     nargs=2,
     metavar="A B",
-    shell_complete=completion.runtimes,
+    shell_complete=complete(known_runtimes),
     help="Print the cases where two runtimes differ.",
 )
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
-    asked: tuple[str, ...],
+    named: tuple[str, ...],
     adapted: list[str],
     seed: int,
     limit: float,
@@ -149,10 +140,10 @@ def run_command(
     if compare and form:
         raise ArgumentError(f"--compare and --{form} are both given", remedy="drop one of them")
     selection = Selection(**selected)
-    runtimes_asked = list(dict.fromkeys((*asked, *(compare or ()), *adapted))) or _installed()
-    for name in runtimes_asked:
+    names = list(dict.fromkeys((*named, *(compare or ()), *adapted))) or _installed()
+    for name in names:
         runtimes.find(name)
-    answers = _ask(runtimes_asked, selection, seed, limit, jobs)
+    answers = _run_all(names, selection, seed, limit, jobs)
     for each in answers:
         _warn(each)
     report = record(answers, seed)
@@ -168,13 +159,8 @@ def run_command(
 
 
 @conformance.command("card")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--picture",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw the results to this .png or .svg file too.",
-)
+@click.argument("run", type=PATH)
+@click.option("--picture", type=PATH, metavar="FILE", help="Draw the results to this .png or .svg file too.")
 @click.option("--tables", is_flag=True, help="Print the tables, without the differences of each runtime.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run as one JSON object, without its cases.")
 def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -> None:
@@ -189,8 +175,8 @@ def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -
         recorded(report)
         write(json_text(summarised(report)))
     else:
-        shown = None if picture is None else picture.as_posix()
-        write(card.markdown(report, shown, differences=not tables).rstrip())
+        link = None if picture is None else picture.as_posix()
+        write(card.markdown(report, link, differences=not tables).rstrip())
     if picture is not None:
         if picture.exists():
             raise ArgumentError(f"{str(picture)!r} already exists", remedy="name a file that does not exist yet")
@@ -198,7 +184,7 @@ def card_command(run: Path, picture: Path | None, tables: bool, as_json: bool) -
 
 
 def _installed() -> list[str]:
-    """Return the names of all runtimes that can be asked; of an adapter that fails there is a line on stderr."""
+    """Return the names of all installed runtimes, with a line on stderr for an adapter that fails."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = [each.name for each in runtimes.installed()]
@@ -209,18 +195,18 @@ def _installed() -> list[str]:
 
 
 def _warn(answers: Answers) -> None:
-    """Say that a runtime refuses everything, which is hardly what it does: its adapter may be wrong."""
+    """Say that a runtime refuses everything: its adapter may be wrong."""
     wanted = [result for result in answers.results if not result.case.question.refused]
     if wanted and all(result.outcome is Outcome.REFUSED for result in wanted):
         reason = printable(wanted[0].detail)
         write(f"extremum: {answers.runtime} refuses every case; is its adapter right? first reason: {reason}", err=True)
 
 
-def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
+def _run_all(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
     total = _count(selection, seed)
     stop = Event()
 
-    def asked(name: str, advance: Callable[[Case], None]) -> Answers:
+    def answers(name: str, advance: Callable[[Case], None]) -> Answers:
         def progress(case: Case) -> None:
             if stop.is_set():
                 raise CancelledError
@@ -230,11 +216,11 @@ def _ask(names: list[str], selection: Selection, seed: int, limit: float, jobs: 
 
     with _progress(names, total) as advance, ThreadPoolExecutor(jobs) as pool:
         # Threads only wait here; each runtime works in a process.
-        futures = [pool.submit(asked, name, advance[name]) for name in names]
+        futures = [pool.submit(answers, name, advance[name]) for name in names]
         try:
             return [future.result() for future in futures]
         except BaseException:
-            # The other runtimes are not asked their thousands of other cases first.
+            # The other runtimes stop before their thousands of other cases.
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -252,7 +238,7 @@ def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     if not console.is_terminal:
-        # Nobody looks, and rich would write empty lines.
+        # Rich would write empty lines to a file.
         yield {name: lambda _: None for name in names}
         return
     with Progress(*columns, console=console, transient=True) as progress:
@@ -276,18 +262,18 @@ def _print_summary(report: dict[str, Any], answers: list[Answers], *, each: bool
         for row in rows:
             if row[at] != "0":
                 write(f"  {row[0]:<{width}}  {row[at]:>5}")
-        for line in _worth_showing(answers[at - 1], each=each):
+        for line in _details(answers[at - 1], each=each):
             write(f"  {line}")
 
 
-def _worth_showing(answers: Answers, *, each: bool) -> Iterator[str]:
-    """Yield a line for each case, or for the first of each kind that is refused or speaks against a document."""
+def _details(answers: Answers, *, each: bool) -> Iterator[str]:
+    """Yield a line for each case, or for the first of each kind that is refused or contradicts a specification."""
     seen: set[tuple[Outcome, str]] = set()
     for result in answers.results:
         kind = result.outcome, result.case.version.name
-        # What runtimes refuse is often refused for one reason, whatever the operator.
+        # A runtime often refuses all operators for one reason.
         reason = result.outcome, result.detail
-        shown = result.outcome is Outcome.REFUSED or not result.conforms
-        if each or (shown and not {kind, reason} & seen):
+        matters = result.outcome is Outcome.REFUSED or not result.conforms
+        if each or (matters and not {kind, reason} & seen):
             seen |= {kind, reason}
             yield ": ".join(part for part in (result.outcome.value, result.case.name, result.detail) if part)

@@ -1,21 +1,65 @@
-"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does."""
+"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does.
+
+``docs/check.md`` is a copy of the page about the rules; a test compares the two.
+"""
 
 from __future__ import annotations
 
+import textwrap
+from typing import Any
+
 import click
+from click.shell_completion import CompletionItem
 
-from extremum.check import RULES, find
-from extremum.cli import completion, explanation, raised
-from extremum.cli.parsing import Command
-from extremum.cli.streams import write
+from extremum import spec
+from extremum.check import RULES, Rule, find
+from extremum.cli import user_errors
+from extremum.cli.options import Command, complete, complete_codes
+from extremum.cli.terminal import write
 from extremum.errors import ArgumentError
-from extremum.printable import json_text
+from extremum.fix import REWRITES
+from extremum.printable import json_text, markdown_table
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_rule", "list_rules", "markdown", "record_of_rule"]
+
+_RULES_PAGE = """\
+# What `extremum check` looks for
+
+`extremum explain --markdown` prints this page. An error breaks a rule of the operator's version. A warning is something
+that a target refuses or answers otherwise. An info is worth knowing about a correct model: the last line counts it,
+`--infos` shows it, and only `--strict` makes it a finding.
+
+`extremum check a.onnx b.onnx` exits with 2 if it could not check a model (it still checks the others), 1 if it has
+findings, otherwise 0. A folder means every `.onnx` file below it. `--json` prints `{"models": [...]}` in the given
+order, each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`,
+`opset`, `reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`, `reason`,
+`where`, `given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` a file for code
+scanning; [ci.md](ci.md) has settings, a hook and an action. Names of tensors are escaped.
+
+`--for RUNTIME` runs each node on an installed runtime, in its own process, instead of asking what onnxruntime refuses;
+[runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites a model for it.
+"""
+
+_REWRITES_PAGE = """\
+## What `extremum fix` rewrites
+
+Every rewrite is exact on every input, with ties, NaN and the sign of a zero. Before `fix` writes a model, it runs both
+forms on samples and compares every bit; all NaNs count as equal. The opset of the model stays unless `--raise-opset`
+allows another. `fix` writes `-o OUT` whenever the target takes the result, as a copy if nothing was to do. It writes
+nothing if the target refuses a node that cannot be rewritten. It also rewrites a node that the target takes but answers
+otherwise (EX107, EX108). If no rewrite of such a node is exact, the node stays; `fix` says so and exits with 1. The new
+nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that
+is written with an index fails on an empty axis.
+"""
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    classes = complete(each.__name__ for each in user_errors.CLASSES.values())
+    return [*complete_codes(context, parameter, incomplete), *classes(context, parameter, incomplete)]
 
 
 @click.command(cls=Command)
-@click.argument("code", metavar="[CODE|ERROR]", required=False, shell_complete=completion.explained)
+@click.argument("code", metavar="[CODE|ERROR]", required=False, shell_complete=_complete)
 @click.option("--json", "form", flag_value="json", help="Print one JSON list: a record per rule, or of the error.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the page about all rules and rewrites.")
 def explain(code: str | None, form: str | None) -> None:
@@ -24,19 +68,69 @@ def explain(code: str | None, form: str | None) -> None:
     A rule has a code, such as EX001. An error has a class name, such as AxisError.
     """
     if code is not None and form == "markdown":
-        raise ArgumentError(
-            f"--markdown prints the page about all rules, not about {code!r}", remedy="drop one of them"
-        )
-    error = None if code is None else raised.find(code)
-    if error is not None:
-        write(json_text([raised.record(error)]) if form == "json" else raised.text(error))
+        reason = f"--markdown prints the page about all rules, not about {code!r}"
+        raise ArgumentError(reason, remedy="drop one of them")
+    if code is not None and (error := user_errors.find_error(code)) is not None:
+        record, text = user_errors.record_of_error(error), user_errors.explain_error(error)
+        write(json_text([record]) if form == "json" else text)
         return
     if code is not None and not code.upper().startswith("EX"):
         raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
     rules = RULES if code is None else (find(code),)
     if form == "json":
-        write(json_text([explanation.record(rule) for rule in rules]))
+        write(json_text([record_of_rule(rule) for rule in rules]))
     elif form == "markdown":
-        write(explanation.markdown().rstrip("\n"))
+        write(markdown().rstrip("\n"))
     else:
-        write(f"{explanation.listing()}\n\n{raised.listing()}" if code is None else explanation.text(*rules))
+        write(f"{list_rules()}\n\n{user_errors.list_errors()}" if code is None else explain_rule(*rules))
+
+
+def list_rules() -> str:
+    """Return one line per rule."""
+    return "\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.title}" for rule in RULES)
+
+
+def record_of_rule(rule: Rule) -> dict[str, Any]:
+    """Return the explanation of a rule as JSON can hold it."""
+    words = {"code": rule.code, "title": rule.title, "severity": rule.severity.value, "what": rule.what}
+    return {**words, "why": rule.why, "example": rule.example, "instead": rule.instead}
+
+
+def explain_rule(rule: Rule) -> str:
+    """Return the explanation of a rule for a terminal."""
+    parts = (
+        f"{rule.code} {rule.title} ({rule.severity.value})",
+        *(textwrap.fill(each, 80) for each in (rule.what, rule.why)),
+    )
+    return "\n\n".join((*parts, f"For example:\n\n{_indented(rule.example)}", f"Instead:\n\n{_indented(rule.instead)}"))
+
+
+def _indented(model: str) -> str:
+    return textwrap.indent(model.rstrip("\n"), "    ")
+
+
+def markdown() -> str:
+    """Return the page about all rules and rewrites."""
+    return "\n".join((_RULES_PAGE, *map(_section, RULES), _REWRITES_PAGE, _rewrites()))
+
+
+def _section(rule: Rule) -> str:
+    return (
+        f"## {rule.code} {rule.title}\n\n{rule.severity.value.capitalize()}. {rule.what} {rule.why}\n\n"
+        f"```onnx\n{rule.example}```\n\nInstead:\n\n```onnx\n{rule.instead}```\n"
+    )
+
+
+def _rewrites() -> str:
+    names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
+    rows = (
+        [
+            each.title,
+            ", ".join(sorted(names[family] for family in each.families)),
+            ", ".join(sorted(each.elements)),
+            str(each.since),
+            ", ".join(each.answers),
+        ]
+        for each in REWRITES
+    )
+    return markdown_table(["rewrite", "operators", "element types", "from opset", "answers"], rows)

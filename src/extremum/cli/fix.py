@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
-from extremum.cli import adapters, completion, failure
-from extremum.cli.model_files import models_of
-from extremum.cli.new_files import require_free, settle, write_new
-from extremum.cli.parsing import Command
-from extremum.cli.streams import write
+from extremum.cli import user_errors
+from extremum.cli.new_files import require_free, write_new
+from extremum.cli.options import (
+    PATH,
+    Command,
+    adapter_option,
+    complete,
+    json_option,
+    known_runtimes,
+    models_of,
+    sole_runtime,
+)
+from extremum.cli.terminal import write
+from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError
 from extremum.fix import Fixed, has_external_data
 from extremum.fix import fix as rewrite
@@ -22,29 +32,24 @@ __all__ = ["fix"]
 
 
 @click.command(cls=Command)
-@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
 @click.option(
-    "-o",
-    "--output",
-    "out",
-    type=click.Path(path_type=Path),
-    metavar="OUT",
-    help="File for the model, or folder for several models.",
+    "-o", "--output", "out", type=PATH, metavar="OUT", help="File for the model, or folder for several models."
 )
 @click.option(
     "--for",
     "target",
     metavar="TARGET",
-    shell_complete=completion.targets,
+    shell_complete=complete(lambda: (*known_runtimes(), *(f"directml-{level}" for level in FeatureLevel))),
     help="A runtime, or a feature level such as directml-4_1 [default: onnxruntime].",
 )
-@adapters.option
+@adapter_option
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset if a rewrite needs it."
 )
 @click.option("--node-by-node", is_flag=True, help="Compare node by node; do not run the whole model.")
 @click.option("--diff", is_flag=True, help="Show each node and its replacement.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def fix(
     paths: tuple[Path, ...],
     out: Path | None,
@@ -64,50 +69,42 @@ def fix(
     A FOLDER means every .onnx file below it. For several models, OUT is a folder. Exits with 2 if a model cannot be
     fixed; the other models are still fixed.
     """
-    name = adapters.sole(target, adapted) or "onnxruntime"
+    name = sole_runtime(target, adapted) or "onnxruntime"
     models = models_of(paths)
     several = len(models) > 1 or any(path.is_dir() for path in paths)
     places = _places(models, out, several=several)
-
-    def fixed(model: Path) -> tuple[Fixed, Path | None]:
-        result = rewrite(model, name, raise_opset=raise_opset, whole=not node_by_node)
-        written = None if result.refusals else places.get(model)
-        if written is not None:
-            _write(result, model, written)
-        return result, written
-
-    if not several:
-        (model,) = models
-        result, written = fixed(model)
-        write(json_text(_record(model, result, written)) if as_json else "\n".join(_lines(result, written, diff=diff)))
-        return 1 if result.refusals or result.differences else 0
-    status, records = 0, list[dict[str, object]]()
+    status, records = 0, list[dict[str, Any]]()
     for model in models:
         try:
-            result, written = fixed(model)
+            result = rewrite(model, name, raise_opset=raise_opset, whole=not node_by_node)
+            written = None if result.refusals else places.get(model)
+            if written is not None:
+                _write(result, model, written)
         except Exception as error:
-            # A model that cannot be read says nothing about the next.
-            failed = failure.show(error, about=str(model))
+            if not several:
+                raise
+            # The next model may still be readable.
             status = 2
-            records.append({"model": str(model), "error": failed.record()})
+            records.append({"model": str(model), "error": user_errors.show(error, about=str(model)).record()})
             continue
         status = max(status, 1 if result.refusals or result.differences else 0)
         if as_json:
             records.append(_record(model, result, written))
         else:
-            write("\n".join((f"{printable(str(model))}:", *_lines(result, written, diff=diff))))
+            heading = [f"{printable(str(model))}:"] if several else []
+            write("\n".join((*heading, *_lines(result, written, diff=diff))))
     if as_json:
         errors = [each["error"] for each in records if "error" in each][:1]
-        write(json_text({"models": records, **({"error": errors[0]} if errors else {})}))
+        whole = {"models": records, **({"error": errors[0]} if errors else {})}
+        write(json_text(whole if several else records[0]))
     return status
 
 
 def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dict[Path, Path]:
-    """Return where each model is written; nothing is there yet, and no two models have one place."""
+    """Return where each model is written; all places are free and different."""
     if out is None:
         return {}
     if not several and not out.is_dir():
-        settle(out.absolute().parent)
         require_free(out)
         return dict.fromkeys(models, out)
     if os.path.lexists(out) and not out.is_dir():
@@ -115,9 +112,9 @@ def _places(models: dict[Path, Path], out: Path | None, *, several: bool) -> dic
     if not out.absolute().parent.is_dir():
         raise ArgumentError(f"cannot create the folder '{out}': there is no folder '{out.parent}'")
     places = {model: out / below for model, below in models.items()}
-    taken: dict[Path, Path] = {}
+    owners: dict[Path, Path] = {}
     for model, place in places.items():
-        if (other := taken.setdefault(place, model)) is not model:
+        if (other := owners.setdefault(place, model)) is not model:
             raise ArgumentError(f"'{other}' and '{model}' both go to '{place}'", remedy="fix one at a time")
         if os.path.lexists(place):
             raise ArgumentError(f"'{place}' already exists", remedy="choose another folder, or move that file")
@@ -130,10 +127,9 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
             f"the weights of '{source}' are in other files of its folder", remedy="write the fixed model to that folder"
         )
     out.parent.mkdir(parents=True, exist_ok=True)
-    settle(out.absolute().parent)
-    # Where nothing changed, the file as it is, and not as protobuf would write it now.
+    # An unchanged model is copied byte by byte: protobuf may write the same model otherwise.
     content = fixed.model.SerializeToString() if fixed.changes else read_message(source)
-    write_new(out.parent, {out.name: lambda file: file.write(content)})
+    write_new({out: lambda file: file.write(content)})
 
 
 def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
@@ -149,7 +145,7 @@ def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
     return lines
 
 
-def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, object]:
+def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, Any]:
     return {
         "model": str(model),
         "target": fixed.target,

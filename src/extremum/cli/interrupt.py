@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from extremum.cli import streams
+from extremum.cli import terminal
 
 __all__ = ["STATUS", "say_once", "watch"]
 
@@ -39,7 +39,7 @@ def say_once() -> None:
         # A progress bar hides the cursor, and has perhaps no time to show it again.
         shown = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with contextlib.suppress(OSError, ValueError):
-            streams.write(f"{shown}extremum: interrupted", err=True)
+            terminal.write(f"{shown}extremum: interrupted", err=True)
 
 
 @contextlib.contextmanager

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from extremum import directml
-from extremum.cli import feeds
-from extremum.cli.new_files import require_free, settle, write_new
-from extremum.cli.parsing import Command
-from extremum.cli.streams import write
+from extremum.cli.inputs import parse_sizes
+from extremum.cli.new_files import require_free, write_new
+from extremum.cli.options import PATH, Command
+from extremum.cli.terminal import write
 from extremum.directml.formats import FORMATS
 from extremum.printable import printable
 
@@ -20,7 +20,7 @@ _LEVELS = {str(level): level for level in directml.FeatureLevel}
 
 
 @click.command(cls=Command)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
 @click.option(
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
@@ -30,9 +30,7 @@ _LEVELS = {str(level): level for level in directml.FeatureLevel}
     help="Highest feature level to use, such as 4_1.",
 )
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
-@click.option(
-    "-o", "--output", "out", type=click.Path(path_type=Path), metavar="OUT", help="Write to this file, not to stdout."
-)
+@click.option("-o", "--output", "out", type=PATH, metavar="OUT", help="Write to this file, not to stdout.")
 @click.option("--json", "form", flag_value="json", help="Same as --format json.")
 @click.option(
     "--format",
@@ -47,15 +45,15 @@ def lower(model: Path, feature_level: str, sizes: tuple[str, ...], out: Path | N
     named on stderr with the feature level or type that it needs, and the exit status is 1. Never overwrites a file.
     """
     if out is not None:
-        settle(out.absolute().parent)
         require_free(out)
-    lowered = directml.lower(model, _LEVELS[feature_level], sizes=feeds.parse_sizes(sizes))
+    lowered = directml.lower(model, _LEVELS[feature_level], sizes=parse_sizes(sizes))
     pieces = FORMATS[form or "text"](lowered)
-    if out is not None:
-        write_new(out.parent, {out.name: lambda file: file.writelines(piece.encode() for piece in pieces)})
+    if out is None:
+        for piece in pieces:
+            write(piece, end="")
+    else:
+        write_new({out: lambda file: file.writelines(piece.encode() for piece in pieces)})
         write(f"wrote {printable(str(out))}")
-    for piece in pieces if out is None else ():
-        write(piece, end="")
     for refusal in lowered.refusals:
         write(refusal.one_line(), err=True)
     return 1 if lowered.refusals else 0

@@ -1,238 +1,251 @@
-"""New files in a folder: all of them or none, whole, and never over anything that is there.
+"""New files: all of them or none, whole, and never over anything that is there.
 
-Decides the order of the steps. Files are written into a folder of their own beside their places, which is then either
-renamed to the folder that is to be made, or put into the one that is there by links, which never replace. A process
-that is killed leaves its folder behind; the next one finishes what was half put into place and removes the rest. A
-lock, which ends with its process, tells what was left from what is still being written.
+Files are written into a hidden folder beside their places. Links then give them their names; a link never replaces. A
+killed process leaves its hidden folder behind, and the next one that writes there removes it: a lock, which ends with
+its process, tells a folder in use from one that was left.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
 import secrets
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import BinaryIO
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError
+from extremum.tensors import require_memory
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["require_free", "settle", "write_new", "write_new_folder", "write_together"]
+__all__ = ["file_names", "new_files", "output_paths", "require_free", "write_new", "write_outputs"]
 
 _PREFIX = ".extremum-"
-# Everything is written; what is in this folder is put into place.
-_COMPLETE = ".complete"
-_NAME = re.compile(rf"{re.escape(_PREFIX)}[0-9a-f]{{16}}({re.escape(_COMPLETE)})?")
-# What is a folder itself; no other folder is anything that was left here.
-_FOLDERS = (".zarr",)
-# What a file system says that has no links.
+_STAGING = re.compile(rf"{re.escape(_PREFIX)}[0-9a-f]{{16}}")
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+# Below the 255 bytes of most file systems, with the suffix.
+_LONGEST = 200
+# Windows has devices of these names in every folder, whatever the suffix.
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{device}{digit}" for device in ("com", "lpt") for digit in range(10))}
 
 
 def require_free(path: Path, remedy: str = "choose another name, or move that file") -> None:
-    """Refuse a path at which there is something already, be it a link to nothing, or no folder to hold it."""
+    """Refuse a path that exists, even as a broken link, or that has no folder."""
     if os.path.lexists(path):
         raise ArgumentError(f"'{path}' already exists", remedy=remedy)
     if not path.absolute().parent.is_dir():
         raise ArgumentError(f"cannot create '{path.name}': there is no folder '{path.parent}'")
 
 
-def write_new(folder: Path, files: Mapping[str, Callable[[BinaryIO], object]]) -> None:
-    """Write files into a folder, which is made if it is not there."""
-    place = folder if folder.is_dir() else folder.absolute().parent
-    with _scratch(place) as scratch:
-        for name, write in files.items():
-            _write(scratch.path / name, write, folder / name)
-        if place == folder or not scratch.become(folder):
-            scratch.move(folder / (scratch.path.name + _COMPLETE))
-            _place(scratch.path, folder, files)
-
-
-def write_together(folder: Path, names: Sequence[str], write: Callable[[list[BinaryIO]], object]) -> None:
-    """Write several files into a folder that is there, all of them at the same time."""
-
-    def opened(files: list[BinaryIO], scratch: Path) -> None:
-        if len(files) == len(names):
-            write(files)
-        else:
-            name = names[len(files)]
-            _write(scratch / name, lambda file: opened([*files, file], scratch), folder / name)
-
-    with _scratch(folder) as scratch:
-        opened([], scratch.path)
-        scratch.move(folder / (scratch.path.name + _COMPLETE))
-        _place(scratch.path, folder, names)
-
-
-def write_new_folder(folder: Path, write: Callable[[Path], object]) -> None:
-    """Have a folder written that is not there, with whatever is in it."""
-    with _scratch(folder.absolute().parent) as scratch:
-        made = scratch.path / folder.name
+@contextlib.contextmanager
+def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield a temporary path for each path of one folder; when the block is done, all get their names, or none."""
+    folder = paths[0].parent
+    with _staging(folder if folder.is_dir() else folder.absolute().parent) as staging:
+        staged = [staging / path.name for path in paths]
         try:
-            write(made)
+            yield staged
+            for each in filter(Path.is_file, staged):
+                with each.open("rb+") as file:
+                    os.fsync(file.fileno())
         except OSError as error:
-            raise OSError(error.errno, error.strerror or str(error), str(folder)) from None
-        require_free(folder, "another process has just written it")
-        made.rename(folder)
+            # What happens to a temporary file is said of the final one.
+            where = Path(error.filename or staged[0])
+            for path, at in zip(paths, staged, strict=True):
+                if where == at or at in where.parents:
+                    raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+            raise
+        _place(staging, folder, [path.name for path in paths])
 
 
-class _Scratch:
-    """A folder of this process, wherever it is moved."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.is_kept = False
-
-    def move(self, path: Path) -> None:
-        self.path = self.path.rename(path)
-
-    def become(self, folder: Path) -> bool:
-        """Take the name of a folder that was not there; return whether it still was not."""
-        try:
-            self.move(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-            # Another process has made it in the meantime.
-            return False
-        self.is_kept = True
-        return True
+def write_new(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
+    """Write files of one folder, which is made if it is not there."""
+    with new_files(list(files)) as staged:
+        for path, write in zip(staged, files.values(), strict=True):
+            with _naming(path), path.open("xb") as file:
+                write(file)
 
 
 @contextlib.contextmanager
-def _scratch(place: Path) -> Iterator[_Scratch]:
-    lock = None
+def _naming(path: Path) -> Iterator[None]:
+    """Add the name of a file to errors that have none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+@contextlib.contextmanager
+def _staging(place: Path) -> Iterator[Path]:
+    """Yield a hidden folder of this process; remove those of killed processes."""
+    for path in [each for each in place.glob(f"{_PREFIX}*") if _STAGING.fullmatch(each.name)]:
+        # A folder that is in use is locked.
+        with contextlib.suppress(OSError):
+            lock = _lock(path, wait=False)
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
     while True:
         path = place / f"{_PREFIX}{secrets.token_hex(8)}"
         try:
             path.mkdir()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(place)) from None
-        try:
-            lock = _lock(path, wait=True)
-        except FileNotFoundError:
-            # Another process took it for left behind before it was locked.
-            continue
-        except OSError:
-            # No locks there: then nobody takes anything for left behind.
-            pass
-        break
-    scratch = _Scratch(path)
-    try:
-        yield scratch
-    finally:
-        if not scratch.is_kept:
-            _remove(scratch.path)
-        if lock is not None:
-            os.close(lock)
-
-
-def _write(path: Path, write: Callable[[BinaryIO], object], final: Path) -> None:
-    try:
-        with path.open("xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(final)) from None
-
-
-def _place(scratch: Path, folder: Path, names: Iterable[str]) -> None:
-    """Put the files of a folder into another: all of them, or none if one of the names is taken."""
-    moved: list[Path] = []
-    try:
-        for name in names:
-            _link(scratch / name, folder / name, moved)
-    except BaseException as error:
-        for path in (*moved, *_placed(scratch, folder)):
-            path.unlink()
-        if isinstance(error, FileExistsError):
-            raise ArgumentError(
-                f"'{error.filename2 or error.filename}' already exists", remedy="another process has just written it"
-            ) from None
-        raise
-
-
-def _link(source: Path, target: Path, moved: list[Path]) -> None:
-    """Give a file a second name that is free, or a new one, which is noted, where files have one name only."""
-    try:
-        os.link(source, target)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # No links there. Whoever makes the file has its name, and may then put another in its place.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        moved.append(target)
-        source.replace(target)
-
-
-def _placed(scratch: Path, folder: Path) -> list[Path]:
-    """Return the second names, in a folder, of the files of another."""
-    result = []
-    for file in scratch.iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat((folder / file.name).lstat(), file.lstat()):
-                result.append(folder / file.name)
-    return result
-
-
-def settle(folder: Path) -> None:
-    """Finish or remove what processes that were killed have left in a folder and beside it."""
-    for place in (folder.absolute().parent, folder):
+        held: int | None = None
+        # Another process may remove it before it is locked. Without locks, nobody removes it.
         with contextlib.suppress(OSError):
-            for path in [each for each in place.iterdir() if _NAME.fullmatch(each.name)]:
-                _settle(path, place)
-
-
-def _settle(path: Path, folder: Path) -> None:
+            held = _lock(path, wait=True)
+        if path.is_dir():
+            break
     try:
-        lock = _lock(path, wait=False)
-    except OSError:
-        # It is being written, or it is none of this user's.
-        return
-    try:
-        placed = _placed(path, folder) if path.name.endswith(_COMPLETE) else []
-        if placed:
-            rest = [file.name for file in path.iterdir() if folder / file.name not in placed]
-            if any(os.path.lexists(folder / name) for name in rest):
-                for each in placed:
-                    each.unlink()
-            else:
-                _place(path, folder, rest)
-        _remove(path)
+        yield path
     finally:
-        os.close(lock)
+        shutil.rmtree(path, ignore_errors=True)
+        if held is not None:
+            os.close(held)
 
 
 def _lock(path: Path, *, wait: bool) -> int:
-    """Lock a folder of this user's until the process ends, and return the descriptor that holds the lock."""
+    """Lock a folder until the process ends or closes the descriptor."""
     if sys.platform == "win32":
         raise OSError(errno.ENOTSUP, "folders have no locks")
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        if os.fstat(descriptor).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "the folder of another user", str(path))
-        # Who waited for the lock may have waited for the end of the folder.
-        path.lstat()
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        for file in path.iterdir():
-            if file.suffix in _FOLDERS and not file.is_symlink() and file.is_dir():
-                shutil.rmtree(file)
-            else:
-                file.unlink()
-        path.rmdir()
+def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
+    """Give the files of a folder their names in another: all of them, or none if a name is taken."""
+    is_new = not folder.is_dir()
+    folder.mkdir(exist_ok=True)
+    tried = []
+    try:
+        for name in names:
+            tried.append(name)
+            _link(staging / name, folder / name)
+    except BaseException as error:
+        for name in tried:
+            with contextlib.suppress(FileNotFoundError):
+                if not (staging / name).exists() or (staging / name).samefile(folder / name):
+                    (folder / name).unlink()
+        if is_new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        if isinstance(error, FileExistsError):
+            reason = f"'{folder / tried[-1]}' already exists"
+            raise ArgumentError(reason, remedy="another process has just written it") from None
+        raise
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file or a folder a free name."""
+    if source.is_dir():
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        source.rename(target)
+        return
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # No links there: take the name with an empty file, then replace that.
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        source.replace(target)
+
+
+def output_paths(names: Iterable[str], folder: Path) -> dict[str, Path]:
+    """Return the file for each output of a model; none of them exists yet."""
+    paths = {name: folder / file for name, file in file_names(names).items()}
+    if folder.is_dir():
+        for path in paths.values():
+            require_free(path, "choose another folder, or move that file")
+    elif os.path.lexists(folder):
+        raise ArgumentError(f"'{folder}' is {'a link to nothing' if folder.is_symlink() else 'a file'}, not a folder")
+    elif not folder.absolute().parent.is_dir():
+        raise ArgumentError(f"cannot create the folder '{folder}': there is no folder '{folder.parent}'")
+    return paths
+
+
+def write_outputs(outputs: Mapping[str, object], folder: Path) -> dict[str, Path]:
+    """Write every output of a model to a .npy file, or none."""
+    arrays = {name: _storable(name, value) for name, value in outputs.items()}
+    paths = output_paths(outputs, folder)
+    write_new({paths[name]: partial(_save, array) for name, array in arrays.items()})
+    return paths
+
+
+def _storable(name: str, value: object) -> NDArray[np.generic]:
+    """Return an output as an array that a file can hold; text gets a fixed width."""
+    if not isinstance(value, np.ndarray | np.generic):
+        reason = f"output {name!r} is not a tensor and cannot be saved as .npy"
+        raise ArgumentError(reason, given=f"a {type(value).__name__}")
+    array = np.asanyarray(value)
+    if array.dtype.kind not in "OT":
+        return array
+    texts = array.ravel().tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ArgumentError(f"output {name!r} holds neither numbers nor text and cannot be saved as .npy")
+    width = np.dtype(f"U{max(map(len, texts), default=0)}")
+    require_memory(array.shape, width, f"output {name!r} as text of fixed width")
+    fixed = array.astype(width)
+    # NumPy drops NULs at the end of a text.
+    if fixed.ravel().tolist() != texts:
+        raise ArgumentError(f"output {name!r} holds text that ends with NUL and cannot be saved as .npy")
+    return fixed
+
+
+def _save(array: NDArray[np.generic], file: BinaryIO) -> None:
+    # NumPy bypasses a file's own write, and its message about a full disk names no file.
+    np.lib.format.write_array(SimpleNamespace(write=file.write), np.asanyarray(array), allow_pickle=False)
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the name of a .npy file for each name of an output.
+
+    No two names share a file, even where a file system ignores case or cuts long names.
+    """
+    encoded = {name: _encoded(name) for name in names}
+    count = Counter(each.lower() for each in encoded.values())
+    return {
+        name: _shortened(_without_capitals(each) if count[each.lower()] > 1 else each) + ".npy"
+        for name, each in encoded.items()
+    }
+
+
+def _encoded(name: str) -> str:
+    # A plus sign is always encoded, so one that stands alone marks what is no encoding.
+    text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
+    # A name with a dot in front is hidden, and may be one of this package's own.
+    if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
+        text = f"%{ord(text[0]):02X}{text[1:]}"
+    return text
+
+
+def _without_capitals(encoded: str) -> str:
+    """Encode each capital that is not part of an encoded byte."""
+    return re.sub(r"(%..)|([A-Z])", lambda found: found[1] or f"%{ord(found[2]):02X}", encoded)
+
+
+def _shortened(encoded: str) -> str:
+    if len(encoded) <= _LONGEST:
+        return encoded
+    return f"{encoded[: _LONGEST - 33]}+{hashlib.sha256(encoded.encode()).hexdigest()[:32]}"

@@ -1,4 +1,4 @@
-"""``extremum ops``: what there is."""
+"""``extremum ops``: the operators."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from extremum import catalogue
-from extremum.cli.console import console
-from extremum.cli.parsing import Command
-from extremum.cli.streams import write
+from extremum.cli.options import Command
+from extremum.cli.terminal import console, write
 from extremum.printable import json_text
 
 __all__ = ["ops"]
 
 
 @click.command(cls=Command)
-@click.option("--json", "layout", flag_value="json", help="Print one JSON list: a record per version.")
-@click.option("--markdown", "layout", flag_value="markdown", help="Print the tables of the README.")
-def ops(layout: str | None) -> None:
+@click.option("--json", "form", flag_value="json", help="Print one JSON list: a record per version.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the tables of the README.")
+def ops(form: str | None) -> None:
     """List the operators, their versions and element types.
 
     A table cell holds the first version of the operator that takes the element types of the column.
     """
-    if layout == "json":
+    if form == "json":
         write(json_text(catalogue.records()))
-    elif layout == "markdown":
+    elif form == "markdown":
         write(catalogue.markdown().rstrip("\n"))
     else:
         for headings, *rows in catalogue.tables():

@@ -1,19 +1,22 @@
-"""The commands by name, each imported when it is called and not before.
+"""The commands by name, each imported when it is called.
 
-A command lives in the module of its name, as the click command of its name. Adding one is adding its module and its
-line here.
+A command is the click command of its name, in the module of its name. To add one, add its module and its line here.
 """
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import click
 
-from extremum import __version__
-from extremum.cli.parsing import Group
-from extremum.cli.streams import write
+from extremum import __version__, _native, get_num_threads
+from extremum.cli.options import Group
+from extremum.cli.terminal import write
 from extremum.printable import json_text
 
 __all__ = ["COMMANDS", "program"]
@@ -28,6 +31,13 @@ COMMANDS = {
     "conformance": "Test runtimes with the conformance suite, or write its cases as files.",
     "ops": "List the operators, their versions and element types.",
 }
+
+# Packages that are imported somewhere, and those whose arrays are accepted.
+_PACKAGES = (
+    *("numpy", "ml_dtypes", "onnx", "onnxruntime", "protobuf", "click", "rich"),
+    *("dask", "distributed", "xarray", "zarr", "netCDF4", "cubed"),
+    *("torch", "jax", "pandas", "polars", "pyarrow"),
+)
 
 
 class LazyGroup(Group):
@@ -45,7 +55,7 @@ class LazyGroup(Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an interruption leaves as what click does not write an empty line about."""
+        """Run the command; click writes an empty line about a KeyboardInterrupt, but none about an Abort."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -64,18 +74,43 @@ class LazyGroup(Group):
     subcommand_metavar="[COMMAND] [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.option("--version", "asked", is_flag=True, help="Show the version and exit.")
+@click.option("--version", "show_version", is_flag=True, help="Show the version and exit.")
 @click.option("--json", "form", flag_value="json", help="With --version: print one JSON object for a bug report.")
 @click.pass_context
-def program(context: click.Context, asked: bool, form: str | None) -> None:
+def program(context: click.Context, show_version: bool, form: str | None) -> None:
     """Run operators that pick the largest or smallest elements, exactly as each version specifies.
 
     Exit status: 0 success, 1 findings, 2 error, 130 interrupted.
     """
-    if asked:
-        write(json_text(import_module("extremum.cli.installation").record()) if form else f"extremum {__version__}")
+    if show_version:
+        write(json_text(_installation()) if form else f"extremum {__version__}")
         context.exit()
     if form:
         raise click.UsageError("--json goes after the command, as in: extremum ops --json")
     if context.invoked_subcommand is None:
         raise click.UsageError("Missing command.")
+
+
+def _installation() -> dict[str, Any]:
+    """Return what a bug report needs: versions, the machine, its instruction sets and the runtimes."""
+    from extremum import runtimes
+
+    return {
+        "extremum": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "free_threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processors": os.cpu_count(),
+        "threads": get_num_threads(),
+        "instruction_set": _native.get_instruction_set(),
+        "instruction_sets": list(_native.instruction_sets()),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "runtimes": {each.name: each.version for each in runtimes.installed()},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

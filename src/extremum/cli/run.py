@@ -8,12 +8,10 @@ from pathlib import Path
 import click
 
 from extremum import backend
-from extremum.cli import feeds, outputs
-from extremum.cli.console import console
-from extremum.cli.drawing import Drawing, parse_ranges
-from extremum.cli.parsing import Command, named_options
-from extremum.cli.streams import write
-from extremum.cli.values import describe, print_values
+from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_ranges, parse_sizes, require_all
+from extremum.cli.new_files import output_paths, write_outputs
+from extremum.cli.options import PATH, Command, json_option, named_options
+from extremum.cli.terminal import describe, print_values, write
 from extremum.errors import ArgumentError
 from extremum.graph.inputs import declared_inputs
 from extremum.printable import json_text, printable
@@ -22,7 +20,7 @@ __all__ = ["run"]
 
 
 @click.command(cls=Command)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
 @click.option(
     "-i",
     "--input",
@@ -42,19 +40,14 @@ __all__ = ["run"]
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs.")
 @click.option("--set", "sizes", multiple=True, metavar="DIM=SIZE", help="Size of a symbolic dimension.")
 @click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write each output to a .npy file in this folder.",
+    "-o", "--output", "folder", type=PATH, metavar="DIR", help="Write each output to a .npy file in this folder."
 )
 @click.option(
     "--engine",
     type=click.Choice(backend.ENGINES),
     help="Engine for other operators [default: onnxruntime if installed, else reference].",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.pass_context
 def run(
     context: click.Context,
@@ -73,35 +66,31 @@ def run(
 
     Prints the type, the shape and the first elements of each input and output. Never overwrites a file.
     """
-    paths_of_inputs, sizes_of_symbols = feeds.parse_assignments(files), feeds.parse_sizes(sizes)
+    paths, bound = parse_assignments(files), parse_sizes(sizes)
     if not draw and (unused := [each for each in ("--range", "--seed") if each in named_options(context).values()]):
         raise ArgumentError(f"{unused[0]} has no effect without --random", remedy="add --random")
     drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
     prepared = backend.prepare(model, engine=engine)
     names = [output.name for output in prepared.loaded.proto.graph.output]
     if folder is not None:
-        outputs.output_paths(names, folder)
+        output_paths(names, folder)
     declared = list(declared_inputs(prepared.loaded.proto))
-    arrays = feeds.gather(declared, paths_of_inputs, sizes_of_symbols, drawing)
-    feeds.require_all(declared, arrays)
+    arrays = gather(declared, paths, bound, drawing)
+    require_all(declared, arrays)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start
-    written = {} if folder is None else outputs.write_outputs(results, folder)
-
+    written = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
     if as_json:
         report = {
             "model": str(model),
             "inputs": [describe(name, array) for name, array in arrays.items()],
             "outputs": [describe(name, value) for name, value in results.items()],
             "seconds": seconds,
-            "files": [str(path) for path in written.values()],
+            "files": written,
         }
         write(json_text(report))
         return
-    terminal = console()
-    print_values(terminal, "inputs", arrays)
-    print_values(terminal, "outputs", results)
-    terminal.print(f"{seconds * 1e3:.3g} ms")
-    for path in written.values():
-        terminal.print(f"wrote {printable(str(path))}")
+    print_values("inputs", arrays)
+    print_values("outputs", results)
+    write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in written))))

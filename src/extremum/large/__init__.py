@@ -1,5 +1,5 @@
-"""Files that are larger than memory: what is read of them at a time, and what becomes of it.
+"""Files that are larger than memory, read a piece at a time.
 
-A source is a file that holds an array; a job makes pieces of a result of pieces of sources, within a limit of memory.
-Where the pieces of the result go is the caller's.
+A source is a file that holds an array; a job computes pieces of results from pieces of sources, within a limit of
+memory. The caller writes the pieces.
 """

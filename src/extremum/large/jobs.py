@@ -1,87 +1,86 @@
-"""What is made of large arrays, a piece at a time.
+"""Operations on large arrays, a piece at a time, in this process or on a Dask cluster.
 
-Decides how much is read at once: half of the memory that is allowed is for what is read and made, the rest for what
-libraries and the interpreter take. Each job says how its result is shaped before anything is read.
+Half of the memory that is allowed is for the pieces and their results, the other half for libraries and the
+interpreter. A job knows the shape and type of its results before it reads anything.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import extremum as ex
+from extremum import backend
+from extremum.batches import outputs
 from extremum.elementwise import broadcast_shape
+from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line
+from extremum.graph.inputs import declared_inputs
 from extremum.interop import Adopted
-from extremum.large.grid import RUN, Place, lengths, places
-from extremum.large.labels import Labels
-from extremum.large.source import Source, read_ahead
+from extremum.large.files import Labels, Source, read_ahead
+from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.one_hot import ones
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction
 
-__all__ = ["Elementwise", "Hardmax", "Job", "Reduced", "Step", "planned"]
+__all__ = ["Elementwise", "Hardmax", "Job", "Modelled", "Reduced", "Step", "planned", "steps_on"]
+
+_WITHIN = 8
+"""The memory that a model usually needs, as a multiple of its input."""
+
+_PATIENCE = 3
+"""Seconds to connect to a scheduler; its answer may take one more."""
+
+_ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done: so many bytes read, and perhaps a piece of each result, or of some of them."""
+    """Bytes that were read, and where a place is complete, the piece of each result there, or of some results."""
 
     read: int
     place: Place | None = None
     blocks: tuple[NDArray[Any] | None, ...] = ()
 
 
-class Job(Protocol):
-    """Something to be made of sources."""
+class Job:
+    """Results, one or several of one shape, that are computed from sources."""
 
     sources: Sequence[Source]
-    # Of each result; there may be several.
     shape: tuple[int, ...]
     dtypes: tuple[np.dtype[Any], ...]
-
-    @property
-    def labels(self) -> Labels:
-        """What names the places of each result."""
+    labels: Labels
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Yield what is done, one after the other, in so much memory."""
+        """Do the work within a limit of memory."""
+        raise NotImplementedError
 
     def lazy(self) -> tuple[Any, ...]:
         """Return the results as arrays of Dask's."""
+        raise NotImplementedError
 
 
-class Reduced:
+class Reduced(Job):
     """argmax, argmin, max, min and minmax."""
 
     def __init__(self, source: Source, pieces: Pieces) -> None:
-        self.sources: Sequence[Source] = (source,)
+        self.sources = (source,)
         self.pieces = pieces
         self.dtypes = pieces.types
-        self.shape = tuple(
-            1 if axis in pieces.axes else length
-            for axis, length in enumerate(source.shape)
-            if pieces.call.keepdims or axis not in pieces.axes
-        )
-
-    @property
-    def labels(self) -> Labels:
-        """The dimensions that stay, with their coordinates."""
-        call, rank = self.pieces.call, range(len(self.pieces.shape))
-        axes = [axis for axis in rank if call.keepdims or axis not in self.pieces.axes]
-        return Labels.of(self.sources[0], axes, self.shape, call.function)
+        self._axes = [axis for axis in range(len(source.shape)) if pieces.call.keepdims or axis not in pieces.axes]
+        self.shape = tuple(1 if axis in pieces.axes else source.shape[axis] for axis in self._axes)
+        self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Read each place of the axes that stay once for each piece of those that are reduced."""
-        axes, keepdims = self.pieces.axes, self.pieces.call.keepdims
+        """Read each place of the axes that stay, once for each piece of the reduced axes."""
         for kept, read, part, whole in self._parts(memory, 0):
-            blocks: tuple[Any, ...]
-            shown = [axis for axis in range(len(kept)) if keepdims or axis not in axes]
-            place = tuple(slice(0, 1) if axis in axes else kept[axis] for axis in shown)
+            place = tuple(slice(0, 1) if axis in self.pieces.axes else kept[axis] for axis in self._axes)
             origin = tuple(each.start for each in place)
             if whole is not None:
                 blocks = self.pieces.whole(whole, origin)
@@ -93,16 +92,16 @@ class Reduced:
             yield Step(read, place, tuple(map(np.asarray, blocks)))
 
     def _parts(self, memory: int, extra: int) -> Iterator[tuple[Place, int, Part | None, Adopted | None]]:
-        """Yield a place of the axes that stay, the bytes read, and the part of it once it is complete.
+        """Yield a place of the axes that stay, the bytes read, and when the place is complete its part.
 
-        Where one piece has all of a place it is yielded instead, unless more is to be made of the part.
+        A piece that covers the place is yielded instead of a part, unless the caller needs `extra` bytes an element.
         """
-        source, axes = self.sources[0], self.pieces.axes
+        (source,), axes = self.sources, self.pieces.axes
         rank = range(len(source.shape))
 
         def cost(sizes: Sequence[int]) -> int:
             state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
-            # One piece is read while another is looked at.
+            # One piece is read while another is reduced.
             return math.prod(sizes) * (2 * source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
 
         run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
@@ -135,22 +134,24 @@ class Reduced:
 
 
 class Hardmax(Reduced):
-    """hardmax: the indices of each place, and then the ones, for which nothing is read again."""
+    """hardmax: the indices of each place, then the ones, for which nothing is read again."""
 
     def __init__(self, source: Source, pieces: Pieces) -> None:
         super().__init__(source, pieces)
         self.shape = source.shape
         self.dtypes = (np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("="),)
+        self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Find the indices of a place, and write its ones and zeros a piece at a time."""
-        source, axes = self.sources[0], self.pieces.axes
+        (source,), axes = self.sources, self.pieces.axes
         for kept, read, part, _ in self._parts(memory, self.dtypes[0].itemsize):
             yield Step(read)
             if part is None:
                 continue
             indices = np.asarray(part[0][1])
             whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
+            base = [0 if axis in axes else kept[axis].start for axis in range(len(whole))]
             sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2)
             for place in places(whole, sizes):
                 block = ones(
@@ -161,7 +162,6 @@ class Hardmax(Reduced):
                     tuple(each.stop - each.start for each in place),
                     *self.dtypes,
                 )
-                base = [0 if axis in axes else kept[axis].start for axis in range(len(whole))]
                 yield Step(0, tuple(slice(b + p.start, b + p.stop) for b, p in zip(base, place, strict=True)), (block,))
 
     def lazy(self) -> tuple[Any, ...]:
@@ -172,37 +172,32 @@ class Hardmax(Reduced):
         return (extremum.dask.hardmax(chunked, self.pieces.axes, nan_policy=nan_policy),)
 
 
-class Elementwise:
+class Elementwise(Job):
     """maximum and minimum."""
 
     def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any) -> None:
         self.sources, self._nan_policy = sources, nan_policy
         self._function = getattr(ex, function)
         probes = [np.ones((1,) * len(each.shape), each.dtype) for each in sources]
-        self.dtypes: tuple[np.dtype[Any], ...] = (self._function(*probes).dtype,)
+        self.dtypes = (self._function(*probes).dtype,)
         self.shape = broadcast_shape(function, [each.shape for each in sources])
-
-    @property
-    def labels(self) -> Labels:
-        """Those of the first operand that has the shape of the result."""
-        rank = len(self.shape)
-        named = next((each for each in self.sources if each.shape == self.shape), self.sources[0])
-        axes = [*[None] * (rank - len(named.shape)), *range(len(named.shape))]
-        return Labels.of(named, axes, self.shape, self._function.__name__)
+        # The labels of the first operand that has the shape of the result.
+        source = next((each for each in sources if each.shape == self.shape), sources[0])
+        axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
+        self.labels = Labels.of(source, axes, self.shape, function)
 
     def steps(self, memory: int) -> Iterator[Step]:
         """Read the same place of every operand."""
-        rank = len(self.shape)
         whole = [each for each in self.sources if each.shape == self.shape]
-        # Cut as that operand is which lies in the largest pieces.
+        # The operand with the largest granules decides how all are cut.
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
-        granule = (1,) * rank if coarsest is None else coarsest.granule
-        order = tuple(range(rank)) if coarsest is None else coarsest.order
-        each_takes = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
-        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * each_takes, memory // 2)
+        granule = (1,) * len(self.shape) if coarsest is None else coarsest.granule
+        order = tuple(range(len(self.shape))) if coarsest is None else coarsest.order
+        element = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
+        sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
         wanted = list(places(self.shape, sizes))
-        every = ([_of(each.shape, place) for each in self.sources] for place in wanted)
-        for place, blocks in zip(wanted, read_ahead(self.sources, every), strict=True):
+        operands = ([_operand_place(each.shape, place) for each in self.sources] for place in wanted)
+        for place, blocks in zip(wanted, read_ahead(self.sources, operands), strict=True):
             block = np.asarray(self._function(*blocks, nan_policy=self._nan_policy))
             yield Step(sum(each.nbytes for each in blocks), place, (block,))
 
@@ -211,30 +206,90 @@ class Elementwise:
         return (self._function(*(each.chunked() for each in self.sources), nan_policy=self._nan_policy),)
 
 
-def _of(shape: tuple[int, ...], place: Place) -> Place:
+def _operand_place(shape: tuple[int, ...], place: Place) -> Place:
     """Return the place of an operand that is broadcast to the place of a result."""
     own = place[len(place) - len(shape) :]
     return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
 
 
-_ENDS = {"argmin": (False,), "min": (False,), "minmax": (False, True)}
+class Modelled(Job):
+    """One output of a model that takes the entries of an array along an axis, in batches."""
+
+    def __init__(self, model: str, source: Source, axis: Any, output: str | None = None) -> None:
+        if not isinstance(axis, int):
+            raise ArgumentError("a model takes its entries along one axis", remedy="give one --axis or --dim")
+        rank = len(source.shape)
+        if not -rank <= axis < rank:
+            raise ArgumentError(f"axis {axis} is out of range for an array with {rank} dimensions")
+        self.sources = (source,)
+        self._model, self._axis = model, axis % rank
+        self._prepared = backend.prepare(model)
+        declared = declared_inputs(self._prepared.loaded.proto)[0].shape
+        own = declared[self._axis] if declared is not None and len(declared) == rank else None
+        self._batch = own if isinstance(own, int) else None
+        count = source.shape[self._axis]
+        batch = self._batch or max(count, 1)
+        sizes = [min(batch, count - at) for at in range(0, count, batch)]
+        found = outputs(self._prepared, source.shape, source.dtype, self._axis, sizes, output)
+        if len(found) != 1:
+            names = ", ".join(each.name for each in found)
+            raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
+        (self._output,) = found
+        self.dtypes = (self._output.dtype,)
+        if self._output.dtype.hasobject:
+            raise ArgumentError(
+                f"output {self._output.name!r} is text, and a large file needs elements of a known size",
+                remedy="choose an output of numbers with --output-name, or write the text with extremum run",
+            )
+        self.shape = tuple(
+            count if each == self._output.batch else length for each, length in enumerate(self._output.shape)
+        )
+        # Of the labels of the source, only the dimension of the entries stays.
+        axes = [self._axis if each == self._output.batch else None for each in range(len(self.shape))]
+        labels = Labels.of(source, axes, self.shape, self._output.name)
+        self.labels = replace(labels, name=self._output.name.replace("/", "_"), attrs={})
+
+    def steps(self, memory: int) -> Iterator[Step]:
+        """Run the model on as many entries as fit."""
+        (source,), axis = self.sources, self._axis
+        granule = list(source.shape)
+        granule[axis] = self._batch or source.granule[axis]
+        entry = source.dtype.itemsize * _WITHIN
+        sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
+        wanted = list(places(source.shape, sizes))
+        for place, (block,) in zip(wanted, read_ahead(self.sources, ([each] for each in wanted)), strict=True):
+            start, stop = place[axis].start, place[axis].stop
+            step = self._batch or max(stop - start, 1)
+            cuts = [block[(slice(None),) * axis + (slice(at, at + step),)] for at in range(0, stop - start, step)]
+            results = [np.asarray(self._prepared.run([cut])[self._output.number]) for cut in cuts]
+            result = np.concatenate(results, self._output.batch) if results[1:] else results[0]
+            out = [slice(0, length) for length in self.shape]
+            out[self._output.batch] = slice(start, stop)
+            yield Step(block.nbytes, tuple(out), (result,))
+
+    def lazy(self) -> tuple[Any, ...]:
+        """Return the output."""
+        from extremum.dask import run
+
+        chunked = self.sources[0].chunked()
+        sizes = {axis: -1 for axis in range(chunked.ndim) if axis != self._axis}
+        if self._batch is not None:
+            sizes[self._axis] = self._batch
+        return (run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name),)
+
+
+_LARGEST = {"argmin": (False,), "min": (False,), "minmax": (False, True)}
 
 
 def planned(function: str, source: Source, axis: Any, **options: Any) -> Reduced:
-    """Return the job of a function that reduces, or of hardmax; what cannot be meant is refused."""
+    """Return the job of a reduction or of hardmax; refuse contradictory options."""
     is_hardmax, values = function == "hardmax", function in ("max", "min", "minmax")
-    largest = _ENDS.get(function, (True,))
-    call = Reduction(
-        function,
-        largest,
-        axis,
-        options.get("keepdims", False) or is_hardmax,
-        options.get("last", False),
-        options.get("nan_policy", "propagate"),
-    )
+    largest = _LARGEST.get(function, (True,))
+    keepdims = options.get("keepdims", False) or is_hardmax
+    last, nan_policy = options.get("last", False), options.get("nan_policy", "propagate")
     default = -1 if is_hardmax else options.get("default")
     pieces = Pieces.planned(
-        call,
+        Reduction(function, largest, axis, keepdims, last, nan_policy),
         source.shape,
         source.dtype,
         values=values,
@@ -242,3 +297,60 @@ def planned(function: str, source: Source, axis: Any, **options: Any) -> Reduced
         defaults=None if default is None else (default,) * len(largest),
     )
     return Hardmax(source, pieces) if is_hardmax else Reduced(source, pieces)
+
+
+def steps_on(address: str, job: Job) -> Iterator[Step]:
+    """Have the workers of a scheduler do the work; refuse at once one that does not answer or has no workers.
+
+    The workers read the files. Finished pieces of the results arrive here in any order.
+    """
+    if _ADDRESS.fullmatch(address) is None:
+        raise InputError(f"{address!r} is no address of a scheduler", remedy="write tcp://HOST:PORT")
+    if not asyncio.run(_identity(address))["workers"]:
+        raise InputError(f"the scheduler at {address} has no workers", remedy="start some: dask worker ADDRESS")
+    return _steps_on(address, job)
+
+
+async def _identity(address: str) -> dict[str, Any]:
+    """Ask a scheduler for its identity; a client would retry where there is no scheduler."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    try:
+        options = Security().get_connection_args("client")
+        async with rpc(address, timeout=_PATIENCE, connection_args=options) as scheduler:
+            found: dict[str, Any] = await asyncio.wait_for(scheduler.identity(), _PATIENCE + 1)
+        if found["type"] != "Scheduler":
+            raise ValueError(f"a {found['type']} does")
+        return found
+    except Exception as error:
+        # A server of another kind may answer anything.
+        given = first_line(error) or f"no answer within {_PATIENCE + 1} seconds"
+        reason = f"no scheduler answers at {address}"
+        raise InputError(reason, given=given, remedy="start one with: dask scheduler") from None
+
+
+def _steps_on(address: str, job: Job) -> Iterator[Step]:
+    from dask.array.core import slices_from_chunks
+    from distributed import Client, as_completed
+    from distributed.scheduler import KilledWorker
+
+    with Client(address, set_as_default=False) as client:
+        results = job.lazy()
+        blocks = [block for lazy in results for block in lazy.to_delayed().ravel().tolist()]
+        owners = [(at, place) for at, lazy in enumerate(results) for place in slices_from_chunks(lazy.chunks)]
+        futures, count = dict(zip(client.compute(blocks), owners, strict=True)), len(blocks)
+        total = sum(math.prod(each.shape) * each.dtype.itemsize for each in job.sources)
+        try:
+            for number, future in enumerate(as_completed(list(futures)), 1):
+                block = np.asarray(future.result())
+                at, place = futures.pop(future)
+                future.release()
+                read = total * number // count - total * (number - 1) // count
+                yield Step(read, place, tuple(block if each == at else None for each in range(len(results))))
+        except KilledWorker as error:
+            raise ExecutionError("workers die of the work they are given", given=first_line(error)) from None
+        except ExtremumError:
+            raise
+        except OSError as error:
+            raise ExecutionError("a worker could not read or send what it was asked for", given=str(error)) from None

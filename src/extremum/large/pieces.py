@@ -1,6 +1,6 @@
-"""Pieces of an array: how large they are, and in which sequence they come.
+"""Pieces of an array: how long they are, and in which order they come.
 
-Decides how large a piece is, and along which axes it is cut: those that are not reduced, in the order of the file.
+An array is cut along the axes that are not reduced first, in the order of the file.
 """
 
 from __future__ import annotations
@@ -12,29 +12,27 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from extremum.errors import ArgumentError, MemoryLimitError
 
-__all__ = ["ENOUGH", "LEAST", "RUN", "Place", "lengths", "parse_size", "places"]
+__all__ = ["ENOUGH", "RUN", "Place", "lengths", "parse_size", "places"]
 
 Place = tuple[slice, ...]
 
-LEAST = 1_000_000
-"""The least memory that anything is done in."""
-
 ENOUGH = 64 << 20
-"""Bytes of a piece that is large enough for anything."""
+"""Bytes of a piece beyond which larger ones are no faster."""
 
 RUN = 64 << 10
-"""Bytes that are read together about as fast as more of them."""
+"""Bytes in a row beyond which a file is read no faster."""
 
+_LEAST = 1_000_000
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that a text like ``512MB`` or ``2GiB`` says."""
-    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?", text.strip().upper())
+    """Return the bytes that a text like ``512MB`` or ``2GiB`` means."""
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I)?B?", text.strip().upper())
     if match is None:
         raise ArgumentError(f"{text!r} is not a memory size", remedy="write for example 512MB or 2GiB")
     size = int(float(match[1]) * (1024 if match[3] else 1000) ** _UNITS[match[2]])
-    if size < LEAST:
+    if size < _LEAST:
         raise MemoryLimitError(f"{text} is too little memory", remedy="give 1MB or more")
     return size
 
@@ -49,11 +47,11 @@ def lengths(
     reduced: Collection[int] = (),
     run: int = 1,
 ) -> tuple[int, ...]:
-    """Return the lengths of a piece that costs no more than `limit`, nor much more than `ENOUGH`.
+    """Return the lengths of a piece that costs at most `limit`, and not much more than `ENOUGH`.
 
-    They are whole granules, the pieces in which the file itself is cut. The axes are cut in `order`, which has those
-    first that lie farthest apart in the file: at first those that stay, because parts along a `reduced` axis have to be
-    merged, and as long as `run` elements still lie together; then the reduced ones, and the others as far as needed.
+    A piece holds whole granules, the pieces of the file itself. The axes are cut in `order`, from the one with the
+    longest stride in the file: first the axes that stay, as long as `run` elements lie in a row, because parts along a
+    `reduced` axis have to be merged; then the reduced ones; then the others as far as needed.
     """
     smallest = [min(piece, length) for piece, length in zip(granule, shape, strict=True)]
     if (least := cost(smallest)) > limit:
@@ -66,14 +64,13 @@ def lengths(
     wanted = min(limit, max(ENOUGH, least))
     sizes = list(shape)
     kept = [axis for axis in order if axis not in reduced]
-    cuts = [(axis, run) for axis in kept] + [
-        (axis, 1) for axis in (*(each for each in order if each in reduced), *kept)
-    ]
+    cuts = [(axis, run) for axis in kept]
+    cuts += [(axis, 1) for axis in (*(each for each in order if each in reduced), *kept)]
     for axis, together in cuts:
         if cost(sizes) <= wanted:
             break
         at = order.index(axis)
-        # What is cut to one step along all the axes before lies together anyhow.
+        # Where all axes before have length 1, any cut leaves the elements in a row.
         apart = any(sizes[each] > 1 for each in order[:at])
         rest = math.prod(shape[each] for each in order[at + 1 :])
         least_here = -(-together // max(rest, 1)) if apart else 1
@@ -87,7 +84,7 @@ def lengths(
 
 
 def places(shape: Sequence[int], sizes: Sequence[int]) -> Iterator[Place]:
-    """Yield the places of pieces of these lengths, in row-major sequence."""
+    """Yield the places of pieces of these lengths, in row-major order."""
     starts = (range(0, length, size or 1) if length else (0,) for length, size in zip(shape, sizes, strict=True))
     for start in itertools.product(*starts):
         yield tuple(slice(at, min(at + size, length)) for at, size, length in zip(start, sizes, shape, strict=True))

@@ -1,0 +1,296 @@
+"""What a model is fed: each input that it declares, from a file or at random, and the sizes of symbolic dimensions.
+
+Arrays come from NumPy's .npy and .npz and ONNX's TensorProto; no memory is taken for what a file only promises. Random
+floats are normally distributed. Random integers are 0 or 1, which is an index, a label or a mask in most models. The
+backend checks whether the arrays fit the model.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum.errors import ExtremumError, InputError, first_line
+from extremum.graph.inputs import DeclaredInput, require_array
+from extremum.graph.load import open_file, read_message, require_no_folder
+from extremum.large.files import read_npy_header
+from extremum.printable import printable
+from extremum.tensors import require_memory
+
+__all__ = ["Drawing", "gather", "parse_assignments", "parse_ranges", "parse_sizes", "read_array", "require_all"]
+
+# ONNX states sizes as int64.
+_LARGEST_SIZE = (1 << 63) - 1
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
+    """Split ``name=file`` texts into a mapping."""
+    result: dict[str, str] = {}
+    for text in assignments:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise InputError(f"{text!r} is not of the form name=file", remedy="write for example -i input=scores.npy")
+        if name in result:
+            raise InputError(f"input {name!r} is given twice", given=f"{result[name]} and {value}")
+        result[name] = value
+    return result
+
+
+def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
+    """Split ``dimension=size`` texts into a mapping."""
+    result: dict[str, int] = {}
+    for text in assignments:
+        # The last equals sign: an exporter may put one into the name of a dimension, a size has none.
+        name, _, size = text.rpartition("=")
+        if not name or not (size.isascii() and size.isdigit()):
+            raise InputError(f"{text!r} is not of the form dimension=size", remedy="write for example --set batch=8")
+        size = size.lstrip("0") or "0"
+        # By the digits first: Python converts no text of thousands of them.
+        if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
+            reason = f"the size of dimension {name!r} is too large"
+            raise InputError(reason, given=size, remedy="a size is below 2**63")
+        if result.setdefault(name, int(size)) != int(size):
+            raise InputError(f"dimension {name!r} is given two sizes", given=f"{result[name]} and {size}")
+    return result
+
+
+def gather(
+    declared: Iterable[DeclaredInput],
+    files: Mapping[str, str],
+    sizes: Mapping[str, int],
+    drawing: Drawing | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Read the inputs that come from files and draw the others at random."""
+    inputs = {each.name: each for each in declared}
+    _refuse_unknown("input", files, inputs)
+    _refuse_unknown("symbolic dimension", sizes, sorted(set().union(*(each.symbols() for each in inputs.values()))))
+
+    arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
+    origin = dict.fromkeys(sizes, "as set")
+    bound = dict(sizes)
+    for name, array in arrays.items():
+        shape = inputs[name].shape
+        # The backend refuses an array of another rank, with a better message.
+        pairs = zip(shape, array.shape, strict=True) if shape is not None and len(shape) == array.ndim else ()
+        for symbol, size in pairs:
+            if isinstance(symbol, int):
+                continue
+            if bound.setdefault(symbol, size) != size:
+                given = f"{bound[symbol]} {origin[symbol]}, {size} in {files[name]}"
+                raise InputError(f"dimension {symbol!r} has two sizes", given=given)
+            origin.setdefault(symbol, f"in {files[name]}")
+    if drawing is not None:
+        _refuse_unknown("input", drawing.ranges, inputs)
+        for name in drawing.ranges:
+            if name in files:
+                raise InputError(f"input {name!r} is given a file and a range", given=files[name])
+        for position, (name, each) in enumerate(inputs.items()):
+            if name not in arrays and (not each.optional or name in drawing.ranges):
+                arrays[name] = drawing.draw(each, bound, position)
+    return arrays
+
+
+def require_all(declared: Iterable[DeclaredInput], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse to run without an input that a model has to have."""
+    for each in declared:
+        if each.name not in arrays and not each.optional:
+            remedy = f"pass -i {printable(each.name)}=FILE, or add --random"
+            given = f"inputs {', '.join(arrays) or 'none'}"
+            raise InputError(f"input {each.name!r} is missing", given=given, remedy=remedy)
+
+
+def _refuse_unknown(noun: str, given: Iterable[str], known: Collection[str]) -> None:
+    for name in given:
+        if name not in known:
+            remedy = f"it has {', '.join(known) or f'no {noun} at all'}"
+            raise InputError(f"the model has no {noun} {name!r}", remedy=remedy)
+
+
+_EXAMPLE = "write for example --range tokens=0:100"
+# Python converts no integer of thousands of digits; no element type needs more than forty.
+_NUMBER = re.compile(r"[+-]?(\d{1,40}|(\d{1,40}\.\d{0,40}|\.?\d{1,40})(e[+-]?\d{1,4})?)", re.ASCII | re.IGNORECASE)
+
+
+def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Split ``name=low:high`` texts into a mapping."""
+    result: dict[str, tuple[str, str]] = {}
+    for text in assignments:
+        name, _, numbers = text.rpartition("=")
+        low, _, high = numbers.partition(":")
+        if not name or not all(map(_NUMBER.fullmatch, (low, high))):
+            raise InputError(f"{text!r} is not of the form name=low:high", remedy=_EXAMPLE)
+        if name in result:
+            raise InputError(f"input {name!r} is given two ranges", given=f"{':'.join(result[name])} and {numbers}")
+        result[name] = low, high
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How inputs are drawn: the seed, and for some inputs a range as :func:`parse_ranges` returns it.
+
+    A range of integers includes both ends; floats are spread evenly over theirs. An array depends on the seed and the
+    position of its input, not on which other inputs come from files.
+    """
+
+    seed: int
+    ranges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def draw(self, declared: DeclaredInput, sizes: Mapping[str, int], position: int) -> NDArray[Any]:
+        """Return an array for an input."""
+        name, dtype = declared.name, declared.dtype
+        # Strings are an object dtype, and only numbers can be drawn.
+        if dtype is None or declared.shape is None or dtype.kind == "O":
+            is_open = dtype is not None and declared.shape is None
+            reason = "its rank is open" if is_open else "it is no tensor of numbers"
+            raise InputError(
+                f"input {name!r} cannot be drawn at random: {reason}", remedy=f"pass it with -i {name}=file"
+            )
+        for size in declared.shape:
+            if isinstance(size, str) and size not in sizes:
+                raise InputError(f"dimension {size!r} of input {name!r} has no size", remedy=f"set it: --set {size}=8")
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in declared.shape)
+        require_memory(shape, dtype, f"input {name!r}")
+        require_array(shape, name)
+        random = np.random.default_rng([self.seed, position])
+        ends = self.ranges.get(name)
+        if limits := _limits(dtype):
+            low, high = _integers(name, limits, dtype, *ends or ("0", "1"))
+            if dtype.kind in "iu":
+                return np.asarray(random.integers(low, high, shape, dtype, endpoint=True))
+            return np.asarray(random.integers(low, high, shape, endpoint=True)).astype(dtype)
+        if ends is None:
+            return np.asarray(random.standard_normal(shape)).astype(dtype)
+        low_float, high_float = _floats(name, dtype, *ends)
+        parts = random.random(shape)
+        # A sum of two products: the difference of the ends may be larger than any float.
+        return np.asarray(low_float * (1 - parts) + high_float * parts).astype(dtype)
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
+    """Return the least and the largest integer of a type, or None for a type of floats."""
+    if dtype.kind in "fc":
+        return None
+    if dtype.kind == "b":
+        return 0, 1
+    if dtype.kind in "iu":
+        info: Any = np.iinfo(dtype)
+    else:
+        import ml_dtypes
+
+        iinfo: Callable[[np.dtype[Any]], Any] = ml_dtypes.iinfo
+        try:
+            info = iinfo(dtype)
+        except ValueError:
+            return None
+    return int(info.min), int(info.max)
+
+
+def _integers(name: str, limits: tuple[int, int], dtype: np.dtype[Any], low: str, high: str) -> tuple[int, int]:
+    try:
+        ends = int(low), int(high)
+    except ValueError:
+        raise InputError(f"input {name!r} takes integers", given=f"the range {low}:{high}", remedy=_EXAMPLE) from None
+    _require_range(name, dtype, low, high, ends, fits=limits[0] <= ends[0] and ends[1] <= limits[1])
+    return ends
+
+
+def _floats(name: str, dtype: np.dtype[Any], low: str, high: str) -> tuple[float, float]:
+    ends = float(low), float(high)
+    with np.errstate(over="ignore"):
+        fits = all(math.isfinite(float(end.real)) for end in np.array(ends).astype(dtype))
+    _require_range(name, dtype, low, high, ends, fits=fits)
+    return ends
+
+
+def _require_range(
+    name: str, dtype: np.dtype[Any], low: str, high: str, ends: tuple[float, float], *, fits: bool
+) -> None:
+    if ends[0] > ends[1]:
+        reason = f"the range of input {name!r} is empty"
+        raise InputError(reason, given=f"{low}:{high}", remedy="write the lower end first")
+    if not fits:
+        raise InputError(f"the range of input {name!r} does not fit its type", given=f"{low}:{high} for {dtype.name}")
+
+
+_LARGEST_PACKED = 2**30
+"""Bytes that any entry of an archive may unpack to."""
+
+_LARGEST_RATIO = 100
+"""How many times its packed size a larger entry may unpack to."""
+
+
+def read_array(source: str, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Read one array from a file."""
+    name, archive, entry = source.partition(".npz:")
+    path = Path(name + ".npz" if archive else source)
+    readers = {".npy": _read_npy, ".npz": lambda at: _read_npz(at, entry), ".pb": _read_pb}
+    try:
+        read = readers[path.suffix]
+    except KeyError:
+        require_no_folder(path)
+        raise InputError(f"{source!r} has no known format", remedy="use .npy, .npz:entry or .pb") from None
+    try:
+        array = read(path)
+    except (ExtremumError, MemoryError):
+        raise
+    except Exception as error:
+        # NumPy, zipfile, the decompressors and protobuf have no common error for damaged files. An OSError that one of
+        # them raises names no file.
+        if isinstance(error, OSError) and error.filename:
+            raise
+        raise InputError(f"{source!r} is not a valid {path.suffix} file", given=first_line(error)) from None
+    raw = array.dtype.kind == "V" and array.dtype.names is None
+    if raw and dtype is not None and dtype.isbuiltin == 2 and dtype.itemsize == array.dtype.itemsize:
+        array = array.view(dtype)
+    return array
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    with open_file(path) as file:
+        return _read(file, os.fstat(file.fileno()).st_size, path.name)
+
+
+def _read_npz(path: Path, entry: str) -> NDArray[Any]:
+    with open_file(path) as file, zipfile.ZipFile(file) as archive:
+        entries = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+        if not entry and len(entries) == 1:
+            (entry,) = entries
+        if entry not in entries:
+            reason = f"{str(path)!r} has no entry {entry!r}" if entry else f"{str(path)!r} has {len(entries)} entries"
+            raise InputError(reason, remedy=f"name one of them: {path.name}:entry with {', '.join(entries)}")
+        info = archive.getinfo(entry + ".npy")
+        if info.file_size > max(_LARGEST_PACKED, _LARGEST_RATIO * info.compress_size):
+            reason = f"entry {entry!r} of {str(path)!r} unpacks to too many bytes"
+            given = f"{info.compress_size:,} bytes that unpack to {info.file_size:,}"
+            raise InputError(reason, given=given, remedy="unpack the archive and pass the .npy file")
+        with archive.open(info) as member:
+            return _read(member, info.file_size, f"{path.name}:{entry}")
+
+
+def _read(file: IO[bytes], size: int, what: str) -> NDArray[Any]:
+    """Read an array of the format .npy from a file of `size` bytes, unless its header promises more."""
+    shape, _, dtype = read_npy_header(file, size)
+    require_memory(shape, dtype, repr(what))
+    file.seek(0)
+    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def _read_pb(path: Path) -> NDArray[Any]:
+    tensor = onnx.TensorProto.FromString(read_message(path))
+    if not tensor.data_type:
+        raise ValueError("it holds no tensor")
+    if onnx.external_data_helper.uses_external_data(tensor):
+        raise ValueError("its elements are in another file")
+    return onnx.numpy_helper.to_array(tensor)

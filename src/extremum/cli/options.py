@@ -1,0 +1,190 @@
+"""What the commands share: how a command line is parsed and completed, the options of several, the models of a folder.
+
+A command refuses an option that has no effect. A group answers a misspelt command with the nearest one, and shows its
+help when it is called alone. Files are left to the shell: ``_EXTREMUM_COMPLETE=bash_source extremum`` prints its part.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from extremum.errors import ArgumentError
+
+__all__ = [
+    "COMPLETION_VARIABLE",
+    "PATH",
+    "Command",
+    "Group",
+    "adapter_option",
+    "complete",
+    "complete_codes",
+    "json_option",
+    "known_runtimes",
+    "models_of",
+    "named_options",
+    "refuse_unused",
+    "sole_runtime",
+]
+
+COMPLETION_VARIABLE = "_EXTREMUM_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
+PATH = click.Path(path_type=Path)
+
+_SKIPPED = ("node_modules", "__pycache__", "venv", "site-packages")
+_Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+class Command(click.Command):
+    """A command that refuses two spellings of one setting, such as ``--json --markdown``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and refuse two options that set one parameter."""
+        rest = list(args)
+        parsed = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            chosen: dict[str | None, click.Parameter] = {}
+            for each in self.make_parser(ctx).parse_args(rest)[2]:
+                first = chosen.setdefault(each.name, each)
+                if first is not each:
+                    reason = f"{_spelling(first)} and {_spelling(each)} are both given"
+                    raise ArgumentError(reason, remedy="drop one of them")
+        return parsed
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a group alone shows its help."""
+        return super().parse_args(ctx, args or ([] if ctx.resilient_parsing else ["--help"]))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for a misspelt one, name the nearest."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not ctx.resilient_parsing and not args[0].startswith("-"):
+            near = get_close_matches(args[0], known, 1)
+            remedy = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(known)}"
+            # The path begins with the name of the program.
+            path = " ".join((*ctx.command_path.split()[1:], args[0]))
+            raise ArgumentError(f"there is no command {path!r}", remedy=remedy)
+        return super().resolve_command(ctx, args)
+
+
+def named_options(context: click.Context) -> dict[str, str]:
+    """Return the options that the command line names: parameter to spelling."""
+    return {
+        str(each.name): _spelling(each)
+        for each in context.command.params
+        if isinstance(each, click.Option)
+        and context.get_parameter_source(str(each.name)) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    }
+
+
+def refuse_unused(context: click.Context, what: str, used: Collection[str]) -> None:
+    """Refuse the named options whose parameters `what` does not use."""
+    unused = [spelling for name, spelling in named_options(context).items() if name not in used]
+    if unused:
+        options = ", ".join(_spelling(each) for each in context.command.params if each.name in used)
+        raise ArgumentError(f"{what} does not use {' or '.join(unused)}", remedy=f"drop it; {what} uses {options}")
+
+
+def _spelling(parameter: click.Parameter) -> str:
+    return max(parameter.opts, key=len)
+
+
+def complete(words: Iterable[str] | Callable[[], Iterable[str]], *, files: bool = False) -> _Complete:
+    """Return what completes one of several words, or else the name of a file."""
+
+    def completions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        known = words() if callable(words) else words
+        found = [CompletionItem(word) for word in known if word.startswith(incomplete)]
+        return found or ([CompletionItem(incomplete, type="file")] if files else [])
+
+    return completions
+
+
+def known_runtimes() -> Iterable[str]:
+    """Return the names of all runtimes; their package is imported only when a command or a shell asks."""
+    from extremum.runtimes import known
+
+    return known()
+
+
+def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last of several codes of rules with commas between them."""
+    from extremum.check import RULES
+
+    before, comma, last = incomplete.rpartition(",")
+    found = [rule for rule in RULES if rule.code.startswith(last.upper())]
+    return [CompletionItem(f"{before}{comma}{rule.code}", help=rule.title) for rule in found]
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def _add_adapters(context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]) -> list[str]:
+    from extremum import runtimes
+
+    return [] if context.resilient_parsing else [each.name for path in paths for each in runtimes.add_file(path)]
+
+
+adapter_option = click.option(
+    "--adapter",
+    "adapted",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    is_eager=True,
+    callback=_add_adapters,
+    help="Python file whose function runtimes() returns more runtimes; may be repeated.",
+)
+
+
+def sole_runtime(named: str | None, adapted: list[str]) -> str | None:
+    """Return the runtime that ``--for`` names, or else the only one of the adapters."""
+    if not adapted:
+        return named
+    if named is None and len(adapted) == 1:
+        return adapted[0]
+    if named not in adapted:
+        raise ArgumentError(f"--adapter gives {', '.join(adapted)}", remedy="name one of them with --for")
+    return named
+
+
+def models_of(paths: Iterable[Path]) -> dict[Path, Path]:
+    """Return the models that paths name, each with its path below the folder that was named.
+
+    A folder means every ``.onnx`` file below it, but for hidden folders and links.
+    """
+    models: dict[Path, Path] = {}
+    for path in paths:
+        if not path.is_dir():
+            models.setdefault(path, Path(path.name))
+            continue
+        below = sorted(_models_below(path))
+        if not below:
+            raise ArgumentError(f"there is no .onnx file in the folder '{path}'", remedy="name the file of a model")
+        for model in below:
+            models.setdefault(model, model.relative_to(path))
+    return models
+
+
+def _models_below(folder: Path) -> Iterable[Path]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
+        yield from (Path(place, name) for name in files if name.lower().endswith(".onnx") and name[0] != ".")

@@ -1,0 +1,85 @@
+"""Standard output and standard error: of any encoding, full, closed, or with no reader left; and tables of arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from extremum.printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["console", "describe", "discard", "flush", "prepare", "print_values", "write"]
+
+_PREVIEWED = 6
+# A longer text or name hides the other columns.
+_LONGEST_TEXT = 40
+_LONGEST_NAME = 200
+
+
+def prepare() -> None:
+    """Escape what the encoding of a stream cannot express."""
+    for stream in (sys.stdout, sys.stderr):
+        # Whoever calls main may have replaced the streams.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def write(text: str, *, err: bool = False, end: str = "\n") -> None:
+    """Write text to stdout or stderr if the stream exists; `end` follows the text."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None:
+        print(text, file=stream, end=end, flush=True)
+
+
+def flush() -> None:
+    """Flush stdout if it exists."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        discard(sys.stdout)
+        raise
+
+
+def discard(stream: TextIO) -> None:
+    """Drop the rest of a stream, so that the interpreter does not write it, or complain about it, at its end."""
+    # A stream without a file, or a closed one, needs nothing.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def console() -> Console:
+    """Return a console that prints text as it is, and folds lines for a terminal only: logs keep them whole."""
+    from rich.console import Console
+
+    width = None if sys.stdout is not None and sys.stdout.isatty() else 1 << 16
+    return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def describe(name: str, value: Any) -> dict[str, Any]:
+    """Return the name, type, shape and first elements of a value as JSON can hold them."""
+    if not isinstance(value, np.ndarray | np.generic):
+        return {"name": name, "type": type(value).__name__, "shape": None, "preview": repr(value)[:60]}
+    elements = [printable(str(element), _LONGEST_TEXT) for element in value.flat[:_PREVIEWED]]
+    more = ["..."] if value.size > _PREVIEWED else []
+    return {"name": name, "type": value.dtype.name, "shape": list(value.shape), "preview": " ".join(elements + more)}
+
+
+def print_values(title: str, values: Mapping[str, Any]) -> None:
+    """Print one line per value."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("name", "type", "shape", "first elements"):
+        table.add_column(heading, overflow="fold")
+    for row in (describe(name, value) for name, value in values.items()):
+        shape = "-" if row["shape"] is None else " x ".join(map(str, row["shape"])) or "scalar"
+        table.add_row(printable(row["name"], _LONGEST_NAME), row["type"], shape, printable(row["preview"]))
+    console().print(table)

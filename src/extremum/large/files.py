@@ -1,0 +1,444 @@
+"""Files that hold an array, read and written a piece at a time: .npy, Zarr, NetCDF and HDF5."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import math
+import mmap
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extremum.errors import ArgumentError, ExtremumError, InputError, first_line, lacking
+from extremum.graph.load import open_file, require_no_folder
+from extremum.large.pieces import ENOUGH, Place
+
+__all__ = ["FORMATS", "Labels", "Put", "Source", "open_source", "read_ahead", "read_npy_header", "writing"]
+
+Put = Callable[[Place, NDArray[Any]], None]
+"""Writes a piece of an array at its place."""
+
+_NETCDF_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+class Source:
+    """An array in a file."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    # The lengths of the file's own pieces, and its axes from the longest stride to the shortest.
+    granule: tuple[int, ...]
+    order: tuple[int, ...]
+    # Whether read returns a view of a file that is mapped into memory.
+    is_mapped = False
+    # What the format has of these: the variable of the file, and the labels of the array.
+    variable: str | None = None
+    name: str | None = None
+    dims: tuple[Hashable, ...] | None = None
+    coords: Mapping[Hashable, Any] = {}
+    attrs: Mapping[str, Any] = {}
+    zarr_format = 3
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements at a place."""
+        raise NotImplementedError
+
+    def release(self, place: Place) -> None:
+        """Let go of what was read at a place."""
+
+    def chunked(self) -> Any:
+        """Return the array as Dask's, for processes that see the same file."""
+        raise NotImplementedError
+
+
+class NpySource(Source):
+    """A .npy file, mapped into memory."""
+
+    is_mapped = True
+
+    def __init__(self, path: Path, variable: str | None) -> None:
+        self.path = str(path)
+        with open_file(path) as file:
+            self.shape, fortran, self.dtype = read_npy_header(file, os.fstat(file.fileno()).st_size)
+            self._start, self._held = file.tell(), 0
+            self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        layout: Any = "F" if fortran else "C"
+        self._array: NDArray[Any] = np.ndarray(self.shape, self.dtype, self._memory, self._start, order=layout)
+        self.granule = (1,) * len(self.shape)
+        self.order = tuple(range(len(self.shape)))[:: -1 if fortran else 1]
+
+    def _at(self, place: Place) -> NDArray[Any]:
+        # Without the dots NumPy returns a scalar for an array of rank 0.
+        dots: Any = (*place, ...)
+        view: NDArray[Any] = self._array[dots]
+        return view
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a view of the file, which the system begins to read from the disk."""
+        if hasattr(mmap, "MADV_WILLNEED"):
+            for start, stop in self._runs(place):
+                first = start // mmap.PAGESIZE * mmap.PAGESIZE
+                self._memory.madvise(mmap.MADV_WILLNEED, first, stop - first)
+        return self._at(place)
+
+    def release(self, place: Place) -> None:
+        """Return memory to the system now and then; the system's cache of files keeps the bytes."""
+        self._held += self._at(place).nbytes
+        if self._held >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
+            # The whole file at once: a call for each run takes longer than to reduce the run.
+            self._memory.madvise(mmap.MADV_DONTNEED)
+            self._held = 0
+
+    def _runs(self, place: Place) -> list[tuple[int, int]]:
+        """Return where each run of bytes of a place starts and stops."""
+        view = self._at(place)
+        if not view.size:
+            return []
+        start = self._start + view.__array_interface__["data"][0] - self._array.__array_interface__["data"][0]
+        length = self.dtype.itemsize
+        apart: list[tuple[int, int]] = []
+        # From the axis with the shortest stride to the one with the longest.
+        for axis in reversed(self.order):
+            count, stride = view.shape[axis], view.strides[axis]
+            if not apart and stride == length:
+                length *= count
+            elif count > 1:
+                apart.append((count, stride))
+        if length < mmap.PAGESIZE:
+            # Nearly every page holds some of it.
+            return [(start, start + sum((count - 1) * stride for count, stride in apart) + length)]
+        starts = np.array([start])
+        for count, stride in apart:
+            starts = np.add.outer(np.arange(count) * stride, starts).ravel()
+        return [(at, at + length) for at in starts.tolist()]
+
+    def chunked(self) -> Any:
+        """Return the array in chunks that are mapped where they are computed."""
+        # A mapping does not travel to another process.
+        path, start, shape, dtype = str(Path(self.path).absolute()), self._start, self.shape, self.dtype
+        layout: Any = "F" if self._array.flags.fnc else "C"
+
+        def piece(place: Place) -> NDArray[Any]:
+            return np.array(np.memmap(path, dtype, "r", start, shape, order=layout)[place])
+
+        return _chunked(self, {axis: "auto" if axis == self.order[0] else -1 for axis in self.order}, piece)
+
+
+class ZarrSource(Source):
+    """An array of a Zarr store of either format, alone or in a group."""
+
+    def __init__(self, path: Path, variable: str | None) -> None:
+        import zarr
+
+        self.path = str(path)
+        # Raises the error of the system for what is not there or no folder.
+        next(path.iterdir(), None)
+        # The absolute path: workers have another current folder.
+        self._place = path.absolute()
+        opened = zarr.open(str(self._place), mode="r")
+        if isinstance(opened, zarr.Group):
+            names = sorted(opened.array_keys())
+            self.variable = _choose(path, "array", variable, names, names)
+            opened = opened[self.variable]
+        self._array: Any = opened
+        self.shape, self.dtype = tuple(opened.shape), np.dtype(opened.dtype)
+        self.granule = tuple(max(1, size) for size in getattr(opened, "shards", None) or opened.chunks)
+        self.order = tuple(range(len(self.shape)))
+        dims = getattr(opened.metadata, "dimension_names", None) or opened.attrs.get("_ARRAY_DIMENSIONS")
+        self.dims = tuple(dims) if dims else None
+        self.zarr_format = int(opened.metadata.zarr_format)
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements, unpacked."""
+        try:
+            return np.asarray(self._array[place])
+        except (OSError, RuntimeError, ValueError) as error:
+            # The decompressors have no class of their own for damaged chunks.
+            where = ", ".join(f"{each.start}:{each.stop}" for each in place)
+            reason, given = f"{self.path!r} is damaged: a chunk cannot be read", f"elements {where}: {error}"
+            raise InputError(reason, given=given) from None
+
+    def chunked(self) -> Any:
+        """Return the array in its chunks, or in the shards that hold several."""
+        return _chunked(self, self.granule, self._piece)
+
+    def _piece(self, place: Place) -> NDArray[Any]:
+        # Zarr takes a missing chunk for one of zeros, so look for the store first.
+        if not self._place.exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._place))
+        return self.read(place)
+
+
+class NetcdfSource(Source):
+    """A variable of a NetCDF or HDF5 file, through xarray, which decodes missing and scaled elements."""
+
+    def __init__(self, path: Path, variable: str | None) -> None:
+        import xarray as xr
+
+        self.path = str(path)
+        # The libraries wait for a pipe, and call a file without permission damaged.
+        open_file(path).close()
+        whole = xr.open_dataset(self.path, cache=False)
+        names = sorted(map(str, whole.data_vars))
+        self.variable = self.name = _choose(path, "variable", variable, names, whole.variables)
+        self.coords = dict(whole[self.variable].coords)
+        self._array = whole[self.variable].variable
+        self.attrs = dict(self._array.attrs)
+        self.shape, self.dtype = tuple(self._array.shape), np.dtype(self._array.dtype)
+        self.dims = tuple(self._array.dims)
+        sizes = self._array.encoding.get("chunksizes")
+        self.granule = tuple(max(1, size) for size in sizes) if sizes else (1,) * len(self.shape)
+        self.order = tuple(range(len(self.shape)))
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return the elements, decoded."""
+        try:
+            return np.asarray(self._array[place].values)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
+
+    def chunked(self) -> Any:
+        """Return the variable in the chunks that the file has."""
+        import xarray as xr
+
+        return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self.variable].data
+
+
+_READERS: dict[str, type[NpySource] | type[ZarrSource] | type[NetcdfSource]] = {
+    ".npy": NpySource,
+    ".zarr": ZarrSource,
+    **dict.fromkeys((".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"), NetcdfSource),
+}
+
+
+def open_source(name: str, variable: str | None = None) -> Source:
+    """Open a file."""
+    path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        require_no_folder(path)
+        raise InputError(f"{name!r} has no known format", remedy="use .npy, .zarr, .nc or .h5")
+    try:
+        return _READERS[suffix](path, variable)
+    except ExtremumError:
+        raise
+    except ModuleNotFoundError as error:
+        raise lacking(f"a {suffix} file", error) from None
+    except Exception as error:
+        # The libraries have no common error for damaged files; the numbers of their own errors are negative.
+        if isinstance(error, OSError) and error.filename and (error.errno or 0) > 0:
+            raise type(error)(error.errno, error.strerror, name) from None
+        given = first_line(error) or type(error).__name__
+        raise InputError(f"{name!r} is not a valid {path.suffix} file", given=given) from None
+
+
+def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, whether the order is Fortran's, and the type of a file of `size` bytes, or raise ValueError."""
+    version = np.lib.format.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"version {version} of the format is for structured arrays")
+    shape, fortran, dtype = _HEADERS[version](file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    promised, held = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if min((dtype.itemsize, *shape)) < 0 or promised > held:
+        raise ValueError(f"its header declares {dtype}{list(shape)}, {promised:,} bytes, but the file holds {held:,}")
+    return shape, fortran, dtype
+
+
+def read_ahead(sources: Sequence[Source], wanted: Iterable[Sequence[Place]]) -> Iterator[list[NDArray[Any]]]:
+    """Yield the blocks of each list of places, one for each source, while the next ones are read."""
+
+    def read(places: Sequence[Place]) -> list[NDArray[Any]]:
+        return [source.read(place) for source, place in zip(sources, places, strict=True)]
+
+    def begin(places: Sequence[Place]) -> Callable[[], list[NDArray[Any]]]:
+        if is_mapped:
+            # The system reads ahead without a thread of ours.
+            blocks = read(places)
+            return lambda: blocks
+        return reader.submit(read, places).result
+
+    is_mapped = all(source.is_mapped for source in sources)
+    with ThreadPoolExecutor(1) as reader:
+        coming = ((places, begin(places)) for places in wanted)
+        now = next(coming, None)
+        while now is not None:
+            places, result = now
+            blocks = result()
+            now = next(coming, None)
+            yield blocks
+            del blocks, result
+            for source, place in zip(sources, places, strict=True):
+                source.release(place)
+
+
+def _choose(path: Path, noun: str, variable: str | None, names: list[str], known: Collection[Any]) -> str:
+    """Return the variable of a file that is named, or its only one."""
+    if variable is None and len(names) == 1:
+        return names[0]
+    if variable is None or variable not in known:
+        reason = f"it has {len(names)} {noun}s" if variable is None else f"it has no {noun} {variable!r}"
+        raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
+    return variable
+
+
+def _chunked(source: Source, chunks: Any, piece: Callable[[Place], NDArray[Any]]) -> Any:
+    """Return an array of Dask's whose chunks are read by `piece`."""
+    import dask.array as da
+
+    def read(block_info: Any = None) -> NDArray[Any]:
+        return piece(tuple(slice(*each) for each in block_info[None]["array-location"]))
+
+    cut = da.zeros(source.shape, chunks=chunks, dtype=source.dtype).chunks
+    return da.map_blocks(read, chunks=cut, dtype=source.dtype, meta=np.empty((0,) * len(cut), source.dtype))
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The name, dimensions, coordinates and attributes of an array; a coordinate is xarray's."""
+
+    name: str
+    dims: tuple[str, ...]
+    coords: Mapping[Hashable, Any] = field(default_factory=dict)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: Source, axes: Sequence[int | None], shape: Sequence[int], name: str) -> Labels:
+        """Return the labels of a result whose axes are those of a source, or None for a new one."""
+        known = source.dims or tuple(f"dim_{axis}" for axis in range(len(source.shape)))
+        dims = tuple(f"dim_{at}" if axis is None else str(known[axis]) for at, axis in enumerate(axes))
+        sizes = dict(zip(dims, shape, strict=True))
+        coords = {
+            each: coord
+            for each, coord in source.coords.items()
+            if all(sizes.get(str(dim)) == length for dim, length in coord.sizes.items())
+        }
+        name = (source.name or name).replace("/", "_")
+        # xarray takes a variable with the name of a dimension for a coordinate.
+        return cls(f"{name}_" if name in (*coords, *dims) else name, dims, coords, source.attrs)
+
+
+def writing(
+    path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels, zarr_format: int
+) -> AbstractContextManager[Put]:
+    """Create a file for an array, and enter what puts pieces into it."""
+    match path.suffix:
+        case ".npy":
+            return _write_npy(path, shape, dtype)
+        case ".zarr":
+            return _write_zarr(path, shape, dtype, 3 if zarr_format == 3 else 2)
+    return _write_netcdf(path, shape, dtype, labels)
+
+
+FORMATS = (".npy", ".zarr", ".nc")
+"""The suffixes that :func:`writing` takes."""
+
+
+@contextlib.contextmanager
+def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[Put]:
+    with path.open("x+b") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.flush()
+        start, size = file.tell(), math.prod(shape) * dtype.itemsize
+        try:
+            if hasattr(os, "posix_fallocate"):
+                # A mapped file that finds no room later ends the process; here it is an error.
+                os.posix_fallocate(file.fileno(), 0, start + size)
+            else:
+                file.truncate(start + size)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        with mmap.mmap(file.fileno(), 0) as memory:
+            array: NDArray[Any] | None = np.ndarray(shape, dtype, memory, start)
+            dirty = 0
+
+            def put(place: Place, block: NDArray[Any]) -> None:
+                nonlocal dirty
+                assert array is not None
+                array[place] = block
+                dirty += block.nbytes
+                if dirty >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
+                    memory.madvise(mmap.MADV_DONTNEED)
+                    dirty = 0
+
+            try:
+                yield put
+                memory.flush()
+            finally:
+                # A mapping cannot be closed while an array uses it.
+                array = None
+
+
+@contextlib.contextmanager
+def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_format: int) -> Iterator[Put]:
+    try:
+        import zarr
+    except ModuleNotFoundError as error:
+        raise lacking("a .zarr file", error) from None
+    # Chunks of about 16 MB, whole along the last axes.
+    chunks = [max(1, length) for length in shape]
+    for axis, length in enumerate(chunks):
+        rest = math.prod(chunks[axis + 1 :]) * dtype.itemsize
+        chunks[axis] = max(1, min(length, (16 << 20) // max(rest, 1)))
+        if chunks[axis] > 1:
+            break
+    try:
+        array = zarr.create_array(store=str(path), shape=shape, dtype=dtype, chunks=chunks, zarr_format=zarr_format)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"Zarr does not store elements of type {dtype}", remedy="name a .npy file") from None
+    yield array.__setitem__
+
+
+@contextlib.contextmanager
+def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels) -> Iterator[Put]:
+    """Write coordinates, whole, through xarray, then the pieces."""
+    try:
+        import netCDF4
+        import xarray as xr
+        from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK
+    except ModuleNotFoundError as error:
+        raise lacking("a .nc file", error) from None
+    if dtype.name not in _NETCDF_TYPES:
+        raise ArgumentError(f"NetCDF does not store elements of type {dtype}", remedy="write a .npy or .zarr file")
+
+    def attempt(step: Callable[[], Any], lock: AbstractContextManager[Any] = NETCDF4_PYTHON_LOCK) -> Any:
+        # One thread at a time may enter the library, and another thread reads ahead.
+        try:
+            with lock:
+                return step()
+        except RuntimeError as error:
+            # Of a full disk the library says only that it failed.
+            raise OSError(errno.EIO, f"it could not be written: {first_line(error)}", str(path)) from None
+
+    def variable() -> Any:
+        for name, length in zip(labels.dims, shape, strict=True):
+            if name not in whole.dimensions:
+                whole.createDimension(name, length)
+        # A dimension of length 0 can grow, and a variable that can grow is in chunks.
+        contiguous = math.prod(shape) > 0
+        made = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
+        made.setncatts(dict(labels.attrs))
+        made.set_auto_maskandscale(False)
+        return made
+
+    # xarray takes the lock itself.
+    coords = xr.Dataset(coords=dict(labels.coords))
+    attempt(lambda: coords.to_netcdf(str(path), engine="netcdf4"), contextlib.nullcontext())
+    whole = attempt(lambda: netCDF4.Dataset(str(path), "a"))
+    try:
+        array = attempt(variable)
+        yield lambda place, block: attempt(lambda: array.__setitem__(place or ..., block))
+    finally:
+        attempt(whole.close)
