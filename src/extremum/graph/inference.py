@@ -2,9 +2,9 @@
 
 Decides what third-party native code sees. Inference assumes that every value has a type and that every node keeps the
 promise of its operator's schema; where that is not so, several operators end the process. So inference gets a model
-without weights and without functions (each call is replaced by the nodes of its function), in which every value that a
-node reads has a type and every node keeps its promise. Other nodes are left out, and the kinds of their outputs are
-declared where their schema alone decides them.
+without weights and without functions (the nodes of its function replace each call), in which every value that a node
+reads has a type and every node keeps its promise. It gets no other node; the kinds of their outputs are declared where
+the schema alone decides them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import ChainMap
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 
 import onnx
@@ -20,44 +20,10 @@ from onnx.defs import OpSchema
 
 from extremum.graph import nodes
 from extremum.graph.nodes import Key, callees_first, key
-from extremum.graph.types import attribute_tensors, declaration, is_small, kind, sound, tensor_kind, tensor_type
-
-__all__ = [
-    "Body",
-    "Entry",
-    "InferenceInput",
-    "Kinds",
-    "Names",
-    "Signature",
-    "believe",
-    "guarded",
-    "held",
-    "inferred",
-    "is_made_up",
-    "num_outputs",
-    "resolved",
-    "signature",
-    "splits_otherwise",
-    "with_declared_shape",
-]
-
+from extremum.graph.types import attribute_tensors, is_small, kind, sound, tensor_kind, tensor_type, type_proto
 
 # Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
 # found each of them. Each is wrong by the operator's document too, so no right model loses anything.
-
-
-def _integer(node: onnx.NodeProto, name: str) -> int:
-    return next((each.i for each in node.attribute if each.name == name), 0)
-
-
-def num_outputs(node: onnx.NodeProto) -> int:
-    """Return the outputs that a Split says it has; 0 where it does not say."""
-    return _integer(node, "num_outputs")
-
-
-def splits_otherwise(node: onnx.NodeProto) -> bool:
-    """Return whether a Split has another number of outputs than it says."""
-    return num_outputs(node) not in (0, len(node.output))
 
 
 # Letters with at most one ellipsis for each operand, and after the arrow.
@@ -65,165 +31,115 @@ _TERM = rb"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(_TERM + rb"(," + _TERM + rb")*(->" + _TERM + rb")?")
 
 
-def _equation(node: onnx.NodeProto) -> bytes:
-    return next((each.s.replace(b" ", b"") for each in node.attribute if each.name == "equation"), b"")
+def num_outputs(node: onnx.NodeProto) -> int:
+    """Return the number of outputs that a Split states; 0 where it states none."""
+    return next((each.i for each in node.attribute if each.name == "num_outputs"), 0)
 
 
-_GUARDS: Mapping[str, Callable[[onnx.NodeProto], bool]] = {
-    # Looks without end for what comes after a sign it does not know.
-    "Einsum": lambda node: _EQUATION.fullmatch(_equation(node)) is None,
-    # Counts dimensions from before the first.
-    "GatherND": lambda node: _integer(node, "batch_dims") < 0,
-    # Writes one size for each of num_outputs, however many outputs there are.
-    "Split": splits_otherwise,
-}
-# Look at the third dimension of whatever they are given, in onnx 1.19.
-_VERSIONS = {("RNN", 1), ("GRU", 3), ("LSTM", 1)}
-
-
-def guarded(node: onnx.NodeProto, since: int) -> bool:
-    """Return whether a node of ONNX's own domain, of the version of ``since``, has to be kept from onnx's inference."""
-    guard = _GUARDS.get(node.op_type)
-    return (node.op_type, since) in _VERSIONS or (guard is not None and guard(node))
-
-
-# The shape that a model declares for a value, beside the inferred one. A declaration counts where it adds a size to the
-# inferred shape; some exporters declare shapes that cannot be.
-
-
-# What onnx's inference calls a size that it does not know.
-_MADE_UP = "unk__"
-
-
-def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
-    if inferred is None or inferred.WhichOneof("value") is None:
-        return stated
-    if not (inferred.HasField("tensor_type") and stated.HasField("tensor_type")):
-        return None
-    ours, theirs = inferred.tensor_type, stated.tensor_type
-    if ours.elem_type != theirs.elem_type or not theirs.HasField("shape"):
-        return None
-    if not ours.HasField("shape"):
-        return stated
-    if len(ours.shape.dim) != len(theirs.shape.dim):
-        return None
-    result = onnx.TypeProto()
-    result.CopyFrom(inferred)
-    more = False
-    for known, declared in zip(result.tensor_type.shape.dim, theirs.shape.dim, strict=True):
-        if declared.HasField("dim_value"):
-            if known.HasField("dim_value"):
-                if known.dim_value != declared.dim_value:
-                    return None
-                continue
-        elif not declared.dim_param or known.HasField("dim_value") or not _is_open(known):
-            continue
-        known.CopyFrom(declared)
-        more = True
-    return result if more else None
-
-
-def _is_open(dimension: onnx.TensorShapeProto.Dimension) -> bool:
-    return not dimension.dim_param or is_made_up(dimension.dim_param)
-
-
-def is_made_up(name: str) -> bool:
-    """Return whether a dimension has its name from onnx's inference and not from its model."""
-    return name.startswith(_MADE_UP)
+def is_deadly(node: onnx.NodeProto, since: int) -> bool:
+    """Return whether a node of the version of ``since`` has to be kept from onnx's inference."""
+    match node.op_type:
+        case "Einsum":
+            # Looks without end for what comes after a sign it does not know.
+            equations = (each.s.replace(b" ", b"") for each in node.attribute if each.name == "equation")
+            return _EQUATION.fullmatch(next(equations, b"")) is None
+        case "GatherND":
+            # Counts dimensions from before the first.
+            return any(each.name == "batch_dims" and each.i < 0 for each in node.attribute)
+        case "Split":
+            # Writes one size for each of num_outputs, however many outputs there are.
+            return num_outputs(node) not in (0, len(node.output))
+        case "RNN" | "LSTM" | "GRU":
+            # The first versions look at the third dimension of whatever they get, in onnx 1.19.
+            return since == (3 if node.op_type == "GRU" else 1)
+    return False
 
 
 # What the schema of an operator's version promises: the number and kinds of inputs, the attributes, the outputs. onnx's
-# own inference assumes all of it: a node that breaks it can end the process. So nodes are checked here as far as types
-# tell, and the kinds of their outputs follow.
+# inference assumes all of it, and a node that breaks it can end the process.
 
 
-_REQUIRED = OpSchema.FormalParameterOption.Single
-_VARIADIC = OpSchema.FormalParameterOption.Variadic
-_NEWEST = 2**31 - 1
 _NUMBERS = {
     getattr(OpSchema.AttrType, name): number
     for name, number in onnx.AttributeProto.AttributeType.items()
     if hasattr(OpSchema.AttrType, name)
 }
-# Attributes that say the element type of an output, beside those that hold the value itself.
-_NUMBERED = ("to", "dtype")
 _CONSTANTS = {"value_float": "float", "value_int": "int64", "value_string": "string"}
+_LARGEST_VERSION = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
 class _Parameter:
-    """A formal input or output: the name of its type, the kinds that are allowed, whether it has to be there."""
+    """A formal input or output: its type variable, the kinds it may have, whether a node has to have it."""
 
-    type: str
-    kinds: frozenset[str]
-    required: bool
-    free: bool
-
-    @property
-    def only(self) -> str | None:
-        return next(iter(self.kinds)) if len(self.kinds) == 1 else None
+    def __init__(self, formal: OpSchema.FormalParameter, constraints: Mapping[str, frozenset[str]]) -> None:
+        self.type = formal.type_str
+        self.kinds = constraints.get(formal.type_str, frozenset((formal.type_str,)))
+        self.required = formal.option == OpSchema.FormalParameterOption.Single
+        # Each of a variadic parameter may have a type of its own.
+        self.is_free = formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous
 
 
-@dataclass(frozen=True, slots=True)
 class Signature:
     """The promise of one version of an operator."""
 
-    since: int
-    shown: bool
-    inputs: tuple[_Parameter, ...]
-    outputs: tuple[_Parameter, ...]
-    input_counts: range
-    output_counts: range
-    attributes: Mapping[str, int]
-    required: frozenset[str]
+    def __init__(self, schema: OpSchema) -> None:
+        constraints = {each.type_param_str: frozenset(each.allowed_type_strs) for each in schema.type_constraints}
+        has_own = schema.has_type_and_shape_inference_function
+        # onnx's stubs know nothing of these two.
+        has_body = any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
+        self.since = schema.since_version
+        self.infers = (has_own or has_body) and not schema.deprecated
+        # Inference through the body of an operator follows values as the nodes of the body do.
+        self.follows_values = schema.has_data_propagation_function or not has_own
+        self.inputs = [_Parameter(each, constraints) for each in schema.inputs]
+        self.outputs = [_Parameter(each, constraints) for each in schema.outputs]
+        self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
+        self.attributes = {each.name: _NUMBERS[each.type] for each in schema.attributes.values()}
+        self.required = {each.name for each in schema.attributes.values() if each.required}
 
-    def keeps(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> bool:
-        """Return whether a node keeps the promise, with inputs of these kinds (empty: left out; None: unknown)."""
-        if not self.shown or len(node.input) not in self.input_counts or len(node.output) not in self.output_counts:
-            return False
-        stated = {each.name: each.type for each in node.attribute if not each.ref_attr_name}
-        if len(stated) != len(node.attribute) or not self.required <= stated.keys():
-            return False
-        if any(self.attributes.get(name) != number for name, number in stated.items()):
-            return False
-        bound = dict[str, str]()
-        for index, given in enumerate(kinds):
+    def _bind(self, kinds: Sequence[str | None]) -> tuple[dict[str, str], bool]:
+        """Return the kind of each type variable, and whether inputs of these kinds fit."""
+        bound, fits = dict[str, str](), True
+        for index, given in enumerate(kinds if self.inputs else ()):
             parameter = self.inputs[min(index, len(self.inputs) - 1)]
-            if not given:
-                if given is None or parameter.required:
-                    return False
-                continue
-            if given not in parameter.kinds:
-                return False
-            if not parameter.free and bound.setdefault(parameter.type, given) != given:
-                return False
-        return all(
-            index >= len(node.output) or node.output[index] for index, each in enumerate(self.outputs) if each.required
+            if not given or given not in parameter.kinds:
+                fits = fits and given == "" and not parameter.required
+            elif not parameter.is_free:
+                fits = bound.setdefault(parameter.type, given) == given and fits
+        return bound, fits
+
+    def is_kept(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> bool:
+        """Return whether a node keeps the promise, with inputs of these kinds (empty: left out; None: unknown)."""
+        stated = {each.name: each.type for each in node.attribute if not each.ref_attr_name}
+        return (
+            len(node.input) in self.counts[0]
+            and len(node.output) in self.counts[1]
+            and len(stated) == len(node.attribute)
+            and self.required <= stated.keys()
+            and all(self.attributes.get(name) == number for name, number in stated.items())
+            and self._bind(kinds)[1]
+            and all(name or not each.required for name, each in zip(node.output, self.outputs, strict=False))
         )
 
     def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
         """Return the kind of each output, as far as inputs and attributes decide it."""
-        bound = dict[str, str]()
-        for index, given in enumerate(kinds):
-            if given and self.inputs:
-                parameter = self.inputs[min(index, len(self.inputs) - 1)]
-                if not parameter.free and given in parameter.kinds:
-                    bound.setdefault(parameter.type, given)
-        return [self._given(index, node, bound) for index in range(len(node.output))]
-
-    def _given(self, index: int, node: onnx.NodeProto, bound: Mapping[str, str]) -> str | None:
-        if not self.outputs:
-            return None
-        parameter = self.outputs[min(index, len(self.outputs) - 1)]
-        found = parameter.only or (None if parameter.free else bound.get(parameter.type) or _said(node))
-        return found if found in parameter.kinds else None
+        bound, _ = self._bind(kinds)
+        found: list[str | None] = []
+        for index in range(len(node.output)):
+            parameter = self.outputs[min(index, len(self.outputs) - 1)] if self.outputs else None
+            given = None
+            if parameter is not None and len(parameter.kinds) == 1:
+                (given,) = parameter.kinds
+            elif parameter is not None and not parameter.is_free:
+                given = bound.get(parameter.type) or _stated_kind(node)
+            found.append(given if parameter is not None and given in parameter.kinds else None)
+        return found
 
 
-def _said(node: onnx.NodeProto) -> str | None:
-    """Return the kind of tensor that the attributes of a node say."""
+def _stated_kind(node: onnx.NodeProto) -> str | None:
+    """Return the kind of tensor that the attributes of a node state."""
     for attribute in node.attribute:
-        if attribute.name in _NUMBERED and attribute.type == onnx.AttributeProto.INT:
+        if attribute.name in ("to", "dtype") and attribute.type == onnx.AttributeProto.INT:
             return tensor_kind(attribute.i)
         if attribute.name == "value" and attribute.type == onnx.AttributeProto.TENSOR:
             return tensor_kind(attribute.t.data_type)
@@ -235,58 +151,33 @@ def _said(node: onnx.NodeProto) -> str | None:
 @functools.cache
 def signature(domain: str, name: str, opset: int) -> Signature | None:
     """Return the promise of an operator in the version in force, or None if onnx knows no such operator."""
-    if not 0 < opset <= _NEWEST:
-        return None
     try:
-        schema = onnx.defs.get_schema(name, opset, domain)
+        return Signature(onnx.defs.get_schema(name, opset, domain)) if 0 < opset <= _LARGEST_VERSION else None
     except onnx.defs.SchemaError:
         return None
-    constraints = {each.type_param_str: frozenset(each.allowed_type_strs) for each in schema.type_constraints}
-
-    def parameter(formal: OpSchema.FormalParameter) -> _Parameter:
-        kinds = constraints.get(formal.type_str, frozenset((formal.type_str,)))
-        free = formal.option == _VARIADIC and not formal.is_homogeneous
-        return _Parameter(formal.type_str, kinds, formal.option == _REQUIRED, free)
-
-    return Signature(
-        schema.since_version,
-        not schema.deprecated and (schema.has_type_and_shape_inference_function or _has_body(schema)),
-        tuple(map(parameter, schema.inputs)),
-        tuple(map(parameter, schema.outputs)),
-        range(schema.min_input, schema.max_input + 1),
-        range(schema.min_output, schema.max_output + 1),
-        {each.name: _NUMBERS[each.type] for each in schema.attributes.values()},
-        frozenset(each.name for each in schema.attributes.values() if each.required),
-    )
-
-
-def _has_body(schema: OpSchema) -> bool:
-    return any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
 
 
 # onnx's shape inference follows the values that shapes are computed from. For each vector on that way it writes out one
 # dimension for each element, 140 bytes each, however long the vector is. So it may follow values only through nodes
-# that read scalars, short vectors (as shapes are) or tensors of other ranks. Sizes are inferred for all nodes.
+# that read scalars, short vectors (as shapes are) or tensors of other ranks. It infers sizes for all nodes.
 
 
 # Elements of the longest vector whose values are followed: no shape has so many dimensions.
 _SHORT = 1024
-# How often sizes that were found lead to values, and these to sizes.
+# How often sizes lead to values, and these to sizes.
 _ROUNDS = 8
-# Whether values may be followed through nodes that read a value, by its name.
-_Followed = MutableMapping[str, bool]
 
 
 def inferred(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, those of its subgraphs included."""
     opsets = nodes.opsets(model.opset_import)
-    named = {size.dim_param for value in _values(model.graph) for size in _sizes(value)}
+    named = {size.dim_param for value in _values(model.graph) for size in value.type.tensor_type.shape.dim}
     try:
         sized = onnx.shape_inference.infer_shapes(model)
         for _ in range(_ROUNDS):
             _forget(sized.graph, named)
             if _is_known(sized.graph):
-                return sized.graph
+                break
             followed = onnx.ModelProto()
             followed.CopyFrom(sized)
             whole = _leave_out(followed.graph, opsets, {})
@@ -294,12 +185,12 @@ def inferred(model: onnx.ModelProto) -> onnx.GraphProto:
             if whole:
                 return followed.graph
             _forget(followed.graph, named)
-            learnt = _learn(sized.graph, followed.graph)
+            is_more = _take_over(sized.graph, followed.graph)
             sized = onnx.shape_inference.infer_shapes(sized)
-            if not learnt:
+            if not is_more:
                 break
     except Exception:
-        # What is wrong is said better by whoever looks at the nodes.
+        # Whoever looks at the nodes says better what is wrong.
         return model.graph
     return sized.graph
 
@@ -309,43 +200,44 @@ def _values(graph: onnx.GraphProto) -> Iterator[onnx.ValueInfoProto]:
         yield from (*each.input, *each.value_info, *each.output)
 
 
-def _sizes(value: onnx.ValueInfoProto) -> Iterable[onnx.TensorShapeProto.Dimension]:
-    return value.type.tensor_type.shape.dim
-
-
 def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
-    """Take away the names that inference gives to sizes that it does not know: it would keep to them."""
+    """Take away the names that inference makes up for unknown sizes: it would keep to them."""
     for value in _values(graph):
-        for size in _sizes(value):
+        for size in value.type.tensor_type.shape.dim:
             if size.dim_param and size.dim_param not in named:
                 size.Clear()
 
 
 def _is_known(graph: onnx.GraphProto) -> bool:
-    """Return whether there is no size of any value left to find."""
+    """Return whether every size of every value is known."""
     return all(
-        each.type.HasField("tensor_type")
-        and each.type.tensor_type.HasField("shape")
+        each.type.tensor_type.HasField("shape")
         and all(size.WhichOneof("value") is not None for size in each.type.tensor_type.shape.dim)
         for body in nodes.graphs(graph)
         for each in (*body.value_info, *body.output)
     )
 
 
-def _leave_out(graph: onnx.GraphProto, opsets: dict[str, int], outer: _Followed) -> bool:
-    """Take the nodes out of a graph through which no values may be followed; whether there was none."""
-    followed: _Followed = ChainMap({}, outer)
+def _leave_out(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
+    """Take the nodes out of a graph through which no values may be followed; return whether there was none."""
+    # Whether values may be followed through a node that reads a value, by its name.
+    short = ChainMap({}, outer)
     for value in (*graph.input, *graph.value_info, *graph.output):
-        followed[value.name] = _may_be_followed(value.type)
+        sizes = value.type.tensor_type.shape.dim
+        short[value.name] = value.type.tensor_type.HasField("shape") and (
+            len(sizes) != 1 or (sizes[0].HasField("dim_value") and sizes[0].dim_value <= _SHORT)
+        )
     for tensor in graph.initializer:
-        followed[tensor.name] = len(tensor.dims) > 1 or all(size <= _SHORT for size in tensor.dims)
+        short[tensor.name] = len(tensor.dims) > 1 or all(size <= _SHORT for size in tensor.dims)
     whole, kept = True, []
     for node in graph.node:
-        if _follows(node, opsets) and not all(followed.get(name, not name) for name in node.input):
+        domain = nodes.canonical(node.domain)
+        promise = signature(domain, node.op_type, opsets.get(domain, 0))
+        if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
             whole = False
             continue
         for _, subgraph in nodes.subgraphs(node):
-            whole &= _leave_out(subgraph, opsets, followed)
+            whole &= _leave_out(subgraph, opsets, short)
         kept.append(onnx.NodeProto.FromString(node.SerializeToString()))
     if len(kept) < len(graph.node):
         del graph.node[:]
@@ -353,42 +245,58 @@ def _leave_out(graph: onnx.GraphProto, opsets: dict[str, int], outer: _Followed)
     return whole
 
 
-def _may_be_followed(kind: onnx.TypeProto) -> bool:
-    if not kind.HasField("tensor_type") or not kind.tensor_type.HasField("shape"):
-        return False
-    sizes = kind.tensor_type.shape.dim
-    return len(sizes) != 1 or (sizes[0].HasField("dim_value") and sizes[0].dim_value <= _SHORT)
-
-
-def _follows(node: onnx.NodeProto, opsets: dict[str, int]) -> bool:
-    domain = nodes.canonical(node.domain)
-    try:
-        schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 0), domain)
-    except onnx.defs.SchemaError:
-        return False
-    # What is inferred by a body is inferred as the nodes of the body are.
-    by_body = not schema.has_type_and_shape_inference_function
-    return bool(schema.has_data_propagation_function or by_body)
-
-
-def _learn(graph: onnx.GraphProto, followed: onnx.GraphProto) -> bool:
-    """Give a graph what was found of its values where values were followed; whether that is more than it had."""
+def _take_over(graph: onnx.GraphProto, followed: onnx.GraphProto) -> bool:
+    """Give a graph the types of a copy in which values were followed; return whether they are more than it had."""
     before = {value.name: value.type for value in (*graph.value_info, *graph.output)}
-    learnt = any(value.type != before.get(value.name) for value in (*followed.value_info, *followed.output))
+    is_more = any(value.type != before.get(value.name) for value in (*followed.value_info, *followed.output))
     del graph.value_info[:]
     graph.value_info.extend(followed.value_info)
     found = {value.name: value.type for value in followed.output}
     for value in graph.output:
         value.type.CopyFrom(found[value.name])
-    return learnt
+    return is_more
 
 
-# A graph or a function of a model, with the place of each of its nodes in the input of inference, the names of its
-# values there, and the declared types that inference gets.
+# The shape that a model declares for a value counts where it adds a size to the inferred shape; some exporters declare
+# shapes that cannot be.
+
+
+def is_made_up(name: str) -> bool:
+    """Return whether a dimension has its name from onnx's inference and not from its model."""
+    return name.startswith("unk__")
+
+
+def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto) -> onnx.TypeProto | None:
+    """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
+    if inferred is None or inferred.WhichOneof("value") is None:
+        return stated
+    ours, theirs = inferred.tensor_type, stated.tensor_type
+    if ours.elem_type != theirs.elem_type or not theirs.HasField("shape"):
+        return None
+    if not ours.HasField("shape"):
+        return stated
+    if len(ours.shape.dim) != len(theirs.shape.dim):
+        return None
+    result = onnx.TypeProto()
+    result.CopyFrom(inferred)
+    adds = False
+    for known, declared in zip(result.tensor_type.shape.dim, theirs.shape.dim, strict=True):
+        if known.HasField("dim_value"):
+            if declared.HasField("dim_value") and known.dim_value != declared.dim_value:
+                return None
+        elif declared.HasField("dim_value") or (
+            declared.dim_param and (not known.dim_param or is_made_up(known.dim_param))
+        ):
+            known.CopyFrom(declared)
+            adds = True
+    return result if adds else None
+
+
+# The input of inference, and where each node and value of the model stands in it.
 
 
 Kinds = MutableMapping[str, str | None]
-"""What is known of the values of the shown graph, by name."""
+"""What is known of the values in the input of inference, by name."""
 
 
 class Names(dict[str, str]):
@@ -405,10 +313,10 @@ class Names(dict[str, str]):
 
 @dataclass(slots=True)
 class Entry:
-    """A node of the model, and where it went."""
+    """A node of the model, and its place in the input of inference."""
 
     node: onnx.NodeProto
-    # In the shown graph; None if it is left out.
+    # None if inference does not get it.
     position: int | None = None
     # The graphs it holds, by attribute.
     graphs: list[tuple[str, Body]] = field(default_factory=list)
@@ -422,37 +330,37 @@ class Body:
 
     # Where it is in the model, such as ``graph.node[2].then_branch``.
     path: str
-    # The version of each domain that is imported there.
+    # The version of each domain that it imports.
     opsets: Mapping[str, int]
-    # Where its nodes are shown, as it was before inference.
+    # The graph in the input of inference.
     graph: onnx.GraphProto
     # What its values are called there; None: as in the model.
     names: Names | None = None
     # What the call gives the function.
     attributes: Mapping[str, onnx.AttributeProto] = field(default_factory=dict)
     function: onnx.FunctionProto | None = None
-    # Those of the shown graph, by name.
+    # The outputs of ``graph``, by name.
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
     # What the model declares of values that nodes give, by the names of the model.
     stated: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
-    def declare(self, name: str, declared: onnx.TypeProto | None, kinds: Kinds) -> None:
-        """Show the type of a value, if it is known and nothing was before."""
-        declared = None if declared is None else sound(declared)
+    def called(self, name: str) -> str:
+        """Return what a value is called in the input of inference."""
+        return name if self.names is None else self.names[name]
+
+    def declare(self, name: str, declared: onnx.TypeProto | str | None, kinds: Kinds) -> None:
+        """Declare the type of a value, or its kind, if it is known and nothing was before."""
+        declared = type_proto(declared) if isinstance(declared, str) else declared and sound(declared)
         if declared is not None and kinds.get(name) is None:
             kinds[name] = kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
 
     def state(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
-        """Note what the model declares of values that nodes give, and show their kinds."""
+        """Note what the model declares of values that nodes give, and declare their kinds."""
         for value in values:
             self.stated[value.name] = value.type
-            self.declare(self.called(value.name), declaration(kind(value.type)), kinds)
-
-    def called(self, name: str) -> str:
-        """Return what a value is called where it is shown."""
-        return name if self.names is None else self.names[name]
+            self.declare(self.called(value.name), kind(value.type), kinds)
 
     def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """Return a node with the attributes and the names of values that it has at this call."""
@@ -460,41 +368,39 @@ class Body:
             return node
         copy = onnx.NodeProto()
         copy.CopyFrom(resolved(node, self.attributes))
-        del copy.input[:], copy.output[:]
-        copy.input.extend(map(self.called, node.input))
-        copy.output.extend(map(self.called, node.output))
+        copy.input[:] = map(self.called, node.input)
+        copy.output[:] = map(self.called, node.output)
         return copy
 
-
-def believe(body: Body, inferred: onnx.GraphProto) -> bool:
-    """Show what the model declares of shapes beyond what was inferred, and return whether there is anything."""
-    found = False
-    stated = {body.called(name): sound(stated) for name, stated in body.stated.items()}
-    if stated:
-        types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
-        for value in (*body.graph.value_info, *body.graph.output):
-            if (declared := stated.get(value.name)) is not None:
-                better = with_declared_shape(types.get(value.name), declared)
+    def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
+        """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
+        adds = False
+        stated = {self.called(name): sound(stated) for name, stated in self.stated.items()}
+        if stated:
+            types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
+            for value in (*self.graph.value_info, *self.graph.output):
+                declared = stated.get(value.name)
+                better = declared and with_declared_shape(types.get(value.name), declared)
                 if better is not None:
                     value.type.CopyFrom(better)
-                    found = True
-    for entry in body.entries:
-        if entry.call is not None:
-            found |= believe(entry.call, inferred)
-        for name, graph in entry.graphs:
-            found |= believe(graph, held(entry, name, inferred) or graph.graph)
-    return found
+                    adds = True
+        for entry in self.entries:
+            if entry.call is not None:
+                adds |= entry.call.declare_shapes(inferred)
+            for name, body in entry.graphs:
+                adds |= body.declare_shapes(subgraph_of(entry, name, inferred) or body.graph)
+        return adds
 
 
-def held(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphProto | None:
-    """Return a graph that a node holds in the shown graph, or None if the node is not shown."""
+def subgraph_of(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphProto | None:
+    """Return the graph of a node's attribute in a graph of inference, or None if inference does not get the node."""
     if entry.position is None:
         return None
     return next(each.g for each in graph.node[entry.position].attribute if each.name == name)
 
 
 def resolved(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
-    """Return a node with the attributes that its function was given in the place of references to them."""
+    """Return a node with the attributes of the call in the place of references to them."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
     copy = onnx.NodeProto()
@@ -509,11 +415,8 @@ def resolved(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]
     return copy
 
 
-_LARGEST_VERSION = 2**31 - 1
-
-
 class InferenceInput:
-    """A model as inference is shown it."""
+    """A model as inference gets it."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
         self._functions = {key(each): (index, each) for index, each in enumerate(model.functions)}
@@ -523,15 +426,16 @@ class InferenceInput:
             nodes.is_of_family(node) and key(node) not in self._functions for _, _, node in nodes.everywhere(model)
         )
         opsets = nodes.opsets(model.opset_import)
-        self._versions = _versions(opsets, model.functions)
-        self.model = onnx.ModelProto(
-            ir_version=onnx.IR_VERSION,
-            opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in self._versions.items()],
-        )
+        # The newest that is there; of other domains than the model's the newest of its functions.
+        imported = (pair for each in model.functions for pair in nodes.opsets(each.opset_import).items())
+        self._versions = {"": onnx.defs.onnx_opset_version(), **dict(sorted(imported)), **opsets}
+        self.model = onnx.ModelProto(ir_version=onnx.IR_VERSION)
+        for domain, version in self._versions.items():
+            self.model.opset_import.add(domain=domain, version=min(max(version, 1), _LARGEST_VERSION))
         self.graph = Body("graph", opsets, self.model.graph)
         kinds: Kinds = {}
         self._graph(self.graph, model.graph, kinds)
-        # Callers first, so that what only they call is met there.
+        # Callers first, so that a function that only they call is met there.
         self.uncalled = [
             self._call(each, onnx.NodeProto(), self.graph, kinds)
             for each in reversed(callees_first(model.functions))
@@ -539,133 +443,100 @@ class InferenceInput:
         ]
 
     def inferred(self) -> onnx.GraphProto:
-        """Return the shown graph with the types that onnx can infer."""
+        """Return the graph with the types that onnx can infer."""
         if not self._infers:
-            believe(self.graph, self.model.graph)
+            self.graph.declare_shapes(self.model.graph)
             return self.model.graph
         graph = inferred(self.model)
-        # Only then what the model declares, so that a wrong declaration misleads nobody.
-        return inferred(self.model) if believe(self.graph, graph) else graph
+        # Declared shapes come second, so that a wrong declaration misleads nobody.
+        return inferred(self.model) if self.graph.declare_shapes(graph) else graph
 
     def _graph(
-        self, body: Body, source: onnx.GraphProto, kinds: Kinds, handed: Sequence[str | None] = ()
+        self, body: Body, source: onnx.GraphProto, kinds: Kinds, passed: Sequence[str | None] = ()
     ) -> list[str | None]:
-        """Show a graph that is handed values of these kinds, and return the kinds of its outputs."""
-        shown = body.graph
-        shown.name = "graph"
+        """Add a graph that gets values of these kinds, and return the kinds of its outputs."""
+        graph = body.graph
+        graph.name = "graph"
+        inputs = {value.name for value in source.input}
         for index, value in enumerate(source.input):
             name = body.called(value.name)
-            declared = sound(value.type) or (declaration(handed[index]) if index < len(handed) else None)
-            shown.input.add(name=name)
-            kinds[name] = None
-            if declared is not None:
-                shown.input[-1].type.CopyFrom(declared)
-                kinds[name] = kind(declared)
-        inputs = {value.name for value in source.input}
-        for value in source.output:
-            name = body.called(value.name)
-            body.outputs[name] = shown.output.add(name=name)
+            given = passed[index] if index < len(passed) else None
+            declared = sound(value.type) or (type_proto(given) if given else None)
+            graph.input.add(name=name, type=declared)
+            kinds[name] = kind(declared) if declared is not None else None
+        outputs = [body.called(value.name) for value in source.output]
+        body.outputs = {name: graph.output.add(name=name) for name in outputs}
         body.state((value for value in (*source.value_info, *source.output) if value.name not in inputs), kinds)
         for tensor in source.initializer:
             name = body.called(tensor.name)
             if tensor.name not in inputs:
                 body.declare(name, tensor_type(tensor.data_type, tensor.dims), kinds)
             if kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
-                shown.initializer.append(tensor)
-                shown.initializer[-1].name = name
+                graph.initializer.append(tensor)
+                graph.initializer[-1].name = name
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
                 stated = tensor_type(sparse.values.data_type, sparse.dims)
                 body.declare(body.called(sparse.values.name), stated, kinds)
         self._nodes(body, source.node, kinds)
-        return [kinds.get(name) for name in map(body.called, (value.name for value in source.output))]
+        return [kinds.get(name) for name in outputs]
 
     def _nodes(self, body: Body, source: Iterable[onnx.NodeProto], kinds: Kinds) -> None:
         for node in source:
             entry = Entry(node)
-            function = self._functions.get(key(node))
+            _, function = self._functions.get(key(node), (None, None))
             if function is not None:
-                entry.call = self._call(function[1], node, body, kinds)
+                entry.call = self._call(function, node, body, kinds)
             else:
-                found = self._node(body, entry, kinds)
-                for name, given in zip(node.output, found, strict=True):
+                for name, given in zip(node.output, self._node(body, entry, kinds), strict=True):
                     if name:
-                        body.declare(body.called(name), declaration(given), kinds)
+                        body.declare(body.called(name), given, kinds)
             body.entries.append(entry)
 
-    def _node(self, body: Body, entry: Entry, kinds: Kinds) -> Sequence[str | None]:
-        """Show a node if it may be shown, and return the kinds of its outputs."""
+    def _node(self, body: Body, entry: Entry, kinds: Kinds) -> list[str | None]:
+        """Add a node if inference survives it, and return the kinds of its outputs."""
         node = resolved(entry.node, body.attributes)
         domain = nodes.canonical(node.domain)
         given = [kinds.get(body.called(name)) if name else "" for name in node.input]
-        schema = signature(domain, node.op_type, body.opsets.get(domain, 0))
+        promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
         in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
         visible = (
             self._infers
-            and schema is not None
-            # A function may import another version than what is shown.
+            and promise is not None
+            and promise.infers
+            # A function may import another version than the model.
             and in_force is not None
-            and in_force.since == schema.since
-            and schema.keeps(node, given)
+            and in_force.since == promise.since
+            and promise.is_kept(node, given)
             and all(is_small(tensor) for attribute in node.attribute for tensor in attribute_tensors(attribute))
-            and not guarded(node, schema.since)
+            and not is_deadly(node, promise.since)
         )
-        ends = (
-            self._visible(body, entry, node, kinds, given) if visible else self._hidden(body, entry, node, kinds, given)
-        )
-        by_schema = schema.gives(node, given) if schema is not None else [None] * len(node.output)
-        by_graphs = _of_graphs(node.op_type, ends)
-        return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_schema)]
-
-    def _visible(
-        self, body: Body, entry: Entry, node: onnx.NodeProto, kinds: Kinds, given: Sequence[str | None]
-    ) -> dict[str, list[str | None]]:
-        shown, ends = body.graph, {}
-        entry.position = len(shown.node)
-        if body.names is None and not any(attribute.HasField("g") for attribute in node.attribute):
-            shown.node.append(node)
-            shown.node[-1].domain = nodes.canonical(node.domain)
-            return {}
-        copy = shown.node.add(op_type=node.op_type, domain=nodes.canonical(node.domain), name=node.name)
-        copy.input.extend(map(body.called, node.input))
-        copy.output.extend(map(body.called, node.output))
+        copy = onnx.NodeProto()
+        if visible:
+            entry.position = len(body.graph.node)
+            copy = body.graph.node.add(op_type=node.op_type, domain=domain, name=node.name)
+            copy.input.extend(map(body.called, node.input))
+            copy.output.extend(map(body.called, node.output))
+        ends = dict[str, list[str | None]]()
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                copy.attribute.add(name=attribute.name, type=attribute.type)
-                ends[attribute.name] = self._subgraph(body, entry, attribute, copy.attribute[-1].g, kinds, given)
-            else:
+                graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
+                path = nodes.path(body.path, len(body.entries), attribute.name)
+                held = Body(path, body.opsets, graph, body.names, body.attributes)
+                entry.graphs.append((attribute.name, held))
+                passed = _passed(node.op_type, given, len(attribute.g.input))
+                ends[attribute.name] = self._graph(held, attribute.g, ChainMap({}, kinds), passed)
+            elif visible:
                 copy.attribute.append(attribute)
-        return ends
-
-    def _hidden(
-        self, body: Body, entry: Entry, node: onnx.NodeProto, kinds: Kinds, given: Sequence[str | None]
-    ) -> dict[str, list[str | None]]:
-        ends = {}
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                ends[attribute.name] = self._subgraph(body, entry, attribute, onnx.GraphProto(), kinds, given)
-            if attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
+            elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
                 stated = tensor_type(attribute.t.data_type, attribute.t.dims)
                 body.declare(body.called(node.output[0]), stated, kinds)
-        return ends
-
-    def _subgraph(
-        self,
-        body: Body,
-        entry: Entry,
-        attribute: onnx.AttributeProto,
-        shown: onnx.GraphProto,
-        kinds: Kinds,
-        given: Sequence[str | None],
-    ) -> list[str | None]:
-        path = nodes.path(body.path, len(body.entries), attribute.name)
-        graph = Body(path, body.opsets, shown, body.names, body.attributes)
-        entry.graphs.append((attribute.name, graph))
-        handed = _handed(entry.node.op_type, given, len(attribute.g.input))
-        return self._graph(graph, attribute.g, ChainMap({}, kinds), handed)
+        by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
+        by_graphs = _of_graphs(node.op_type, ends)
+        return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body, kinds: Kinds) -> Body:
-        """Show the nodes of a function where it is called."""
+        """Add the nodes of a function where it is called."""
         called = key(function)
         self._called.add(called)
         self._calls += 1
@@ -685,21 +556,10 @@ class InferenceInput:
         body.state(function.value_info, kinds)
         self._nodes(body, function.node, kinds)
         for source, given in passed_on:
-            found = kinds.get(source)
-            if given and found is not None:
-                caller.declare(given, declaration(found), kinds)
+            if given and kinds.get(source) is not None:
+                caller.declare(given, kinds[source], kinds)
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
-
-
-def _versions(opsets: Mapping[str, int], functions: Iterable[onnx.FunctionProto]) -> dict[str, int]:
-    """Return the versions that are shown: those of the model, and for other domains the newest of the functions."""
-    versions: dict[str, int] = {}
-    for function in functions:
-        for domain, version in nodes.opsets(function.opset_import).items():
-            versions[domain] = max(version, versions.get(domain, version))
-    versions = {"": onnx.defs.onnx_opset_version(), **versions, **opsets}
-    return {domain: min(max(version, 1), _LARGEST_VERSION) for domain, version in versions.items()}
 
 
 def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str | None]:
@@ -715,11 +575,8 @@ def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str 
     return []
 
 
-def _handed(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
-    """Return the kinds of the values that an operator hands to its graph."""
-    match operator:
-        case "Loop":
-            return ("tensor(int64)", "tensor(bool)", *given[2:])
-        case "Scan" if len(given) == count:
-            return given
-    return ()
+def _passed(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
+    """Return the kinds of the values that an operator passes to its graph."""
+    if operator == "Loop":
+        return ("tensor(int64)", "tensor(bool)", *given[2:])
+    return given if operator == "Scan" and len(given) == count else ()

@@ -7,6 +7,7 @@ what is known of a tensor at each node. Whether a node is right is asked by
 
 from __future__ import annotations
 
+import contextlib
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -17,14 +18,12 @@ import onnx
 
 from extremum.errors import ExtremumError, SpecError
 from extremum.graph import nodes
-from extremum.graph.inference import Body, InferenceInput, held, num_outputs, splits_otherwise
+from extremum.graph.inference import Body, InferenceInput, num_outputs, subgraph_of
 from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared, known
 from extremum.spec import ONNX, Attribute, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes, Unknown, attribute_value, input_values, output_count
-
-__all__ = ["Site", "inlined", "require_harmless", "sites"]
 
 
 @dataclass(frozen=True)
@@ -130,13 +129,13 @@ def _accepted(
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
     # The types in a function are those of its calls; its nodes come once for each different set of them.
-    shown = InferenceInput(model)
-    graph = shown.inferred()
+    source = InferenceInput(model)
+    graph = source.inferred()
     walk = _Walk()
     types = known(graph)
-    yield from walk.nodes(shown.graph, graph, types, types)
-    for body in shown.uncalled:
-        walk.called(body, graph, types, ())
+    yield from walk.nodes(source.graph, graph, types, types)
+    for body in source.uncalled:
+        walk.note_call(body, graph, types, ())
     for function in reversed(callees_first(model.functions)):
         calls = walk.calls.get(key(function), {})
         for given in sorted(calls, key=str):
@@ -145,12 +144,12 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
 
 def inlined(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes in the order in which they run, those of a function at each of its calls."""
-    # What a call gives a function stands in its nodes: their attributes have values, and their inputs and outputs
-    # have names that no other call has.
-    shown = InferenceInput(model)
-    graph = shown.inferred()
+    # The nodes have what a call gives their function: values of attributes, and names of inputs and outputs that no
+    # other call has.
+    source = InferenceInput(model)
+    graph = source.inferred()
     types = known(graph)
-    return _Walk(inlines=True).nodes(shown.graph, graph, types, types)
+    return _Walk(inlines=True).nodes(source.graph, graph, types, types)
 
 
 Types = MutableMapping[str, TensorType]
@@ -158,7 +157,7 @@ Types = MutableMapping[str, TensorType]
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk, and the calls it has met: for each function and each set of types the nodes of one such call."""
+    """A walk, and for each function and each set of types of its inputs the nodes of one such call."""
 
     inlines: bool = False
     calls: dict[Key, dict[tuple[TensorType, ...], tuple[Body, onnx.GraphProto, Types, Types]]] = field(
@@ -166,66 +165,55 @@ class _Walk:
     )
 
     def nodes(
-        self,
-        body: Body,
-        graph: onnx.GraphProto,
-        inferred: Types,
-        types: Types,
-        results: frozenset[str] = frozenset(),
+        self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types, results: frozenset[str] = frozenset()
     ) -> Iterator[Site]:
-        """Yield the nodes of a body: ``inferred`` goes by the names that are shown, ``types`` by those of the model."""
-        stated = {body.called(name) if self.inlines else name: declared(each) for name, each in body.stated.items()}
-        given = (name for entry in body.entries for name in entry.node.output)
-        results |= {body.called(name) if self.inlines else name for name in given}
+        """Yield the nodes of a body: ``inferred`` goes by the names of inference, ``types`` by those of the model."""
+        called = body.called if self.inlines else str
+        stated = {called(name): declared(each) for name, each in body.stated.items()}
+        results |= {called(name) for entry in body.entries for name in entry.node.output}
         for index, entry in enumerate(body.entries):
             for name, subgraph in entry.graphs:
-                found = held(entry, name, graph) or subgraph.graph
+                found = subgraph_of(entry, name, graph) or subgraph.graph
                 inner = ChainMap(known(found), inferred)
-                if body.names is None or self.inlines:
-                    yield from self.nodes(subgraph, found, inner, inner, results)
-                else:
-                    named = ChainMap(_named(subgraph, inner.maps[0]), types)
-                    yield from self.nodes(subgraph, found, inner, named, results)
+                is_named = body.names is None or self.inlines
+                by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), types)
+                yield from self.nodes(subgraph, found, inner, by_model, results)
             if entry.call is not None and self.inlines:
                 yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
             node = body.in_place(entry.node) if self.inlines else entry.node
             site = Site(node, nodes.path(body.path, index), body.opsets, types, stated, entry.call is not None, results)
             if entry.call is not None:
-                self.called(entry.call, graph, inferred, tuple(types.get(name, TensorType()) for name in node.input))
+                given = tuple(types.get(name, TensorType()) for name in node.input)
+                self.note_call(entry.call, graph, inferred, given)
             yield site
             if (values := nodes.constant_integers(node)) is not None and len(node.output) == 1:
                 types[node.output[0]] = TensorType("int64", (len(values),), values)
             if site.schema is not None:
-                try:
+                # Whoever asked for the node knows what is wrong; what the model declares stands.
+                with contextlib.suppress(ExtremumError):
                     types[node.output[0]] = site.output()
-                except ExtremumError:
-                    # Whoever asked has been told; what the model declares stands.
-                    continue
 
-    def called(self, body: Body, graph: onnx.GraphProto, inferred: Types, given: tuple[TensorType, ...]) -> None:
+    def note_call(self, body: Body, graph: onnx.GraphProto, inferred: Types, given: tuple[TensorType, ...]) -> None:
         """Note a call of a function with inputs of these types."""
         assert body.function is not None
-        types = {**_named(body, inferred), **dict(zip(body.function.input, given, strict=False))}
+        types = {**_by_model_names(body, inferred), **dict(zip(body.function.input, given, strict=False))}
         self.calls.setdefault(key(body.function), {}).setdefault(given, (body, graph, inferred, types))
 
 
-def _named(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:
+def _by_model_names(body: Body, inferred: Mapping[str, TensorType]) -> dict[str, TensorType]:
     """Return what is known of the values of a body by the names that they have in the model."""
     assert body.names is not None
-    return {name: inferred[shown] for name, shown in body.names.items() if shown in inferred}
-
-
-# Nodes that end the process in onnxruntime, which looks at every node of a model. They are refused before onnxruntime
-# gets the model. A trial of every version of every operator, with right and wrong nodes, found them.
+    return {name: inferred[called] for name, called in body.names.items() if called in inferred}
 
 
 def require_harmless(sites: Iterable[Site]) -> None:
-    """Refuse a Split that says another number of outputs than it has: inference writes one size for each it says."""
+    """Refuse a Split that states another number of outputs than it has: it ends the process in onnxruntime."""
+    # A trial of every version of every operator, with right and wrong nodes, found no other.
     for site in sites:
         node = site.node
         is_split = not site.is_call and nodes.canonical(node.domain) == ONNX and node.op_type == "Split"
-        if is_split and splits_otherwise(node):
+        if is_split and num_outputs(node) not in (0, len(node.output)):
             raise SpecError(
                 f"Split has num_outputs={num_outputs(node)}, but {len(node.output)} outputs",
                 where=site.where,
