@@ -12,8 +12,8 @@ import extremum as ex
 from agreement import same_bits
 from extremum import backend, dtypes, reference, runtimes, spec
 from extremum.conformance import Selection, cases
-from extremum.conformance.question import Question, model_of
-from extremum.conformance.topics import TOPICS
+from extremum.conformance.suite import model_of
+from extremum.conformance.topics import TOPICS, Question
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.operations import ArgReduce, Extremum, Reduce
 from strategies import sometimes

@@ -3,12 +3,11 @@
 from extremum.errors import lacking
 
 try:
-    from extremum.conformance.question import Case
+    from extremum.conformance.suite import Case, Selection, cases
 except ModuleNotFoundError as error:
     raise lacking("extremum.conformance", error) from None
 from extremum.conformance.export import Exported, export
 from extremum.conformance.run import Answers, Result, run
-from extremum.conformance.suite import Selection, cases
 from extremum.runtimes.outcome import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]

@@ -18,9 +18,9 @@ from typing import Any
 from urllib.parse import quote
 
 from extremum import __version__, dtypes, spec
-from extremum.conformance.question import Array, Case, Placement
 from extremum.conformance.run import Answers, Result
-from extremum.conformance.suite import cases
+from extremum.conformance.suite import Case, cases
+from extremum.conformance.topics import Array, Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
 from extremum.runtimes.outcome import Outcome

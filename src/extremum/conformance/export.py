@@ -21,8 +21,8 @@ from typing import Any
 import onnx
 
 from extremum import __version__
-from extremum.conformance.question import Array, Case, model_of
-from extremum.conformance.suite import Selection, cases
+from extremum.conformance.suite import Case, Selection, cases, model_of
+from extremum.conformance.topics import Array
 from extremum.errors import ArgumentError
 
 __all__ = ["Exported", "export"]

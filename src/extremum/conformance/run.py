@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from extremum.conformance.question import Case, model_of
+from extremum.conformance.suite import Case, model_of
 from extremum.runtimes.outcome import Outcome, compare
 from extremum.runtimes.processes import NoAnswerError, Subprocess
 

@@ -1,26 +1,137 @@
-"""The suite: every topic's questions to every ONNX version and element type, or a selection of them."""
+"""The suite: the questions of every topic to every ONNX version and element type, or a selection of them, as cases."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
+import onnx
+from onnx import helper
 
-from extremum import dtypes, spec
-from extremum.conformance.question import Case, spelt
-from extremum.conformance.topics import TOPICS
+from extremum import dtypes, lower, reference, spec, validate
+from extremum.conformance.topics import TOPICS, Array, Placement, Question, Subject
 from extremum.errors import ArgumentError
-from extremum.spec import OperatorVersion
+from extremum.operations import Operation
+from extremum.runtimes import outcome
+from extremum.spec import Family, OperatorVersion
+from extremum.tensors import TensorType
 
-__all__ = ["Selection", "cases"]
+__all__ = ["Case", "Selection", "cases", "model_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question of a topic to one version of an operator on one element type.
+
+    Attributes
+    ----------
+    version : OperatorVersion
+        The version of the operator.
+    element : str
+        Element type of the inputs, such as ``float32``.
+    topic : str
+        Name of the topic, such as ``nan``.
+    question : Question
+        The node and its inputs.
+    """
+
+    version: OperatorVersion
+    element: str
+    topic: str
+    question: Question
+
+    @property
+    def name(self) -> str:
+        """The name, made of operator, version, element type, topic and title."""
+        return "_".join(part for part in (_prefix(self.version, self.element, self.topic), self.question.title) if part)
+
+    @property
+    def specified(self) -> bool:
+        """Whether a document decides the answer, so that a runtime with another answer is wrong."""
+        return not self.question.leaves_open
+
+    @property
+    def asked(self) -> outcome.Question:
+        """The node and its inputs, by which answers are compared."""
+        return outcome.Question(self.version, self.question.attributes, self.question.inputs)
+
+    @property
+    def stated(self) -> dict[str, object]:
+        """The attributes of the node."""
+        return {name: value for name, value in self.question.attributes.items() if name not in self.listed}
+
+    @property
+    def listed(self) -> dict[str, Array]:
+        """The attributes that are inputs, after the tensors."""
+        given = self.question.attributes
+        names = (each.name for each in self.version.input_attributes if each.name in given)
+        return {name: np.array(given[name], np.int64) for name in names}
+
+    @property
+    def operation(self) -> Operation:
+        """The operation that the version specifies for the node."""
+        types = [*map(TensorType.of, self.question.inputs), *map(TensorType.of_list, self.listed.values())]
+        attributes = validate.attributes(self.version, self.stated, types)
+        return lower.operation(self.version, attributes, self.question.inputs[0].ndim)
+
+    def expected(self) -> Array | None:
+        """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""
+        return None if self.question.refused else reference.run(self.operation, *self.question.inputs)
+
+
+def _prefix(version: OperatorVersion, element: str, topic: str) -> str:
+    return f"{version.name.lower()}_{version.since}_{element}_{topic}"
+
+
+def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
+    """Return the model of a case; `expected` determines the declared output."""
+    question = case.question
+    symbolic = question.placement is Placement.SYMBOLIC
+
+    def value(name: str, element: str, shape: tuple[int, ...] | None) -> onnx.ValueInfoProto:
+        sizes = [f"{name}_{axis}" for axis in range(len(shape))] if shape is not None and symbolic else shape
+        return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, sizes)
+
+    names = [f"x{position}" for position in range(len(question.inputs))]
+    inputs = [value(name, x.dtype.name, x.shape) for name, x in zip(names, question.inputs, strict=True)]
+    if expected is None:
+        output = value("y", "int64" if case.version.family in (Family.ARGMAX, Family.ARGMIN) else case.element, None)
+    else:
+        output = value("y", expected.dtype.name, expected.shape)
+
+    attributes: dict[str, Any] = case.stated
+    # Constants, because many runtimes take nothing else.
+    initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
+    names += case.listed
+    node = helper.make_node(case.version.name, names, ["y"], **attributes)
+    functions = []
+    # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
+    opsets = [helper.make_opsetid("", case.version.since)]
+    ir_version = max(helper.find_min_ir_version_for(opsets), 3)
+    if question.placement is Placement.SUBGRAPH:
+        then, other = (helper.make_graph([node], name, [], [output]) for name in ("then", "else"))
+        initializers.append(helper.make_tensor("condition", onnx.TensorProto.BOOL, (), [True]))
+        node = helper.make_node("If", ["condition"], ["y"], then_branch=then, else_branch=other)
+        ir_version = max(ir_version, 4)
+    elif question.placement is Placement.FUNCTION:
+        domain = "extremum.conformance"
+        functions.append(helper.make_function(domain, "Question", names, ["y"], [node], opsets[:1]))
+        opsets.append(helper.make_opsetid(domain, 1))
+        node = helper.make_node("Question", names, ["y"], domain=domain)
+        ir_version = max(ir_version, 8)
+    graph = helper.make_graph([node], case.name, inputs, [output], initializers)
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=ir_version, functions=functions, producer_name="extremum"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which cases are wanted; what is empty selects everything.
+    """A selection of cases; an empty collection selects everything.
 
     Attributes
     ----------
@@ -66,26 +177,23 @@ class Selection:
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
         if self.names:
             object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
-            if missing := set(self.names) - {case.name for case in _every(self._may_have, 0)}:
+            if missing := set(self.names) - {case.name for case in _every(self._may_name, 0)}:
                 near = get_close_matches(min(missing), [case.name for case in cases()], 3)
                 remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
                 raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
 
     def takes(self, schema: OperatorVersion, element: str, topic: str) -> bool:
-        """Return whether the questions of a topic are wanted."""
+        """Return whether the selection has questions of a topic."""
         return (
             (not self.operators or schema.name in self.operators)
             and (not self.versions or schema.since in self.versions)
             and (not self.elements or element in self.elements)
             and (not self.topics or topic in self.topics)
-            and (not self.names or self._may_have(schema, element, topic))
+            and (not self.names or self._may_name(schema, element, topic))
         )
 
-    def _may_have(self, schema: OperatorVersion, element: str, topic: str) -> bool:
-        """Return whether one of the names may be of a topic."""
-        parts = (schema.name.lower(), str(schema.since), element, topic)
-        start = "_".join(part for part in parts if part)
-        return any(name.startswith(start) for name in self.names)
+    def _may_name(self, schema: OperatorVersion, element: str, topic: str) -> bool:
+        return any(name.startswith(_prefix(schema, element, topic)) for name in self.names)
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -94,9 +202,9 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
     Parameters
     ----------
     selection : Selection, optional
-        Which ones; all by default.
+        The cases; all by default.
     seed : int
-        Of the ordinary elements. A case has the same elements whatever else is selected.
+        Seed of the ordinary elements. A case has the same elements whatever else is selected.
 
     Yields
     ------
@@ -122,17 +230,23 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
 
 
 def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Iterator[Case]:
-    """Yield every case of the topics that are wanted."""
+    """Yield every case of the topics that `takes` selects."""
     for schema in _schemas():
         for element in dtypes.ELEMENT_TYPES:
-            for topic, ask in TOPICS.items():
-                if not takes(schema, element.name, topic):
-                    continue
-                if element.name not in schema.types and topic != "refusals":
-                    continue
-                identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
-                for question in ask(schema, element.dtype, np.random.default_rng([seed, identity])):
-                    yield Case(schema, element.name, topic, spelt(schema, question))
+            for topic, questions in TOPICS.items():
+                if takes(schema, element.name, topic) and (element.name in schema.types or topic == "refusals"):
+                    identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
+                    subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
+                    for question in questions(subject):
+                        yield Case(schema, element.name, topic, _spelt(schema, question))
+
+
+def _spelt(version: OperatorVersion, question: Question) -> Question:
+    """Return a question about one axis with the attribute of its version: some have a list of ``axes``."""
+    if version.attribute("axes") is None or "axis" not in question.attributes:
+        return question
+    others = {name: value for name, value in question.attributes.items() if name != "axis"}
+    return replace(question, attributes={"axes": (question.attributes["axis"],), **others})
 
 
 def _schemas() -> Iterator[OperatorVersion]:
