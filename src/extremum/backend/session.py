@@ -47,15 +47,14 @@ def open_session(
 ) -> Session:
     """Return a session for a model that was parted; onnxruntime decides its threads where their number is None."""
     from extremum.onnxruntime import library
-    from extremum.onnxruntime.convert import rewritten
-    from extremum.onnxruntime.session import give_weights
+    from extremum.onnxruntime.convert import convert_sites
 
     options = library.session_options()
     if threads is not None:
         options.intra_op_num_threads = threads
-    converted = rewritten(model.unread, sites).model
+    converted = convert_sites(model.unread, sites).model
     library.register(options)
-    give_weights(options, model)
+    library.add_weights(options, model)
     try:
         session = library.open_session(converted.SerializeToString(), options)
     except Exception as error:
@@ -71,10 +70,10 @@ class Session:
     """A session that is run like the reference evaluator, and has it take over where onnxruntime fails."""
 
     def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
-        from extremum.onnxruntime.bfloat16 import has_bfloat16, run
+        from extremum.onnxruntime.library import has_bfloat16, run_bfloat16
 
         self._session = session
-        self._run = partial(run, session, session.run) if has_bfloat16(session) else session.run
+        self._run = partial(run_bfloat16, session, session.run) if has_bfloat16(session) else session.run
         self._reference = reference
         self._executor: Executor | None = None
 

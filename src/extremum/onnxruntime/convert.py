@@ -1,9 +1,8 @@
-"""Rewriting the nodes of the family to the operators of ``ai.extremum``, wherever they stand in a model.
+"""Conversion of a model's nodes to the operators of ``ai.extremum``, in the graph, subgraphs and functions.
 
-Decides which attributes carry the meaning of a version over: ``to_last`` for the 2-D view of Hardmax before 13,
+Decides which attributes carry the meaning of a version: ``to_last`` for the 2-D view of Hardmax before 13,
 ``broadcast`` for Max and Min before 8, ``identity`` for ReduceMax and ReduceMin 12. All other attributes keep their
-names, so that a node of a function may go on referring to the function's. What a version promises is
-:mod:`extremum.spec`'s, what the operators do the library's.
+names, so that a node of a function can refer to the function's.
 """
 
 from __future__ import annotations
@@ -21,23 +20,18 @@ import onnx.inliner
 
 from extremum import dtypes
 from extremum.errors import ArgumentError, ExtremumError, SpecError
-from extremum.graph import nodes
 from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
 from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
 from extremum.graph.sites import Site, require_harmless, sites
 from extremum.spec import Broadcasting, Family, OperatorVersion
 
-__all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "require", "rewritten", "told"]
-
-
-# The operators of ``ai.extremum`` in a model that holds them already. ONNX Runtime passes every attribute of a custom
-# operator on, whatever it is called. The library refuses an attribute of a wrong kind, but it cannot see one that it
-# never asks for. So that is refused here.
-
+__all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "convert_sites"]
 
 DOMAIN = "ai.extremum"
 """The domain of the custom operators; its version is 1."""
+Which = Literal["all", "unsupported"]
+"""Which nodes are converted: all of the family, or those that the installed onnxruntime does not run."""
 _INT, _INTS, _STRING = onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.STRING
 _AXES = {"axes": _INTS, "axis": _INT, "to_last": _INT}
 _ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
@@ -47,110 +41,21 @@ _ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     "Reduce": {"order": _STRING, "axes": _INTS, "keepdims": _INT, "noop_with_empty_axes": _INT, "identity": _INT},
 }
 _KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}
-
-
-def require(sites: Iterable[Site]) -> None:
-    """Refuse a node of the domain with an attribute that its operator does not have, or one of another kind."""
-    for site in sites:
-        # A function of the model's own goes before an operator of its name.
-        if site.node.domain == DOMAIN and site.node.op_type in _ATTRIBUTES and not site.is_call:
-            version = site.opsets.get(DOMAIN, 1)
-            if version != 1:
-                raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
-            for attribute in site.node.attribute:
-                _require_kind(site.node.op_type, attribute, site.place)
-
-
-def _require_kind(operator: str, attribute: onnx.AttributeProto, place: str) -> None:
-    known = _ATTRIBUTES[operator]
-    if attribute.name not in known:
-        reason = f"{operator}: there is no attribute {attribute.name!r}"
-        raise SpecError(reason, where=place, remedy=f"the attributes are {', '.join(known)}")
-    # One that refers to an attribute of its function has no value yet, and its type may be left out.
-    kind = known[attribute.name]
-    refers = bool(attribute.ref_attr_name)
-    fits = attribute.type == kind or (refers and not attribute.type)
-    if not fits or (kind == _INTS and not refers and not attribute.ints):
-        reason = f"{operator}: attribute {attribute.name!r} is not {_KINDS[kind]}"
-        given = onnx.AttributeProto.AttributeType.Name(attribute.type)
-        raise SpecError(
-            reason, where=place, given=f"{attribute.name} of kind {given}", remedy=f"give it as {_KINDS[kind]}"
-        )
-
-
-# Calls of functions that hold custom operators. ONNX Runtime infers the types in a function and does not ask custom
-# operators for theirs. So the types of a call's outputs are declared in the graph of the call. A function has no such
-# place: a function that another one calls is put into that other.
-
-
-def told(model: onnx.ModelProto, sites: Iterable[Site], rewritten: Collection[str]) -> onnx.ModelProto:
-    """Return the model whose nodes at these paths have become custom operators, with what they give declared."""
-    holders = _holders(model, rewritten) if model.functions else set()
-    if not holders:
-        return model
-    elements = {
-        (site.path, name): site.types[name].element
-        for site in sites
-        if site.is_call and key(site.node) in holders
-        for name in site.node.output
-        if name in site.types
-    }
-    _declare(model.graph, "graph", elements)
-    inner = {name for function in model.functions for name in _called(function.node) if name in holders}
-    if inner:
-        for function in model.functions:
-            if key(function) in holders and DOMAIN not in {each.domain for each in function.opset_import}:
-                function.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
-        # One of another version than the model stays: ONNX Runtime then says that it does not know a type.
-        with contextlib.suppress(RuntimeError):
-            return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
-    return model
-
-
-def _holders(model: onnx.ModelProto, rewritten: Collection[str]) -> set[Key]:
-    """Return the functions that hold rewritten nodes or call one that does."""
-    found: set[Key] = set()
-    prefixes = {key(each): prefix for _, prefix, each in nodes.bodies(model) if isinstance(each, onnx.FunctionProto)}
-    for function in callees_first(model.functions):
-        places = (path for path, _ in nodes.located(function.node, prefixes[key(function)]))
-        if not found.isdisjoint(_called(function.node)) or any(path in rewritten for path in places):
-            found.add(key(function))
-    return found
-
-
-def _called(body: Iterable[onnx.NodeProto]) -> Iterator[Key]:
-    return map(key, nodes.walk(body))
-
-
-def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
-    """Declare what calls in a graph and its subgraphs give; shapes are left to be found."""
-    known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
-    for index, node in enumerate(graph.node):
-        for name, inner in nodes.subgraphs(node):
-            _declare(inner, nodes.path(prefix, index, name), elements)
-        for name in node.output:
-            element = elements.get((nodes.path(prefix, index), name))
-            if element is not None and name not in known:
-                number = dtypes.from_name(element).onnx_number
-                graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))
-
-
-Which = Literal["all", "unsupported"]
-"""Which nodes are rewritten: all of the family, or those that the installed onnxruntime does not run."""
-_OPERATORS: Mapping[Family, str] = {
-    Family.ARGMAX: "ArgReduce",
-    Family.ARGMIN: "ArgReduce",
-    Family.HARDMAX: "OneHot",
-    Family.MAXIMUM: "Extremum",
-    Family.MINIMUM: "Extremum",
-    Family.LARGEST: "Reduce",
-    Family.SMALLEST: "Reduce",
+_OPERATORS: Mapping[Family, tuple[str, str | None]] = {
+    Family.ARGMAX: ("ArgReduce", "max"),
+    Family.ARGMIN: ("ArgReduce", "min"),
+    Family.HARDMAX: ("OneHot", None),
+    Family.MAXIMUM: ("Extremum", "max"),
+    Family.MINIMUM: ("Extremum", "min"),
+    Family.LARGEST: ("Reduce", "max"),
+    Family.SMALLEST: ("Reduce", "min"),
 }
+"""The operator and its order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One node that was rewritten.
+    """One converted node.
 
     Attributes
     ----------
@@ -178,12 +83,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A model after conversion, and what was changed.
+    """A converted model and its changes.
 
     Attributes
     ----------
     model : onnx.ModelProto
-        The converted model; the very one that was loaded or given if nothing was changed.
+        The converted model; the loaded or given one itself if nothing changed.
     changes : tuple of Change
         In the order of the nodes: the graph with its subgraphs, then the functions.
 
@@ -201,7 +106,7 @@ class Conversion:
 
     @property
     def modified(self) -> bool:
-        """Whether any node was rewritten."""
+        """Whether a node was converted."""
         return bool(self.changes)
 
     def __str__(self) -> str:
@@ -209,9 +114,9 @@ class Conversion:
 
 
 def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all") -> Conversion:
-    """Rewrite the nodes of the family to custom operators that compute exactly what their version means.
+    """Convert the nodes of the family to custom operators that compute exactly what their version means.
 
-    Nodes are rewritten in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
+    Nodes are converted in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
     beside the file are neither needed nor read.
 
     Parameters
@@ -219,8 +124,8 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     model : onnx.ModelProto, bytes, str or path-like
         The model, its serialised form, or the file that holds it. Not modified.
     nodes : str
-        ``all``, or ``unsupported`` for those alone that the installed onnxruntime does not run. A node whose element
-        type the model does not give away counts as unsupported.
+        ``all``, or ``unsupported`` for nodes that the installed onnxruntime does not run. A node of an unknown element
+        type counts as unsupported.
 
     Returns
     -------
@@ -232,8 +137,8 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     ModelError
         If it is no ONNX model.
     SpecError, AxisError, ElementTypeError
-        If a node breaks the promise of its operator's version, as far as the model alone gives it away; or if a node
-        of ``ai.extremum`` has an attribute that its operator does not have.
+        If a node breaks the promise of its operator's version, as far as the model alone shows it; or if a node of
+        ``ai.extremum`` has an attribute that its operator does not have.
     DependencyError
         If ``nodes`` is ``unsupported`` and onnxruntime is missing.
     OSError
@@ -254,20 +159,20 @@ def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Whic
     if nodes not in get_args(Which):
         raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
     original = load(model, weights=False)
-    return rewritten(original, tuple(sites(original)), nodes, is_ours=original is not model)
+    return convert_sites(original, tuple(sites(original)), nodes, in_place=original is not model)
 
 
-def rewritten(
-    model: onnx.ModelProto, sites: Sequence[Site], nodes: Which = "all", *, is_ours: bool = False
+def convert_sites(
+    model: onnx.ModelProto, sites: Sequence[Site], nodes: Which = "all", *, in_place: bool = False
 ) -> Conversion:
-    """Return the conversion of a model that was read, whose nodes these are; one that is ours is modified."""
-    require(sites)
+    """Return the conversion of a model whose nodes these are."""
+    _require_attributes(sites)
     require_harmless(sites)
     schemas = _selected(sites, nodes)
     if not schemas:
         return Conversion(model, ())
     converted = model
-    if not is_ours:
+    if not in_place:
         converted = onnx.ModelProto()
         converted.CopyFrom(model)
     changes = []
@@ -277,11 +182,38 @@ def rewritten(
             changes.append(Change(nodes_of.named(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(converted)
-    return Conversion(told(converted, sites, schemas), tuple(changes))
+    return Conversion(_declare_calls(converted, sites, schemas), tuple(changes))
+
+
+def _require_attributes(sites: Iterable[Site]) -> None:
+    """Refuse a node of the domain with an attribute that its operator lacks, or that is of another kind."""
+    # ONNX Runtime passes all attributes to a custom operator, which cannot see one that it does not ask for.
+    for site in sites:
+        node = site.node
+        # A function of the model goes before an operator of its name.
+        if node.domain != DOMAIN or node.op_type not in _ATTRIBUTES or site.is_call:
+            continue
+        version, known = site.opsets.get(DOMAIN, 1), _ATTRIBUTES[node.op_type]
+        if version != 1:
+            raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
+        for attribute in node.attribute:
+            if attribute.name not in known:
+                reason = f"{node.op_type}: there is no attribute {attribute.name!r}"
+                raise SpecError(reason, where=site.place, remedy=f"the attributes are {', '.join(known)}")
+            # A reference to an attribute of the function has no value, and may have no type.
+            kind, refers = known[attribute.name], bool(attribute.ref_attr_name)
+            fits = attribute.type == kind or (refers and not attribute.type)
+            if not fits or (kind == _INTS and not refers and not attribute.ints):
+                raise SpecError(
+                    f"{node.op_type}: attribute {attribute.name!r} is not {_KINDS[kind]}",
+                    where=site.place,
+                    given=f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}",
+                    remedy=f"give it as {_KINDS[kind]}",
+                )
 
 
 def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
-    """Return the versions of the nodes that are rewritten, by path."""
+    """Return the versions of the nodes to convert, by path."""
     schemas: dict[str, OperatorVersion] = {}
     for site in sites:
         if site.schema is None:
@@ -314,7 +246,7 @@ def _check(site: Site, schema: OperatorVersion) -> None:
 
 
 def _runs(site: Site, schema: OperatorVersion) -> bool:
-    # Whether it is there and new enough.
+    # The import raises if onnxruntime is missing or too old.
     import_module("extremum.onnxruntime.library")
     element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
     return element is not None and _has_kernel(schema, site.opsets[schema.domain], element)
@@ -334,21 +266,19 @@ def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
 
 def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     kept = [each for each in node.attribute if each.name != "consumed_inputs" and not _is_empty(each)]
-    stated: list[tuple[str, str | int]] = []
-    if schema.family is not Family.HARDMAX:
-        smallest = schema.family in (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
-        stated.append(("order", "min" if smallest else "max"))
+    operator, order = _OPERATORS[schema.family]
+    added: dict[str, str | int] = {"order": order} if order else {}
     if schema.coerced:
-        stated.append(("to_last", 1))
+        added["to_last"] = 1
     if schema.input.maximum > 1 and schema.broadcasting is Broadcasting.NONE:
-        stated.append(("broadcast", 0))
+        added["broadcast"] = 0
     if schema.every_axis and not schema.identity:
-        stated.append(("identity", 0))
-    node.domain, node.op_type = DOMAIN, _OPERATORS[schema.family]
-    attributes = [onnx.helper.make_attribute(name, value) for name, value in stated] + kept
+        added["identity"] = 0
+    node.domain, node.op_type = DOMAIN, operator
+    attributes = [onnx.helper.make_attribute(name, value) for name, value in added.items()] + kept
     del node.attribute[:]
     node.attribute.extend(attributes)
-    # An input that is left out by an empty name has no type, which custom operators are chosen by.
+    # An input with an empty name has no type, and the types choose a custom operator's kernel.
     present = operand_names(node, schema)
     del node.input[:]
     node.input.extend(present)
@@ -357,3 +287,60 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
 def _is_empty(attribute: onnx.AttributeProto) -> bool:
     """Return whether an attribute is an empty list: ONNX Runtime gives a custom operator the same for other kinds."""
     return attribute.type == onnx.AttributeProto.INTS and not attribute.ints and not attribute.ref_attr_name
+
+
+# Calls of functions that hold custom operators. ONNX Runtime infers the types in a function without the types of custom
+# operators. So the graph of a call declares the types of its outputs. A function cannot declare types, so that a
+# function that another one calls is inlined there.
+
+
+def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
+    """Return the model with declared types for calls of functions that hold the converted nodes."""
+    holders = _holders(model, converted) if model.functions else set()
+    if not holders:
+        return model
+    elements = {
+        (site.path, name): site.types[name].element
+        for site in sites
+        if site.is_call and key(site.node) in holders
+        for name in site.node.output
+        if name in site.types
+    }
+    _declare(model.graph, "graph", elements)
+    inner = {name for function in model.functions for name in _calls(function) if name in holders}
+    if inner:
+        for function in model.functions:
+            if key(function) in holders:
+                _import(function)
+        # One of another version than the model stays: ONNX Runtime then says that it does not know a type.
+        with contextlib.suppress(RuntimeError):
+            return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
+    return model
+
+
+def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
+    """Return the functions that hold converted nodes or call one that does."""
+    found: set[Key] = set()
+    prefixes = {key(each): prefix for _, prefix, each in nodes_of.bodies(model) if isinstance(each, onnx.FunctionProto)}
+    for function in callees_first(model.functions):
+        places = (path for path, _ in nodes_of.located(function.node, prefixes[key(function)]))
+        if not found.isdisjoint(_calls(function)) or any(path in converted for path in places):
+            found.add(key(function))
+    return found
+
+
+def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
+    return map(key, nodes_of.walk(function.node))
+
+
+def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
+    """Declare the outputs of calls in a graph and its subgraphs, without shapes."""
+    known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
+    for index, node in enumerate(graph.node):
+        for name, inner in nodes_of.subgraphs(node):
+            _declare(inner, nodes_of.path(prefix, index, name), elements)
+        for name in node.output:
+            element = elements.get((nodes_of.path(prefix, index), name))
+            if element is not None and name not in known:
+                number = dtypes.from_name(element).onnx_number
+                graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))

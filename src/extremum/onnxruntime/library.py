@@ -1,67 +1,54 @@
-"""The installed onnxruntime, and the library of custom operators that its sessions load.
-
-Decides which releases of onnxruntime serve: importing this module asks for one. Decides nothing about the operators;
-they are in the native module, of which Python and onnxruntime share one copy.
-"""
+"""The installed onnxruntime: its release, which the import of this module checks, its options, and bfloat16 arrays."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import ctypes
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from extremum import _native
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from extremum import dtypes
 from extremum.errors import DependencyError, lacking, needed
-
-__all__ = ["OLDEST", "library_path", "onnxruntime", "open_session", "register", "session_options"]
-
+from extremum.graph.load import Model
+from extremum.onnxruntime import library_path
 
 try:
     from packaging.version import Version
 except ModuleNotFoundError as error:
     raise lacking("onnxruntime's version", error) from None
-
-
-OLDEST = Version("1.21")
-"""The first release that takes a model as bytes and its weights from a folder; the library itself serves 1.18 too."""
-_REMEDY = needed("onnxruntime")
-
-
 try:
     import onnxruntime
 except ImportError as error:
-    raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=_REMEDY) from None
+    raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=needed("onnxruntime")) from None
 
+__all__ = [
+    "OLDEST",
+    "WEIGHTS_FOLDER",
+    "add_weights",
+    "has_bfloat16",
+    "onnxruntime",
+    "open_session",
+    "register",
+    "run_bfloat16",
+    "session_options",
+]
 
+OLDEST = Version("1.21")
+"""The first release that takes a model as bytes and its weights from a folder; the library itself works with 1.18."""
 if Version(onnxruntime.__version__) < OLDEST:
     raise DependencyError(
         f"onnxruntime is too old: {OLDEST} is the first to run what is converted here",
         given=f"onnxruntime {onnxruntime.__version__}",
-        remedy=_REMEDY,
+        remedy=needed("onnxruntime"),
     )
 
-
-def library_path() -> Path:
-    """Return the shared library that holds the custom operators, for sessions in a process of Python.
-
-    It is the native module of this package itself, and needs Python's symbols. A host without Python, in C++, C#, Rust
-    or JavaScript, takes the standalone library: each release has it, and ``cargo build --release --package
-    extremum-onnxruntime`` builds it.
-
-    Returns
-    -------
-    pathlib.Path
-        The file, for onnxruntime 1.18 and later.
-
-    Examples
-    --------
-    >>> import onnxruntime
-    >>> from extremum.onnxruntime import library_path
-    >>> options = onnxruntime.SessionOptions()
-    >>> options.register_custom_ops_library(str(library_path()))
-    """
-    # The path that Python itself has loaded. On every system, `dlopen` or `LoadLibrary` of a file that is loaded gives
-    # the same library once more: what is static, the number of threads and the instruction set in force, is there once.
-    return Path(_native.__file__)
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+"""The option of a session that names the folder of weights."""
+_BFLOAT16, _BFLOAT16_TENSOR = onnx.TensorProto.BFLOAT16, "tensor(bfloat16)"
 
 
 def session_options() -> Any:
@@ -77,12 +64,90 @@ def open_session(model: bytes, options: Any) -> Any:
 
 
 def register(options: Any) -> None:
-    """Add the operators to the options of a session; adding them again changes nothing."""
+    """Add the operators to the options of a session; a second call changes nothing."""
     path = library_path()
     try:
         options.register_custom_ops_library(str(path))
     except Exception as error:
-        # onnxruntime's exceptions have no class of their own outside its private modules.
-        raise DependencyError(
-            "onnxruntime cannot load the library of custom operators", where=str(path), given=str(error)
-        ) from None
+        # onnxruntime's exceptions have no public class.
+        reason = "onnxruntime cannot load the library of custom operators"
+        raise DependencyError(reason, where=str(path), given=str(error)) from None
+
+
+def add_weights(options: Any, model: Model) -> None:
+    """Add the weights of a model that its message lacks to options, which then serve sessions of this model alone."""
+    if model.folder is not None:
+        options.add_session_config_entry(WEIGHTS_FOLDER, model.folder)
+    tensors = [tensor for tensor in model.proto.graph.initializer if tensor.name in model.weights]
+    values = []
+    for tensor in tensors:
+        content = model.weights[tensor.name]
+        # By its bytes, as NumPy has no bfloat16.
+        array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
+        values.append(onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type))
+    if tensors:
+        # onnxruntime copies them when it opens the session.
+        options.add_external_initializers([tensor.name for tensor in tensors], values)
+
+
+# NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
+
+
+def has_bfloat16(session: Any) -> bool:
+    """Return whether an input or an output of a session is bfloat16."""
+    return any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs()))
+
+
+def run_bfloat16(
+    session: Any,
+    run: Callable[..., Sequence[Any]],
+    names: Sequence[str] | None,
+    feed: Mapping[str, Any],
+    options: Any = None,
+) -> Sequence[Any]:
+    """Run a session as its own method ``run`` does, with bfloat16 arrays as inputs and outputs."""
+    feed = {name: _ort_value(x) if _is_bfloat16(x) else x for name, x in feed.items()}
+    types = {each.name: each.type for each in session.get_outputs()}
+    names_of_outputs = names or list(types)
+    kinds = {types.get(name, "") for name in names_of_outputs}
+    # A binding takes tensors of numbers, and gives tensors.
+    is_bound = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_bound, feed.values()))
+    if _BFLOAT16_TENSOR not in kinds or not is_bound:
+        return run(names, feed, options)
+    binding = session.io_binding()
+    for name, x in feed.items():
+        if isinstance(x, np.ndarray):
+            binding.bind_cpu_input(name, np.require(x, requirements="C"))
+        else:
+            binding.bind_ortvalue_input(name, x)
+    for name in names_of_outputs:
+        binding.bind_output(name)
+    session.run_with_iobinding(binding, options)
+    arrays = dict(zip(dict.fromkeys(names_of_outputs), map(_array, binding.get_outputs()), strict=True))
+    return [arrays[name] for name in names_of_outputs]
+
+
+def _is_bfloat16(x: object) -> bool:
+    # NumPy's kind of foreign types is V.
+    return isinstance(x, np.ndarray) and x.dtype.kind == "V" and x.dtype.name == "bfloat16"
+
+
+def _is_bound(x: object) -> bool:
+    return isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
+
+
+def _ort_value(x: NDArray[Any]) -> Any:
+    # The value keeps the array alive whose memory it uses.
+    bits = np.ascontiguousarray(x).view(np.uint16).reshape(x.shape)
+    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
+
+
+def _array(value: Any) -> NDArray[Any]:
+    if value.element_type() != _BFLOAT16:
+        array: NDArray[Any] = value.numpy()
+        return array
+    shape = tuple(value.shape())
+    bits = np.empty(shape, np.uint16)
+    if bits.size:
+        ctypes.memmove(bits.ctypes.data, value.data_ptr(), 2 * math.prod(shape))
+    return bits.view(dtypes.from_name("bfloat16").dtype)

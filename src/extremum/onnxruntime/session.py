@@ -1,38 +1,31 @@
-"""onnxruntime's own session, with this package's operators in it.
+"""onnxruntime's own session with this package's operators.
 
-Decides what a session is given: the converted model where there was something to convert, the model as it came where
-there was not. Everything after that is onnxruntime's.
+A session gets the converted model, or the model as it came if nothing was converted.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnx
-
 from extremum.errors import ModelError
-from extremum.graph.load import Model, open_file, require_inside
-from extremum.onnxruntime.bfloat16 import has_bfloat16, run
+from extremum.graph.load import open_file, require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
-from extremum.onnxruntime.library import onnxruntime, register
+from extremum.onnxruntime.library import WEIGHTS_FOLDER, has_bfloat16, onnxruntime, register, run_bfloat16
 from extremum.printable import printable
 
-__all__ = ["InferenceSession", "give_weights"]
+__all__ = ["InferenceSession"]
 
-_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
-# A folder that no file system has.
-_NOWHERE = str(Path(os.devnull, "nowhere"))
+_NO_FOLDER = str(Path(os.devnull, "nowhere"))
+"""A folder that no file system has."""
 
 
 class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
     """A session of onnxruntime in which the operators of the ArgMax family are this package's.
 
-    Takes the arguments and has the methods of ``onnxruntime.InferenceSession``. ``run`` takes and returns bfloat16
+    It has the arguments and methods of ``onnxruntime.InferenceSession``. ``run`` takes and returns bfloat16
     arrays of ml_dtypes too.
 
     Parameters
@@ -83,35 +76,34 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         nodes: Which = "all",
         **options: Any,
     ) -> None:
-        given = sess_options is not None
-        sess_options = sess_options if given else onnxruntime.SessionOptions()
+        has_options = sess_options is not None
+        sess_options = sess_options if has_options else onnxruntime.SessionOptions()
         register(sess_options)
-        before = _weights_folder(sess_options)
-        folder = before
+        before = folder = _weights_folder(sess_options)
         self.conversion: Conversion | None = None
         if not _is_ort_format(path_or_bytes):
             self.conversion = convert(path_or_bytes, nodes)
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
-                if not own and not given:
+                if not own and not has_options:
                     raise ModelError(
                         "the model has weights in other files, and came without a folder",
                         remedy="give the file of the model",
                     )
-                # Of bytes onnxruntime would look for them wherever the process happens to be.
-                folder = own or _NOWHERE
+                # For bytes onnxruntime would look in the current folder.
+                folder = own or _NO_FOLDER
             if self.conversion.modified:
                 path_or_bytes = self.conversion.model.SerializeToString()
         if folder != before:
-            sess_options.add_session_config_entry(_WEIGHTS_FOLDER, folder)
+            sess_options.add_session_config_entry(WEIGHTS_FOLDER, folder)
         try:
             super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
         finally:
             if folder != before:
-                # The next model that is opened with these options has a folder of its own.
-                sess_options.add_session_config_entry(_WEIGHTS_FOLDER, before)
+                # The next model with these options has a folder of its own.
+                sess_options.add_session_config_entry(WEIGHTS_FOLDER, before)
         if has_bfloat16(self):
-            # A method of our own is 5 % of a small run, so that other sessions keep onnxruntime's.
+            # A `run` in Python costs 5 % of a small run, so that other sessions keep onnxruntime's.
             self.__class__ = _Bfloat16Session
 
     def __repr__(self) -> str:
@@ -125,35 +117,15 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
 
 
 class _Bfloat16Session(InferenceSession):
-    """A session with an input or an output of bfloat16."""
-
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
-        """Run the model once, as onnxruntime's session does, which takes and gives no bfloat16 arrays."""
-        return run(self, super().run, output_names, input_feed, run_options)
-
-
-def give_weights(options: Any, model: Model) -> None:
-    """Give options the weights of a model that are not in its message: they serve sessions of this model alone."""
-    if model.folder is not None:
-        options.add_session_config_entry(_WEIGHTS_FOLDER, model.folder)
-    parted = [tensor for tensor in model.proto.graph.initializer if tensor.name in model.weights]
-    if parted:
-        # onnxruntime copies them when it opens the session.
-        options.add_external_initializers([each.name for each in parted], [_value(each, model) for each in parted])
-
-
-def _value(tensor: onnx.TensorProto, model: Model) -> Any:
-    content = model.weights[tensor.name]
-    # By its bytes, as NumPy has no bfloat16.
-    unsigned = f"u{len(content) // math.prod(tensor.dims)}"
-    array = np.frombuffer(content, unsigned).reshape(tuple(tensor.dims))
-    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
+        """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
+        return run_bfloat16(self, super().run, output_names, input_feed, run_options)
 
 
 def _weights_folder(options: Any) -> str:
-    """Return the folder that options name for weights; nothing where they do not."""
+    """Return the folder of weights in the options, or an empty text."""
     try:
-        return str(options.get_session_config_entry(_WEIGHTS_FOLDER))
+        return str(options.get_session_config_entry(WEIGHTS_FOLDER))
     except RuntimeError:
         return ""
 
