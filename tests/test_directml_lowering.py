@@ -8,7 +8,7 @@ from extremum import backend, dtypes, spec
 from extremum import directml as dml
 from extremum.directml import AxisDirection, FeatureLevel
 from extremum.errors import ArgumentError, AxisError, ElementTypeError, ModelError, SpecError
-from extremum.graph.inputs import declared_inputs
+from extremum.graph.types import declared_inputs
 from models import model
 from strategies import sample
 

@@ -6,7 +6,7 @@ import pytest
 
 from extremum.cli.inputs import Drawing, parse_ranges
 from extremum.errors import InputError
-from extremum.graph.inputs import DeclaredInput
+from extremum.graph.types import DeclaredInput
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 FLOATS = ["float16", "float32", "float64"]

@@ -7,7 +7,7 @@ import pytest
 
 from extremum.cli.inputs import Drawing, gather, parse_assignments, parse_sizes
 from extremum.errors import InputError, MemoryLimitError
-from extremum.graph.inputs import DeclaredInput, declared_inputs
+from extremum.graph.types import DeclaredInput, declared_inputs
 
 FLOAT = np.dtype("float32")
 SCORES = DeclaredInput("scores", FLOAT, ("batch", 10), optional=False)

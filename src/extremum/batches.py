@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from extremum.backend import PreparedModel
 from extremum.errors import ArgumentError, InputError, ModelError
-from extremum.graph.inputs import declared_inputs
+from extremum.graph.types import declared_inputs
 
 __all__ = ["Output", "outputs"]
 

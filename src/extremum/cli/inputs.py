@@ -21,8 +21,8 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum.errors import ExtremumError, InputError, first_line
-from extremum.graph.inputs import DeclaredInput, require_array
 from extremum.graph.load import open_file, read_message, require_no_folder
+from extremum.graph.types import DeclaredInput, require_array
 from extremum.large.files import read_npy_header
 from extremum.printable import printable
 from extremum.tensors import require_memory

@@ -13,7 +13,7 @@ from extremum.cli.new_files import output_paths, write_outputs
 from extremum.cli.options import PATH, Command, json_option, named_options
 from extremum.cli.terminal import describe, print_values, write
 from extremum.errors import ArgumentError
-from extremum.graph.inputs import declared_inputs
+from extremum.graph.types import declared_inputs
 from extremum.printable import json_text, printable
 
 __all__ = ["run"]

@@ -317,10 +317,9 @@ def lower(
     """
     try:
         from extremum.graph import nodes
-        from extremum.graph.inputs import name_dimensions
         from extremum.graph.load import load
         from extremum.graph.sites import inlined
-        from extremum.graph.types import array, skeleton
+        from extremum.graph.types import array, name_dimensions, skeleton
     except ModuleNotFoundError as error:
         raise lacking("extremum.directml.lower", error) from None
 

@@ -26,8 +26,8 @@ from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, first_line
 from extremum.fix.changes import Change
 from extremum.graph import nodes
-from extremum.graph.inputs import declared_inputs, require_array
 from extremum.graph.sites import Site, sites
+from extremum.graph.types import declared_inputs, require_array
 from extremum.runtimes import Runtime, shown
 from extremum.runtimes.processes import Subprocess
 from extremum.spec import OperatorVersion

@@ -1,4 +1,4 @@
-"""Nodes and functions of a model, read: place, attributes, subgraphs, operands, and what a node says about its output.
+"""Nodes and functions of a model: place, attributes, subgraphs, operands, and what a node says about its output.
 
 Decides how a place is written (``graph.node[2].then_branch.node[0] 'argmax_0'``) and is the boundary at which an error
 learns of the values that were given. Decides too when the values in a list of integers are known before the model
@@ -21,34 +21,7 @@ from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-__all__ = [
-    "Importer",
-    "Key",
-    "bodies",
-    "callees_first",
-    "canonical",
-    "constant_integers",
-    "everywhere",
-    "given",
-    "graphs",
-    "is_of_family",
-    "key",
-    "located",
-    "named",
-    "one_node",
-    "operand_names",
-    "operand_types",
-    "opsets",
-    "path",
-    "resolve",
-    "stated",
-    "subgraphs",
-    "value",
-    "version",
-    "walk",
-]
-
-
+_KINDS = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}
 _PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
@@ -110,7 +83,7 @@ def value(attribute: onnx.AttributeProto) -> Any:
     """Return an attribute's value as onnx.reference passes it on: text as str, tensors as arrays."""
     raw = onnx.helper.get_attribute_value(attribute)
     if isinstance(raw, bytes):
-        # Text of the operators is UTF-8; what is not is no value of theirs, and said as it is.
+        # Only text that is UTF-8 is a value of an operator; a message shows any other.
         return raw.decode(errors="backslashreplace")
     return array(raw) if isinstance(raw, onnx.TensorProto) else raw
 
@@ -120,17 +93,15 @@ def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, An
     # A reference to an attribute that the call of the function leaves out is no statement: the default holds.
     values: dict[str, Any] = {}
     for attribute in node.attribute:
-        if not attribute.ref_attr_name:
-            # No attribute of theirs is a tensor or a graph, and what is in one is nothing for a message.
-            values[attribute.name] = value(attribute) if attribute.type in _PLAIN else _kind(attribute)
-        elif attribute.ref_attr_name in of_function:
-            values[attribute.name] = of_function[attribute.ref_attr_name]
+        if attribute.ref_attr_name:
+            if attribute.ref_attr_name in of_function:
+                values[attribute.name] = of_function[attribute.ref_attr_name]
+        elif attribute.type in _PLAIN:
+            values[attribute.name] = value(attribute)
+        else:
+            # No operator of the package takes a tensor or a graph, and no message shows one.
+            values[attribute.name] = f"<{_KINDS.get(attribute.type, 'unknown').lower()}>"
     return values
-
-
-def _kind(attribute: onnx.AttributeProto) -> str:
-    names = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}
-    return f"<{names.get(attribute.type, 'unknown').lower()}>"
 
 
 def subgraphs(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
@@ -229,13 +200,9 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     """Return the functions so that each comes after those it calls."""
     # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
     named = {key(each): each for each in functions}
-    calls = {key: _calls(each) & named.keys() for key, each in named.items()}
+    calls = {name: {key(node) for node in walk(each.node)} & named.keys() for name, each in named.items()}
     try:
-        return [named[key] for key in graphlib.TopologicalSorter(calls).static_order()]
+        return [named[name] for name in graphlib.TopologicalSorter(calls).static_order()]
     except graphlib.CycleError as error:
         circle = " -> ".join(name for _, name, _ in error.args[1])
         raise ModelError("functions of the model call each other in a circle", given=circle) from None
-
-
-def _calls(function: onnx.FunctionProto) -> set[Key]:
-    return {key(node) for node in walk(function.node)}

@@ -1,22 +1,27 @@
 """Types and tensors that stand in a model: what is declared, and what onnx's own code may see of it.
 
-Decides which type declarations are sound, and which tensors are small enough for shape inference. The types of other
-values are :mod:`extremum.graph.inference`'s.
+Decides which type declarations are sound, which tensors are small enough for shape inference, and the name of an
+input's dimension that has none: that of the input and the axis, such as ``X.0``. The types of other values are
+:mod:`extremum.graph.inference`'s.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum.errors import ModelError, first_line
+from extremum.errors import InputError, ModelError, first_line
 from extremum.printable import printable
 from extremum.tensors import TensorType, require_memory
+
+# Kinds: types without shapes, as onnx's schemas write them.
+
 
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
@@ -38,17 +43,20 @@ def tensor_kind(number: int) -> str | None:
 def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
     """Return the kind of a declared type, or None if the declaration does not say it."""
     field = value.WhichOneof("value")
-    if field is None or depth > _DEEPEST:
+    if depth > _DEEPEST:
         return None
-    if field in ("tensor_type", "sparse_tensor_type"):
-        tensor = tensor_kind(getattr(value, field).elem_type)
-        return f"sparse_{tensor}" if tensor and field == "sparse_tensor_type" else tensor
-    if field == "map_type":
-        key, held = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
-        return f"map({key}, {held})" if key and held else None
-    if field in ("sequence_type", "optional_type"):
-        held = kind(getattr(value, field).elem_type, depth + 1)
-        return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
+    match field:
+        case "tensor_type":
+            return tensor_kind(value.tensor_type.elem_type)
+        case "sparse_tensor_type":
+            tensor = tensor_kind(value.sparse_tensor_type.elem_type)
+            return f"sparse_{tensor}" if tensor else None
+        case "map_type":
+            key, held = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
+            return f"map({key}, {held})" if key and held else None
+        case "sequence_type" | "optional_type":
+            held = kind(getattr(value, field).elem_type, depth + 1)
+            return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
     return None
 
 
@@ -66,42 +74,29 @@ def type_proto(text: str) -> onnx.TypeProto:
             key, _, held = held.partition(", ")
             result.map_type.key_type = _NUMBERS[key]
             result.map_type.value_type.CopyFrom(type_proto(held))
-        case "seq":
-            result.sequence_type.elem_type.CopyFrom(type_proto(held))
         case _:
-            result.optional_type.elem_type.CopyFrom(type_proto(held))
+            sequence = result.sequence_type if outer == "seq" else result.optional_type
+            sequence.elem_type.CopyFrom(type_proto(held))
     return result
-
-
-def declaration(given: str | None) -> onnx.TypeProto | None:
-    """Return the declaration of a kind, if it is known."""
-    return type_proto(given) if given else None
 
 
 def tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
     """Return the declaration of a tensor of an element type, by its number, and of sizes."""
-    result = onnx.TypeProto()
-    result.tensor_type.elem_type = number if tensor_kind(number) else 0
-    result.tensor_type.shape.SetInParent()
-    for size in sizes:
-        result.tensor_type.shape.dim.add(dim_value=size)
-    return result
+    return onnx.helper.make_tensor_type_proto(number if tensor_kind(number) else 0, list(sizes))
 
 
 def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
-    """Return a declaration without what cannot be meant, or None if not even its kind can be."""
+    """Return a declaration without sizes that no tensor has, or None if no value has its kind."""
     text = kind(value)
     if text is None:
         return None
     if not value.HasField("tensor_type"):
         return type_proto(text)
     tensor = value.tensor_type
-    if not tensor.HasField("shape"):
-        return value
     dimensions = tensor.shape.dim
-    largest = _LONGEST_LIST if len(dimensions) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
     if len(dimensions) > _LARGEST_RANK:
         return type_proto(text)
+    largest = _LONGEST_LIST if len(dimensions) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
     if all(0 <= each.dim_value <= largest for each in dimensions):
         return value
     copy = onnx.TypeProto()
@@ -110,6 +105,9 @@ def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
         if not 0 <= each.dim_value <= largest:
             each.ClearField("value")
     return copy
+
+
+# Tensors.
 
 
 # In elements. Inference reads small constants (a shape, an axis) and needs no others.
@@ -123,7 +121,7 @@ def is_external(tensor: onnx.TensorProto) -> bool:
 
 def is_small(tensor: onnx.TensorProto) -> bool:
     """Return whether a tensor is small and holds as many elements as its shape says."""
-    if is_external(tensor) or any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > _MOST_ELEMENTS:
+    if math.prod(tensor.dims) > _MOST_ELEMENTS:
         return False
     try:
         array(tensor)
@@ -163,7 +161,7 @@ def attribute_tensors(attribute: onnx.AttributeProto) -> Iterator[onnx.TensorPro
 
 
 def sparse_tensors(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors of which sparse ones are made."""
+    """Yield the values and the indices of sparse tensors."""
     for sparse in tensors:
         yield sparse.values
         yield sparse.indices
@@ -194,44 +192,48 @@ def wrong_tensor(name: str, given: str) -> ModelError:
     return ModelError(f"tensor {name!r} does not hold what its type and shape say", given=given)
 
 
-_ELEMENTS = frozenset(onnx.TensorProto.DataType.values())
-
-
 def skeleton(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy of a model in which large initializers, and those that are not loaded, are inputs of their type."""
-    # Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no
-    # weights.
-    copy, source = onnx.ModelProto(), model.graph
+    # Checking and shape inference serialise the model, which protobuf does up to 2 GB only; and they need no weights.
+    copy = onnx.ModelProto()
     copy_fields(model, copy, but="graph")
-    graph = copy.graph
-    graph.name = source.name
-    graph.node.extend(source.node)
-    graph.input.extend(source.input)
-    graph.output.extend(source.output)
-    graph.value_info.extend(source.value_info)
-    graph.sparse_initializer.extend(source.sparse_initializer)
-    inputs = {each.name for each in source.input}
-    for tensor in source.initializer:
+    copy_fields(model.graph, copy.graph, but="initializer")
+    inputs = {each.name for each in model.graph.input}
+    for tensor in model.graph.initializer:
         if is_small(tensor):
-            graph.initializer.append(tensor)
+            copy.graph.initializer.append(tensor)
         elif tensor.name not in inputs:
-            graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+            copy.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     return copy
+
+
+def copy_fields(source: Any, target: Any, *, but: str) -> None:
+    """Copy all fields of a protobuf message but one, and but remarks that are no UTF-8, which nobody can set."""
+    for field, content in source.ListFields():
+        if field.name == but or (field.type == field.TYPE_STRING and isinstance(content, bytes)):
+            continue
+        if field.is_repeated:
+            getattr(target, field.name).extend(content)
+        elif field.message_type:
+            getattr(target, field.name).CopyFrom(content)
+        else:
+            setattr(target, field.name, content)
+
+
+# What a model declares.
 
 
 def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
     """Return what a graph says of its tensors, by name."""
-    constants = (
-        (each.name, TensorType(_element(each.data_type), tuple(each.dims), list_of_integers(each)))
-        for each in graph.initializer
-    )
-    return dict((*_typed(graph.value_info), *_typed(graph.output), *constants, *_typed(graph.input)))
+    types = {each.name: declared(each.type) for each in (*graph.value_info, *graph.output)}
+    for tensor in graph.initializer:
+        types[tensor.name] = TensorType(_element(tensor.data_type), tuple(tensor.dims), list_of_integers(tensor))
+    types.update((each.name, declared(each.type)) for each in graph.input)
+    return types
 
 
 def declared(value: onnx.TypeProto) -> TensorType:
     """Return what a declaration says of a tensor; nothing for what is no tensor."""
-    if not value.HasField("tensor_type"):
-        return TensorType()
     tensor = value.tensor_type
     shape = None
     if tensor.HasField("shape"):
@@ -248,24 +250,64 @@ def listed(values: Sequence[onnx.ValueInfoProto]) -> str:
 
 
 def _element(number: int) -> str | None:
-    if not number or number not in _ELEMENTS:
+    if number not in _NAMES:
         return None
     dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
     return "string" if dtype.kind == "O" else str(dtype.name)
 
 
-def _typed(values: Iterable[onnx.ValueInfoProto]) -> Iterator[tuple[str, TensorType]]:
-    return ((value.name, declared(value.type)) for value in values)
+@dataclass(frozen=True, slots=True)
+class DeclaredInput:
+    """One input as the model declares it."""
+
+    name: str
+    # None where the model declares no element type, or no tensor (but a sequence, a map, an optional).
+    dtype: np.dtype[Any] | None
+    # Sizes, and names of dimensions whose size the model leaves open; None if the rank is open.
+    shape: tuple[int | str, ...] | None
+    # Whether the model has a default for it.
+    optional: bool
+
+    def symbols(self) -> set[str]:
+        """Return the names of the dimensions whose size the model leaves open."""
+        return {size for size in self.shape or () if isinstance(size, str)}
 
 
-def copy_fields(source: Any, target: Any, *, but: str) -> None:
-    """Copy all fields of a protobuf message but one, and but remarks that are no UTF-8, which nobody can set."""
-    for field, content in source.ListFields():
-        if field.name == but or (field.type == field.TYPE_STRING and isinstance(content, bytes)):
-            continue
-        if field.is_repeated:
-            getattr(target, field.name).extend(content)
-        elif field.message_type:
-            getattr(target, field.name).CopyFrom(content)
-        else:
-            setattr(target, field.name, content)
+def defaults(graph: onnx.GraphProto) -> set[str]:
+    """Return the names of the values that have an initializer."""
+    return {each.name for each in graph.initializer} | {each.values.name for each in graph.sparse_initializer}
+
+
+def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
+    """Return the inputs a model declares, in its order."""
+    optional = defaults(model.graph)
+    found = []
+    for value in model.graph.input:
+        number, sizes = value.type.tensor_type.elem_type, declared(value.type).shape
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
+        shape = None
+        if sizes is not None:
+            shape = tuple(_unnamed(value, axis) if size is None else size for axis, size in enumerate(sizes))
+        found.append(DeclaredInput(value.name, dtype, shape, value.name in optional))
+    return tuple(found)
+
+
+def _unnamed(value: onnx.ValueInfoProto, axis: int) -> str:
+    return f"{value.name}.{axis}"
+
+
+def name_dimensions(graph: onnx.GraphProto) -> None:
+    """Write their names into the dimensions of a graph's inputs that have neither a size nor a name."""
+    for value in graph.input:
+        for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
+            if not dimension.HasField("dim_value") and not dimension.dim_param:
+                dimension.dim_param = _unnamed(value, axis)
+
+
+def require_array(sizes: Sequence[int], name: str) -> None:
+    """Refuse to draw an input of sizes that NumPy has no array for: a negative one, a hundred of them."""
+    try:
+        # Takes no memory.
+        np.broadcast_to(np.int8(0), sizes)
+    except ValueError as error:
+        raise InputError(f"input {name!r} cannot be drawn at random", given=first_line(error)) from None

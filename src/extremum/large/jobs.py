@@ -21,7 +21,7 @@ from extremum import backend
 from extremum.batches import outputs
 from extremum.elementwise import broadcast_shape
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line
-from extremum.graph.inputs import declared_inputs
+from extremum.graph.types import declared_inputs
 from extremum.interop import Adopted
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
