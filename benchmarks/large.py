@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +15,11 @@ from typing import Any
 import click
 import dask.array as da
 import numpy as np
-from dask.highlevelgraph import HighLevelGraph
+from click.testing import CliRunner
 
 import extremum.dask
 from benchmarks import report, run
-from extremum.large.files import open_source
-from extremum.large.jobs import planned
+from extremum.cli.program import program
 
 __all__ = ["large", "virtual"]
 
@@ -43,7 +42,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], str, int | None, str], ...
 )
 
 
-def _in_turns(calls: list[Callable[[], Any]], turns: int) -> list[float]:
+def _in_turns(calls: Sequence[Callable[[], Any]], turns: int) -> list[float]:
     """Return the least seconds that each of several calls takes."""
     least = [float("inf")] * len(calls)
     for _ in range(turns):
@@ -95,35 +94,14 @@ def matrix(turns: int = 7, count: int = len(_CASES)) -> None:
 @large.command
 @click.option("--most", type=click.IntRange(min=100), default=100_000, show_default=True)
 def chunks(most: int = 100_000) -> None:
-    """Time what each of 100 to 100,000 chunks costs, and Dask's own part: our graph with tasks that do nothing."""
+    """Time what each of 100 to 100,000 chunks of ten elements costs, beside Dask's own argmax."""
     rows = []
     for count in (count for count in (100, 1000, 10000, 100000) if count <= most):
         x = da.ones((count * 10,), chunks=10, dtype=np.float32)
-        graph = partial(extremum.dask.argmax, x, 0)
         calls = [partial(_computed, each, x, 0) for each in (extremum.dask.argmax, da.argmax)]
-        idle = partial(_idle(graph()).compute, scheduler="synchronous")
-        times = _in_turns([calls[0], idle, graph, calls[1]], 9 if count <= 1000 else 5 if count <= 10000 else 1)
+        times = _in_turns(calls, 9 if count <= 1000 else 5 if count <= 10000 else 1)
         rows.append((f"{count:,}", *(f"{seconds / count * 1e6:.0f}" for seconds in times)))
-    head = (
-        "chunks",
-        "our argmax, us",
-        "Dask's scheduler on our graph, us",
-        "making the graph, us",
-        "Dask's argmax, us",
-    )
-    click.echo(report.table(head, rows))
-
-
-def _idle(lazy: Any) -> Any:
-    """Return an array with the tasks of a reduction of ours, which depend on each other as they do and do nothing."""
-    graph = lazy.dask
-    tasks = {key: (_nothing, *task[1:]) for key, task in graph.layers[lazy.name].items()}
-    whole = HighLevelGraph({**graph.layers, lazy.name: tasks}, graph.dependencies)
-    return da.Array(whole, lazy.name, lazy.chunks, meta=lazy._meta)
-
-
-def _nothing(*_: Any) -> int:
-    return 0
+    click.echo(report.table(("chunks", "our argmax, us", "Dask's argmax, us"), rows))
 
 
 def _saw(block_info: Any = None, *, columns: int) -> Any:
@@ -132,36 +110,23 @@ def _saw(block_info: Any = None, *, columns: int) -> Any:
     return np.broadcast_to(np.arange(start, stop, dtype=np.float32)[:, None] % 16777216, (stop - start, columns)).copy()
 
 
-def virtual(gigabytes: float = 60.0, chunk: float = 0.1, address: str | None = None) -> tuple[float, dict[str, int]]:
-    """Reduce an array that is generated chunk by chunk over its chunked axis; return seconds and each worker's peak."""
+@large.command
+@click.option("--gigabytes", type=float, default=60.0, show_default=True)
+def virtual(gigabytes: float) -> None:
+    """Reduce an array that is nowhere at once over its chunked axis, on two processes; print the peak of each."""
     from distributed import Client, LocalCluster
 
-    columns = 1000
-    rows = int(gigabytes * 1e9 / 4 / columns)
-    sizes = da.zeros((rows, columns), chunks=(int(chunk * 1e9 / 4 / columns), columns), dtype=np.float32).chunks
+    rows, columns = int(gigabytes * 1e9 / 4000), 1000
+    sizes = da.zeros((rows, columns), chunks=(25000, columns), dtype=np.float32).chunks
     x = da.map_blocks(_saw, columns=columns, chunks=sizes, dtype=np.float32, meta=np.empty((0, 0), np.float32))
-    cluster: Any = address or LocalCluster(
-        n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"
-    )
-    with Client(cluster, set_as_default=False) as client:
+    workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
+    with LocalCluster(**workers) as cluster, Client(cluster, set_as_default=False) as client:
         start = perf_counter()
         found = client.compute(extremum.dask.argmax(x, axis=0)).result()
         seconds = perf_counter() - start
-        peaks = client.run(run.high_water)
-    if address is None:
-        cluster.close()
+        peaks = client.run(run.high_water).values()
     np.testing.assert_array_equal(found, min(rows, 16777216) - 1)
-    return seconds, peaks
-
-
-@large.command("virtual")
-@click.option("--gigabytes", type=float, default=60.0, show_default=True)
-def _virtual(gigabytes: float) -> None:
-    """Reduce 60 GB that are never anywhere at once, on two processes."""
-    seconds, peaks = virtual(gigabytes)
-    click.echo(
-        f"{gigabytes:g} GB in {seconds:.0f} s, peaks " + ", ".join(f"{each / 1e6:.0f} MB" for each in peaks.values())
-    )
+    click.echo(f"{gigabytes:g} GB in {seconds:.0f} s, peaks {', '.join(f'{each / 1e6:.0f} MB' for each in peaks)}")
 
 
 def _write(path: Path, shape: tuple[int, ...]) -> None:
@@ -181,25 +146,19 @@ def _write(path: Path, shape: tuple[int, ...]) -> None:
         file[at] = step
 
 
-def _streamed(path: Path, axis: int) -> Any:
-    """Return argmax of a file as the command finds it."""
-    job = planned("argmax", open_source(str(path)), axis)
-    found = np.empty(job.shape, job.dtypes[0])
-    for step in job.steps(512_000_000):
-        if step.place is not None:
-            (found[step.place],) = step.blocks
-    return found
-
-
 def _looped(path: Path, axis: int) -> Any:
-    """Return argmax of a file as a user's own loop finds it: about 64 MB at a time along the first axis that stays."""
-    source: Any = open_source(str(path))
-    stays = 0 if axis else 1
-    found = np.empty([length for each, length in enumerate(source.shape) if each != axis], np.int64)
-    each = max(1, int(np.prod(source.shape)) * source.dtype.itemsize // source.shape[stays])
-    step = max(1, (64 << 20) // each // source.granule[stays]) * source.granule[stays]
-    array = np.load(path, mmap_mode="r") if path.suffix == ".npy" else source._array
-    for start in range(0, source.shape[stays], step):
+    """Return argmax of a file as a user's own loop finds it: some 64 MB at a time along the first axis that stays."""
+    opened: dict[str, Callable[[Path], Any]] = {
+        ".npy": partial(np.load, mmap_mode="r"),
+        ".zarr": lambda path: import_module("zarr").open_array(path, mode="r"),
+        ".nc": lambda path: import_module("netCDF4").Dataset(path)["t"],
+    }
+    array, stays = opened[path.suffix](path), 0 if axis else 1
+    found = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
+    # Whole chunks of a Zarr array.
+    unit = (6, 500)[stays]
+    step = max(1, (64 << 20) * array.shape[stays] // (4 * math.prod(array.shape)) // unit) * unit
+    for start in range(0, array.shape[stays], step):
         place = (slice(None),) * stays + (slice(start, start + step),)
         found[start : start + step] = extremum.argmax(np.asarray(array[place]), axis)
     return found
@@ -217,13 +176,17 @@ finally:
 
 
 @large.command
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @click.option("--shape", nargs=3, type=int, default=(24, 2500, 2500), show_default=True)
 @click.option("--turns", type=click.IntRange(min=1), default=5, show_default=True)
-def files(folder: Path | None, shape: tuple[int, ...], turns: int) -> None:
-    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF, beside a loop of one's own, opening included."""
-    folder = folder or Path(tempfile.mkdtemp())
+def files(folder: Path, shape: tuple[int, ...], turns: int) -> None:
+    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF, opening included, beside a loop of one's own."""
     rows, out = [], folder / "y.npy"
+
+    def applied() -> None:
+        out.unlink()
+        CliRunner().invoke(program, words, catch_exceptions=False)
+
     for path in (folder / name for name in ("x.npy", "x.zarr", "x.nc")):
         _write(path, shape)
         for axis in range(len(shape)):
@@ -231,8 +194,8 @@ def files(folder: Path | None, shape: tuple[int, ...], turns: int) -> None:
             command = [sys.executable, "-c", _COMMAND, *words]
             done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=run.ROOT)
             np.testing.assert_array_equal(np.load(out), _looped(path, axis))
+            mine, loop = _in_turns([applied, partial(_looped, path, axis)], turns)
             out.unlink()
-            mine, loop = _in_turns([partial(each, path, axis) for each in (_streamed, _looped)], turns)
             peak = f"{int(done.stdout.split()[-1]) / 1e6:.0f} MB"
             rows.append((path.name, str(axis), peak, f"{mine:.3f} s", f"{loop:.3f} s", f"{mine / loop:.2f}"))
     click.echo(report.table(("file", "axis", "peak", "extremum apply", "a loop", "ratio"), rows))

@@ -26,6 +26,7 @@ from onnx.reference import ReferenceEvaluator
 import extremum.backend
 import extremum.onnxruntime
 from benchmarks import report, run
+from benchmarks.peers import parsed
 
 __all__ = ["preparing", "sessions"]
 
@@ -53,13 +54,6 @@ _PREPARED = (
     ("Max-13", 13, "(float[4,8] x, float[4,8] z) => (float[4,8] y) { y = Max(x, z) }"),
     ("ReduceMax-18", 18, "(float[4,8] x) => (float[4,1] y) <int64[1] axes = {1}> { y = ReduceMax(x, axes) }"),
 )
-# Nodes of eight elements in a row: what one more of them adds is what a node costs.
-_CHAIN = 100
-
-
-def _parsed(graph: str, opset: int = 13) -> bytes:
-    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}'
-    return bytes(onnx.parser.parse_model(text).SerializeToString())
 
 
 def _node(operator: str, element: str, shapes: str) -> Model:
@@ -74,21 +68,7 @@ def _node(operator: str, element: str, shapes: str) -> Model:
         name: (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
         for name, size in sizes.items()
     }
-    return _parsed(f"({inputs}) => ({result}[{axes}] y) {{ y = {operator}({', '.join(sizes)}) }}"), feed
-
-
-def _chain(length: int) -> Model:
-    nodes = " ".join(f"x{number + 1} = Max(x{number}, y)" for number in range(length))
-    source = _parsed(f"(float[8] x0, float[8] y) => (float[8] x{length}) {{ {nodes} }}")
-    return source, {"x0": np.arange(8, dtype=np.float32), "y": np.full(8, 3, np.float32)}
-
-
-def _compared(calls: dict[str, Callable[[], Any]], budget: float) -> list[float]:
-    """Return the least time of each call, after all gave the same."""
-    first, *others = (call()[0] for call in calls.values())
-    for each in others:
-        np.testing.assert_array_equal(first, each, strict=True)
-    return list(run.interleave(calls, budget, keep=calls).values())
+    return parsed(f"({inputs}) => ({result}[{axes}] y) {{ y = {operator}({', '.join(sizes)}) }}", 13), feed
 
 
 def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget: float) -> list[float]:
@@ -99,7 +79,7 @@ def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget
     for kind in (extremum.onnxruntime.InferenceSession, onnxruntime.InferenceSession):
         session = kind(source, options, providers=["CPUExecutionProvider"])
         calls[kind.__module__] = partial(session.run, None, feed)
-    return _compared(calls, budget)
+    return list(run.compared(calls, budget).values())
 
 
 def _prepared(source: bytes, budget: float) -> list[float]:
@@ -111,7 +91,7 @@ def _prepared(source: bytes, budget: float) -> list[float]:
         "onnxruntime": lambda: session.run(None, feed),
         "reference": lambda: reference.run(None, feed),
     }
-    return _compared(calls, budget)
+    return list(run.compared(calls, budget).values())
 
 
 @click.command
@@ -129,17 +109,15 @@ def sessions(budget: float, pattern: str, published: bool) -> None:
     for node in (node for node in _NODES if re.search(pattern, " ".join(node))):
         pairs = (_sessions(*_node(*node), count, budget) for count in counts)
         rows.append(["`{}` {} {}".format(*node), *(f"{theirs / ours:.2f}" for ours, theirs in pairs)])
-    short, long = (_sessions(*_chain(length), 1, budget) for length in (1, 1 + _CHAIN))
-    ours, theirs = ((after - before) / _CHAIN * 1e6 for before, after in zip(short, long, strict=True))
-    cost = f"One more Max of eight elements costs {ours:.2f} us, onnxruntime's own {theirs:.2f} us."
     for name, opset, graph in (each for each in _PREPARED if re.search(pattern, each[0])):
-        best = _prepared(_parsed(graph, opset), budget)
+        best = _prepared(parsed(graph, opset), budget)
         times.append([name, *(f"{seconds * 1e6:.1f}" for seconds in best), f"{best[0] / best[1]:.1f}"])
     heads = ["node", *(f"{count} thread{'s' if count > 1 else ''}" for count in counts)]
     others = ["node", "`prepare`, us", "onnxruntime, us", "reference evaluator, us", "over onnxruntime"]
-    conditions = run.conditions("onnxruntime")
+    facts = run.describe()
+    conditions = f"{run.processor()}, {facts['cores']} cores; onnxruntime {onnxruntime.__version__}."
     tables = {
-        "sessions": f"{conditions}\n\n{report.table(heads, rows)}\n\n{cost}",
+        "sessions": f"{conditions}\n\n{report.table(heads, rows)}",
         "prepared": f"{conditions}\n\n{report.table(others, times)}",
     }
     click.echo("\n\n".join(tables.values()))
@@ -149,23 +127,19 @@ def sessions(budget: float, pattern: str, published: bool) -> None:
 
 def _large(blocks: int = 100, width: int = 512) -> onnx.ModelProto:
     """Return a model of five nodes a block, each block with two matrices: 500 nodes and 210 MB."""
+    nodes = "".join(
+        f"m{n} = MatMul(x{n}, w{n}) a{n} = Add(m{n}, b{n}) n{n} = MatMul(a{n}, v{n})"
+        f" x{n + 1} = Max(n{n}, a{n}) y{n} = ArgMax<axis=1>(x{n + 1}) "
+        for n in range(blocks)
+    )
+    outputs = ", ".join(f"int64[n,1] y{n}" for n in range(blocks))
+    model = onnx.load_from_string(parsed(f"(float[n,{width}] x0) => ({outputs}) {{ {nodes} }}", 17))
     random = np.random.default_rng(0)
-    nodes, weights, outputs, x = [], list[onnx.TensorProto](), list[onnx.ValueInfoProto](), "x"
-    for at in range(blocks):
-        for name, shape in (("w", (width, width)), ("v", (width, width)), ("b", (width,))):
-            weights.append(numpy_helper.from_array(random.standard_normal(shape).astype(np.float32), f"{name}{at}"))
-        nodes += [
-            helper.make_node("MatMul", [x, f"w{at}"], [f"m{at}"]),
-            helper.make_node("Add", [f"m{at}", f"b{at}"], [f"a{at}"]),
-            helper.make_node("MatMul", [f"a{at}", f"v{at}"], [f"n{at}"]),
-            helper.make_node("Max", [f"n{at}", f"a{at}"], [f"x{at}"]),
-            helper.make_node("ArgMax", [f"x{at}"], [f"y{at}"], axis=1),
-        ]
-        outputs.append(helper.make_tensor_value_info(f"y{at}", onnx.TensorProto.INT64, ("n", 1)))
-        x = f"x{at}"
-    inputs = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ("n", width))]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    for name, shape in (("w", (width, width)), ("v", (width, width)), ("b", (width,))):
+        for n in range(blocks):
+            weights = random.standard_normal(shape).astype(np.float32)
+            model.graph.initializer.append(numpy_helper.from_array(weights, f"{name}{n}"))
+    return model
 
 
 def _opened(who: str, path: str) -> dict[str, float]:

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import helper
+from onnx import TensorProto
+from onnx.parser import parse_model
 
 import extremum
 from benchmarks.matrix import CALL, Case
 from extremum import dtypes
 
-__all__ = ["OURS", "Contender", "Prepared", "connected", "installed"]
+__all__ = ["OURS", "Contender", "Prepared", "connected", "installed", "parsed"]
 
 OURS = "extremum"
 Array = NDArray[Any]
@@ -206,27 +207,25 @@ def _openvino(threads: int) -> tuple[str, Prepare]:
     return module.__version__.split("-")[0], prepare
 
 
+def parsed(graph: str, opset: int) -> bytes:
+    """Return the model of a graph in ONNX's text form."""
+    return bytes(parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}').SerializeToString())
+
+
 def _model(case: Case) -> bytes:
     """Return a case as an ONNX model, x0, x1 ... to y; ArgMax has one axis, so several are flattened before."""
-    operator = {"argmax": "ArgMax", "argmin": "ArgMin"}.get(case.operator, case.operator.capitalize())
-    number = dtypes.from_name(case.element_type).onnx_number
-    inputs = [helper.make_tensor_value_info(f"x{i}", number, shape) for i, shape in enumerate(case.operand_shapes)]
-    names, nodes, constants, shape = [value.name for value in inputs], [], [], case.shape
-    options: dict[str, Any] = {} if case.elementwise else {"axis": case.reduced[0]}
-    if case.operator.startswith("arg"):
-        options |= {"keepdims": 0, "select_last_index": int(case.last)}
-        shape, number = case.kept_shape, 7
+    element = TensorProto.DataType.Name(dtypes.from_name(case.element_type).onnx_number).lower()
+    names, operator = [f"x{number}" for number in range(case.operands)], case.operator.capitalize()
+    inputs = ", ".join(f"{element}{[*shape]} {name}" for shape, name in zip(case.operand_shapes, names, strict=True))
+    result, before, options = f"{element}{[*case.shape]}", "", f"<axis={case.reduced[0]}>" * (not case.elementwise)
+    if operator.startswith("Arg"):
+        operator, axis, result = f"Arg{case.operator[3:].capitalize()}", case.reduced[0], f"int64{[*case.kept_shape]}"
         if len(case.reduced) > 1:
-            options["axis"] = len(case.kept)
-            constants.append(helper.make_tensor("rows", 7, [len(case.kept) + 1], [*case.kept_shape, -1]))
-            nodes.append(helper.make_node("Transpose", names, ["moved"], perm=case.kept + case.reduced))
-            nodes.append(helper.make_node("Reshape", ["moved", "rows"], ["flat"]))
-            names = ["flat"]
-    nodes.append(helper.make_node(operator, names, ["y"], **options))
-    outputs = [helper.make_tensor_value_info("y", number, shape)]
-    graph = helper.make_graph(nodes, "case", inputs, outputs, initializer=constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)], ir_version=8)
-    return bytes(model.SerializeToString())
+            axis, names = len(case.kept), ["flat"]
+            before = f"moved = Transpose<perm={[*case.kept, *case.reduced]}>(x0) "
+            before += f"rows = Constant<value_ints={[*case.kept_shape, -1]}>() flat = Reshape(moved, rows)"
+        options = f"<axis={axis}, keepdims=0, select_last_index={int(case.last)}>"
+    return parsed(f"({inputs}) => ({result} y) {{ {before} y = {operator}{options}({', '.join(names)}) }}", case.opset)
 
 
 def _one_axis(library: str, prefix: str, threads: int) -> tuple[str, Prepare]:

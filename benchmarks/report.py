@@ -1,8 +1,7 @@
-"""The report: what the readings of a run say, as Markdown tables, as charts, and in the documentation.
+"""The report: what the readings of a run say, as Markdown tables, as a chart, and in the documentation.
 
 Each table is also a part of a page between two markers, which `publish` replaces, so that the text around the figures
-stays a person's. Runs differ in their number of threads; what is not about threads is the first one's. A chart shows
-the worst, the mean and the best of a kind of case; the tables have every case.
+stays a person's. Runs differ in their number of threads; what is not about threads is the first one's.
 """
 
 from __future__ import annotations
@@ -13,21 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
-from benchmarks.matrix import CALL, ELEMENT_TYPES, KINDS
+from benchmarks.matrix import CALL, KINDS
 from benchmarks.peers import OURS
 from benchmarks.run import CaseRecord, Run, loads
 from extremum.printable import markdown_table
 
-__all__ = ["FILES", "NOISE", "SECTIONS", "fill", "publish", "publish_rows", "speed", "table", "write"]
+__all__ = ["NOISE", "SECTIONS", "fill", "publish", "publish_rows", "speed", "table"]
 
-FILES = ("bench.json", "bench.md")
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 # Two equal calls differ by this much on a quiet machine: a ratio from here on is not a loss.
 NOISE = 0.95
-# Shares are judged from this many bytes of input on: below, a call's fixed cost is seen and not the memory.
+# Shares of the read limit count from this many bytes on: below, a call's fixed cost is seen and not the memory.
 _LARGE = 1_000_000
 # Calls shorter than this are all overhead, which the calls on 8 elements judge.
 _SHORT = 1e-6
@@ -52,26 +49,21 @@ def _fastest_peer(case: CaseRecord) -> str | None:
     return min(peers, key=peers.__getitem__) if peers else None
 
 
-def _ratio(case: CaseRecord, peer: str | None = None) -> float | None:
-    """Return how many times faster this package is than a peer, by default the fastest one."""
-    name = peer or _fastest_peer(case)
-    return case.seconds[name] / case.seconds[OURS] if name in case.seconds else None
+def _ratio(case: CaseRecord) -> float | None:
+    """Return how many times faster this package is than the fastest peer."""
+    peer = _fastest_peer(case)
+    return case.seconds[peer] / case.seconds[OURS] if peer else None
 
 
 def _judged(case: CaseRecord) -> float | None:
-    """Return the ratio over the fastest peer of a case that is more than overhead."""
-    peer = _fastest_peer(case)
-    return _ratio(case) if peer and max(case.seconds[OURS], case.seconds[peer]) >= _SHORT else None
+    """Return the ratio of a case that is more than overhead."""
+    times = _ratio(case)
+    return None if times is None or case.seconds[OURS] * max(times, 1) < _SHORT else times
 
 
 def _share(case: CaseRecord) -> float | None:
     """Return the share of the read limit that a case reaches, its output counted as traffic."""
     return None if case.limit is None or case.read < _LARGE else case.limit / case.seconds[OURS]
-
-
-def _worst_share(run: Run, kind: str, element: str | None = None) -> float | None:
-    cases = (case for case in run.cases if case.kind == kind and element in (None, case.element_type))
-    return min((reached for case in cases if (reached := _share(case)) is not None), default=None)
 
 
 def speed(cases: Iterable[CaseRecord]) -> tuple[str, ...]:
@@ -100,64 +92,20 @@ def _time(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def _libraries(run: Run) -> str:
+    return ", ".join(f"{name} {version}" for name, version in run.versions.items() if name not in (OURS, "method"))
+
+
 def _conditions(runs: Sequence[Run]) -> str:
     run = runs[0]
-    libraries = ", ".join(f"{name} {version}" for name, version in run.versions.items() if name != "method")
     measured = ", ".join(f"{_threads(each)} {each.started}, {each.duration / 60:.0f} min" for each in runs)
-    facts = {**run.machine, "cases": f"{len(run.cases)} ({run.matrix})", "versions": libraries, "measured": measured}
-    return "\n".join(f"- {name}: {value}" for name, value in facts.items())
-
-
-def _promises(run: Run) -> dict[str, tuple[float | None, float]]:
-    """Return every promised figure, in this run and as it has to be at least (memory: at most)."""
-    by_name = {case.name: case for case in run.cases}
-
-    def over(name: str, peer: str | None = None) -> float | None:
-        return _ratio(by_name[name], peer) if name in by_name else None
-
-    ratios = [times for case in run.cases if (times := _judged(case)) is not None]
-    segmentation, eight = "argmax/float32/(8,21,512,512)/axis=1/first", "argmax/float32/(8)/axis=all/first"
-    hardmax = "hardmax/float32/(4096,1024)/axis="
-    extra = max((held.extra / 2**20 for held in run.footprints), default=None)
-    return {
-        "worst speed over the fastest peer": (min(ratios, default=None), NOISE),
-        "geometric mean over the fastest peer": (statistics.geometric_mean(ratios) if ratios else None, 5),
-        f"{segmentation} over onnxruntime": (over(segmentation, "onnxruntime"), 3),
-        f"{segmentation} over numpy": (over(segmentation, "numpy"), 12),
-        "max of 4 float32 operands of 1M over the fastest peer": (over("max/float32/(1048576)/operands=4"), 1.3),
-        **{f"{hardmax}{n} over onnxruntime": (over(f"{hardmax}{n}/opset=13", "onnxruntime"), 3) for n in (0, 1)},
-        "8 elements, over np.argmax": (over(eight, "numpy"), 2),
-        "8 elements, over the method a.argmax": (over(eight, "method"), 0.5),
-        **{
-            f"share of the read limit, {kind}, worst": (_worst_share(run, kind), bound)
-            for kind, bound in KINDS.items()
-            if bound is not None
-        },
-        _MEMORY: (extra, 1),
+    facts = {
+        **run.machine,
+        "cases": f"{len(run.cases)} ({run.matrix})",
+        "versions": _libraries(run),
+        "measured": measured,
     }
-
-
-_MEMORY = "peak memory beyond the output, MiB"
-
-
-def _promised(runs: Sequence[Run]) -> str:
-    rows = []
-    found = [_promises(run) for run in runs]
-    for what, (_, bound) in found[0].items():
-        values = [each[what][0] for each in found]
-        kept = [
-            "not measured"
-            if value is None
-            else "yes"
-            if (value <= bound if what == _MEMORY else value >= bound)
-            else "**no**"
-            for value in values
-        ]
-        cells = ("-" if value is None else f"{value:.2f}" for value in values)
-        rows.append(
-            [what, f"at {'most' if what == _MEMORY else 'least'} {bound:g}", *cells, ", ".join(dict.fromkeys(kept))]
-        )
-    return table(["figure", "promised", *map(_threads, runs), "kept"], rows)
+    return "\n".join(f"- {name}: {value}" for name, value in facts.items())
 
 
 def _speed(runs: Sequence[Run]) -> str:
@@ -181,35 +129,12 @@ def _lost(runs: Sequence[Run]) -> str:
     return table(["case", "threads", OURS, "fastest peer", "speed over it"], rows) if rows else "None."
 
 
-def _limits(runs: Sequence[Run]) -> str:
-    rows = []
-    for kind, bound in KINDS.items():
-        worst = [_worst_share(runs[0], kind, element) for element in ELEMENT_TYPES]
-        if any(worst):
-            cells = ("-" if reached is None else f"{reached:.2f}" for reached in worst)
-            rows.append([kind, "-" if bound is None else f"{bound:g}", *cells])
-    return table(["kind of case", "promised", *ELEMENT_TYPES], rows)
-
-
-def _sizes(runs: Sequence[Run]) -> str:
-    seconds = {(point.read, point.line): point.seconds for point in runs[0].sizes}
-    lines = list(dict.fromkeys(line for _, line in seconds))
-
-    def cell(read: int, line: str) -> str:
-        before = seconds.get((read // 2, line))
-        return _time(seconds[read, line]) + (f" (x{seconds[read, line] / before:.2f})" if before else "")
-
-    sizes = dict.fromkeys(read for read, _ in seconds)
-    return table(["input", *lines], ([f"{read >> 20} MB", *(cell(read, line) for line in lines)] for read in sizes))
-
-
 def _memory(runs: Sequence[Run]) -> str:
-    head = ["layout and work", "input MiB", "output MiB", "beyond both MiB"]
     rows = (
-        [held.line, f"{held.read / 2**20:.1f}", f"{held.written / 2**20:.1f}", f"{held.extra / 2**20:.2f}"]
+        [held["line"], *(f"{held[key] / 2**20:.2f}" for key in ("read", "written", "extra"))]
         for held in runs[0].footprints
     )
-    return table(head, rows)
+    return table(["layout and work", "input MiB", "output MiB", "beyond both MiB"], rows)
 
 
 def _cases(runs: Sequence[Run]) -> str:
@@ -231,37 +156,23 @@ def _cases(runs: Sequence[Run]) -> str:
 # Every table by the name that its heading and its markers carry.
 SECTIONS: dict[str, Callable[[Sequence[Run]], str]] = {
     "conditions": _conditions,
-    "promised figures": _promised,
     "speed over the fastest peer": _speed,
     "lost cases": _lost,
-    "worst share of the read limit": _limits,
-    "cost over size": _sizes,
     "peak memory": _memory,
     "every case": _cases,
 }
 
 
-def write(run: Run, folder: Path) -> list[Path]:
-    """Write a run as JSON and as Markdown; files that are there are never replaced."""
-    sections = "\n\n".join(f"## {name.capitalize()}\n\n{section([run])}" for name, section in SECTIONS.items())
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in zip(FILES, (run.dumps(), f"# extremum beside its peers\n\n{sections}\n"), strict=True):
-        with (folder / name).open("x", encoding="utf-8") as stream:
-            stream.write(content)
-    return [folder / name for name in FILES]
-
-
 def publish(sources: Iterable[Path], docs: Path = DOCS) -> list[Path]:
-    """Put runs of one machine, from their ``bench.json``, into docs/performance.md and the charts that a page shows."""
+    """Put runs of one machine, from their JSON, into docs/performance.md and the charts that a page shows."""
     runs = sorted((loads(source.read_text(encoding="utf-8")) for source in sources), key=lambda run: run.threads)
     fill({name: section(runs) for name, section in SECTIONS.items()}, docs / "performance.md")
     written = [docs / "performance.md"]
-    pages = "".join(page.read_text(encoding="utf-8") for page in docs.glob("*.md"))
-    for name, chart in _charts(runs).items():
-        if f"charts/{name}" in pages:
-            written.append(docs / "charts" / name)
-            written[-1].parent.mkdir(exist_ok=True)
-            written[-1].write_bytes(chart)
+    (docs / "charts").mkdir(exist_ok=True)
+    # The README has a picture that every viewer shows.
+    for run, name in ((runs[0], "speed.png"), *((run, f"speed-threads-{run.threads}.svg") for run in runs)):
+        written.append(docs / "charts" / name)
+        written[-1].write_bytes(_chart(run, written[-1].suffix[1:]))
     return written
 
 
@@ -286,117 +197,44 @@ def publish_rows(name: str, head: Sequence[str], rows: Sequence[Sequence[str]], 
 
 
 # Okabe and Ito's colours, which stay apart for every kind of colour vision; markers tell them apart without colour.
-_BLUE, _ORANGE, _GREEN, _PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-_STYLE: dict[str, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "figure.titlesize": "medium",
-    "figure.titleweight": "bold",
-    "legend.frameon": False,
-    # Fixed ids make the same run give the same SVG.
-    "svg.hashsalt": "extremum",
-    "svg.fonttype": "none",
-}
+_MARKS: tuple[tuple[Callable[[list[float]], float], str, str, str], ...] = (
+    (min, "worst", "#D55E00", "<"),
+    (statistics.geometric_mean, "mean", "#0072B2", "o"),
+    (max, "best", "#009E73", ">"),
+)
+# Fixed ids make the same run give the same SVG.
+_STYLE = {"font.size": 9, "legend.frameon": False, "svg.hashsalt": "extremum", "svg.fonttype": "none"}
 
 
-def _charts(runs: Sequence[Run]) -> dict[str, bytes]:
-    """Return every chart that the runs have readings for, as PNG and SVG; of later runs the speed alone."""
-    drawn = {"speed": (_speed_chart, runs[0]), "limit": (_limit_chart, runs[0]), "size": (_size_chart, runs[0])}
-    drawn |= {f"speed-threads-{run.threads}": (_speed_chart, run) for run in runs[1:]}
-    files = {}
-    with import_module("matplotlib").rc_context(_STYLE):
-        for name, (draw, run) in drawn.items():
-            figure = import_module("matplotlib.figure").Figure(layout="constrained")
-            title = draw(figure, run)
-            if not figure.axes:
-                continue
-            # From the left of the picture: axes of long names leave no room beside them.
-            figure.suptitle(title, x=0.01, horizontalalignment="left")
-            words = f"{run.machine.get('processor', '')}, {_threads(run)}, {run.started[:10]}"
-            if draw is _speed_chart:
-                versions = (f"{peer} {version}" for peer, version in run.versions.items())
-                words += f"; beside {', '.join(each for each in versions if each.split()[0] not in (OURS, 'method'))}"
-            figure.supxlabel(textwrap.fill(words, 110), fontsize=7)
-            for kind in ("png", "svg"):
-                stream = BytesIO()
-                figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-                files[f"{name}.{kind}"] = stream.getvalue()
-    return files
-
-
-def _speed_chart(figure: Any, run: Run) -> str:
-    readings = {name: list[float]() for name in GROUPS if not name.startswith(CALL)}
+def _chart(run: Run, kind: str) -> bytes:
+    """Draw a line with three marks for each kind of case, from its least ratio to the largest."""
+    readings: dict[str, list[float]] = {name: [] for name in GROUPS if not name.startswith(CALL)}
     for case in run.cases:
         if (times := _judged(case)) is not None and _group(case) in readings:
             readings[_group(case)].append(times)
-    if axes := _ranges(figure, readings, statistics.geometric_mean, "{:.1f}x"):
-        axes.set_xscale("log")
-        axes.axvline(1, color="black", linewidth=0.8)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
-        # The direction stands where the ratio is 1, above the first row.
-        place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "fontsize": 8}
-        axes.annotate("\N{LEFTWARDS ARROW} slower ", (1, 1.01), ha="right", **place)
-        axes.annotate(" faster \N{RIGHTWARDS ARROW}", (1, 1.01), ha="left", **place)
-    return "Speed over the fastest peer of each case: worst, geometric mean, best"
-
-
-def _limit_chart(figure: Any, run: Run) -> str:
-    readings = {kind: list[float]() for kind in KINDS if kind != CALL}
-    for case in run.cases:
-        if (reached := _share(case)) is not None:
-            readings[case.kind].append(reached)
-    if axes := _ranges(figure, readings, statistics.fmean, "{:.0%}"):
-        for row, label in enumerate(axes.get_yticklabels()):
-            if bound := KINDS[label.get_text().partition("  ")[0]]:
-                axes.vlines(bound, row - 0.35, row + 0.35, color="black", linewidth=1.2)
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.annotate("faster \N{RIGHTWARDS ARROW}", (1, 1.01), xycoords="axes fraction", ha="right", fontsize=8)
-    return "Share of the read limit, 1 MB and more: worst, mean, best (bars: promised)"
-
-
-def _ranges(figure: Any, readings: dict[str, list[float]], middle: Callable[[list[float]], float], words: str) -> Any:
-    """Draw a line with three marks for each name that has readings, from the least value to the largest."""
-    kinds = {name: values for name, values in readings.items() if values}
-    if not kinds:
-        return None
-    figure.set_size_inches(8, 1.3 + 0.3 * len(kinds))
-    axes = figure.subplots()
-    marks = ((min, "worst", _ORANGE, "<"), (middle, "mean", _BLUE, "o"), (max, "best", _GREEN, ">"))
-    for row, values in enumerate(kinds.values()):
-        axes.hlines(row, min(values), max(values), color="#bbbbbb", linewidth=1.5, zorder=1)
-    for pick, label, colour, marker in marks:
-        xs = [pick(values) for values in kinds.values()]
-        axes.scatter(xs, range(len(xs)), s=26, color=colour, marker=marker, linewidths=0, label=label, zorder=2)
-    # Figures stand with the names: a phone shows the left of a chart first.
-    labels = [f"{name}  {words.format(middle(values))}" for name, values in kinds.items()]
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.grid(axis="x")
-    figure.legend(loc="outside lower left", ncols=3, handletextpad=0.2, columnspacing=1.2)
-    return axes
-
-
-def _size_chart(figure: Any, run: Run) -> str:
-    if run.sizes:
-        figure.set_size_inches(8, 4.2)
+    readings = {name: ratios for name, ratios in readings.items() if ratios}
+    rows = range(len(readings))
+    with import_module("matplotlib").rc_context(_STYLE):
+        figure = import_module("matplotlib.figure").Figure(figsize=(8, 1.3 + 0.3 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        lines = list(dict.fromkeys(point.line for point in run.sizes))
-        looks = zip((_BLUE, _ORANGE, _GREEN, _PURPLE), "o^Ds", strict=True)
-        for line, (colour, marker) in zip(lines, looks, strict=False):
-            points = [(point.read / 2**20, 1e3 * point.seconds) for point in run.sizes if point.line == line]
-            axes.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=4, label=line)
-        limits = [(point.read / 2**20, 1e3 * point.limit) for point in run.sizes if point.line == lines[0]]
-        axes.plot(*zip(*limits, strict=True), color="black", linestyle="--", linewidth=1, label="read limit")
-        axes.set(xlabel="input, MB", ylabel="time of a call, ms (\N{DOWNWARDS ARROW} faster)")
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        for each in (axes.xaxis, axes.yaxis):
-            each.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.grid()
-        axes.legend()
-    return "Cost over size, float32"
+        axes.hlines(rows, *([pick(r) for r in readings.values()] for pick in (min, max)), color="#bbbbbb", zorder=1)
+        for pick, label, colour, marker in _MARKS:
+            axes.scatter([*map(pick, readings.values())], rows, s=26, c=colour, marker=marker, label=label, zorder=2)
+        # Figures stand with the names: a phone shows the left of a chart first.
+        axes.set_yticks(rows, [f"{name}  {statistics.geometric_mean(r):.1f}x" for name, r in readings.items()])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
+        axes.axvline(1, color="black", linewidth=0.8)
+        axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title("\N{LEFTWARDS ARROW} slower | faster \N{RIGHTWARDS ARROW}", loc="right", fontsize=8)
+        # From the left of the picture: axes of long names leave no room beside them.
+        title = "Speed over the fastest peer of each case: worst, geometric mean, best"
+        figure.suptitle(title, x=0.01, horizontalalignment="left", weight="bold")
+        words = f"{run.machine.get('processor', '')}, {_threads(run)}, {run.started[:10]}; beside {_libraries(run)}"
+        figure.supxlabel(textwrap.fill(words, 110), fontsize=7)
+        figure.legend(loc="outside lower left", ncols=3, handletextpad=0.2, columnspacing=1.2)
+        stream = BytesIO()
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        return stream.getvalue()

@@ -10,32 +10,46 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import math
 import os
 import platform
 import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
-from itertools import groupby, repeat
+from itertools import repeat
 from pathlib import Path
 from time import gmtime, perf_counter, strftime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
 
 import extremum
-from benchmarks.matrix import CALL, LAYOUTS, Case, agrees, answer, arrays, draw
+from benchmarks.matrix import CALL, LAYOUTS, Case, agrees, arrays, drawn
 from benchmarks.peers import OURS, Contender
 from extremum import _native
 
 __all__ = [
-    *("LIMIT", "SETS", "CaseRecord", "Run", "WrongResultError", "conditions", "describe", "high_water", "hold"),
-    *("hold_set", "interleave", "loads", "lower_mark", "measure", "measure_case", "processor", "steps"),
+    *(
+        "SETS",
+        "CaseRecord",
+        "Run",
+        "WrongResultError",
+        "compared",
+        "conditions",
+        "describe",
+        "high_water",
+        "hold",
+        "hold_set",
+    ),
+    *("interleave", "loads", "lower_mark", "measure", "measure_case", "processor"),
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,18 +92,21 @@ def interleave(
 
 def _turn(call: Callable[[], object], estimate: float, length: float) -> float:
     size = max(1, round(_GROUP / max(estimate, 1e-9)))
-    end = perf_counter() + length
-    best = _group(call, size)
-    while perf_counter() < end:
-        best = min(best, _group(call, size))
+    best, end = math.inf, perf_counter() + length
+    while best == math.inf or perf_counter() < end:
+        start = perf_counter()
+        for _ in repeat(None, size):
+            call()
+        best = min(best, (perf_counter() - start) / size)
     return best
 
 
-def _group(call: Callable[[], object], size: int) -> float:
-    start = perf_counter()
-    for _ in repeat(None, size):
-        call()
-    return (perf_counter() - start) / size
+def compared(calls: Mapping[str, Callable[[], Any]], budget: float, **bare: Callable[[], object]) -> dict[str, float]:
+    """Return the least time of each call, after all gave the same answer; of bare loops, which give none, too."""
+    first, *others = (np.array(call()) for call in calls.values())
+    for other in others:
+        np.testing.assert_array_equal(first, other, strict=True)
+    return interleave({**calls, **bare}, budget, keep={*calls, *bare})
 
 
 # The machine.
@@ -158,14 +175,13 @@ def hold_set(name: str) -> None:
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={most}".strip(),
         _VARIABLE: name,
     }
-    command = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
-    sys.exit(subprocess.run(command, env={**os.environ, **variables}, check=False).returncode)
+    os.execve(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]], {**os.environ, **variables})
 
 
 # What a run leaves, as one JSON document.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class CaseRecord:
     """The readings of one case: the least seconds of a call by contender, and of reading as many bytes."""
 
@@ -177,69 +193,35 @@ class CaseRecord:
     read: int
     moved: int
     seconds: dict[str, float]
-    # None where the case is too small for it to mean anything.
     limit: float | None = None
     # Contenders whose answer was wrong, and those that could not run the case, with their own words.
     wrong: list[str] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SizeRecord:
-    """One point of cost over size: a line of the chart, bytes read, seconds of a call and of reading as much."""
-
-    line: str
-    read: int
-    seconds: float
-    limit: float
-
-
-@dataclass(frozen=True, slots=True)
-class FootprintRecord:
-    """Memory that a whole process needed for one call: bytes of input and output, and the peak beyond both."""
-
-    line: str
-    read: int
-    written: int
-    extra: int
-
-
-@dataclass(slots=True)
+@dataclass
 class Run:
     """A run of the matrix: ``full``, ``quick`` or the filter that chose the cases; the start is UTC, ISO 8601."""
 
     matrix: str
     threads: int
     started: str
-    duration: float
     machine: dict[str, str]
     versions: dict[str, str]
+    duration: float = 0.0
     cases: list[CaseRecord] = field(default_factory=list)
-    sizes: list[SizeRecord] = field(default_factory=list)
-    footprints: list[FootprintRecord] = field(default_factory=list)
+    # Of one call in a whole process: bytes of input and output, and the peak beyond both.
+    footprints: list[dict[str, Any]] = field(default_factory=list)
 
     def dumps(self) -> str:
-        """Return it as JSON, one line for each reading."""
-        parts = []
-        for key, value in asdict(self).items():
-            rows = [json.dumps(_rounded(row)) for row in value] if isinstance(value, list) else []
-            parts.append(
-                f'"{key}": ' + ("[\n  " + ",\n  ".join(rows) + "\n ]" if rows else json.dumps(_rounded(value)))
-            )
-        return "{\n " + ",\n ".join(parts) + "\n}\n"
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _rounded(entry) for key, entry in value.items()}
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+        """Return it as JSON."""
+        return json.dumps(asdict(self), indent=1) + "\n"
 
 
 def loads(text: str) -> Run:
     """Return the run that `Run.dumps` wrote."""
     fields = json.loads(text)
-    for key, record in (("cases", CaseRecord), ("sizes", SizeRecord), ("footprints", FootprintRecord)):
-        fields[key] = [record(**row) for row in fields.get(key, ())]
+    fields["cases"] = [CaseRecord(**row) for row in fields["cases"]]
     return Run(**fields)
 
 
@@ -247,53 +229,29 @@ class WrongResultError(Exception):
     """A wrong answer of our own: nothing is timed."""
 
 
-def measure(
-    name: str,
-    cases: Sequence[Case],
-    contenders: Sequence[Contender],
-    threads: int,
-    budget: float,
-    whole: bool,
-    progress: Callable[[str], None],
-) -> Run:
-    """Run the cases, and with ``whole`` cost over size and peak memory."""
+def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Run:
+    """Run the cases, and with those of the full matrix peak memory."""
     start = perf_counter()
     versions = {contender.name: contender.version for contender in contenders}
-    run = Run(name, threads, strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), 0.0, describe(), versions)
-    for _, alike in groupby(
-        cases, lambda case: (case.operator, case.operand_shapes, case.axes, case.last, case.layout)
-    ):
-        group = list(alike)
-        numbers = draw(group[0])
-        right = answer(group[0], numbers)
-        for case in group:
-            run.cases.append(measure_case(case, numbers, right, contenders, budget))
-            progress(case.name)
-    if whole:
-        for point in _sizes(budget):
-            run.sizes.append(point)
-            progress(f"{point.line}, {point.read >> 20} MB")
-        for line in WORK:
-            command = [sys.executable, "-m", "benchmarks.run", line, str(threads)]
-            output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
-            run.footprints.append(FootprintRecord(**json.loads(output)))
-            progress(f"memory, {line}")
+    run = Run(name, threads, strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), describe(), versions)
+    for case in track(cases, name, console=Console(stderr=True), transient=True):
+        run.cases.append(measure_case(case, contenders, budget))
+    for line in WORK if name == "full" else ():
+        command = [sys.executable, "-m", "benchmarks.run", line, str(threads)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+        run.footprints.append(json.loads(output))
     run.duration = perf_counter() - start
     return run
 
 
-def steps(cases: Sequence[Case], whole: bool) -> int:
-    """Return how often `measure` reports its progress."""
-    return len(cases) + whole * (len(_LINES) * len(_SIZES) + len(WORK))
-
-
-def measure_case(
-    case: Case, numbers: Sequence[NDArray[np.int8]], right: Array, contenders: Sequence[Contender], budget: float
-) -> CaseRecord:
+def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> CaseRecord:
     """Check and time one case."""
+    numbers, right = drawn(case._replace(element_type="int8"))
     operands = arrays(case, numbers)
+    read = sum(map(_span, operands))
+    moved = read + right.size * (8 if case.operator.startswith("arg") else operands[0].itemsize)
+    record = CaseRecord(case.name, case.kind, case.operator, case.element_type, read, moved, {})
     calls: dict[str, Callable[[], object]] = {}
-    wrong, absent = [], {}
     for name, _, prepare in contenders:
         try:
             prepared = prepare(case, operands)
@@ -304,50 +262,25 @@ def measure_case(
             # A peer's refusal may be of any class; ours is a defect, and the run must not hide it.
             if name == OURS:
                 raise
-            absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
+            record.absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
             continue
         if agrees(case, result, right):
             calls[name] = prepared.call
         elif name == OURS:
             raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
-            wrong.append(name)
-    read = sum(map(_span, operands))
-    moved = read + right.size * (8 if case.operator.startswith("arg") else operands[0].itemsize)
+            record.wrong.append(name)
     if case.kind != CALL:
         calls[LIMIT] = partial(_native.read_bandwidth, np.ones(moved, np.uint8))
-    seconds = interleave(calls, budget, keep=(OURS, LIMIT))
-    limit = seconds.pop(LIMIT, None)
-    return CaseRecord(
-        case.name, case.kind, case.operator, case.element_type, read, moved, seconds, limit, wrong, absent
-    )
+    record.seconds = interleave(calls, budget, keep=(OURS, LIMIT))
+    record.limit = record.seconds.pop(LIMIT, None)
+    return record
 
 
 def _span(array: Array) -> int:
     """Return how many bytes of memory an array reaches over: a stride of 2 counts twice, a broadcast axis once."""
     reach = ((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides, strict=True))
     return int(sum(reach)) + array.itemsize
-
-
-# Cost over size: what is done to slices of one float32 buffer.
-_SIZES = [1 << bits for bits in range(20, 31)]
-_LINES: dict[str, Work] = {
-    "argmax of everything": extremum.argmax,
-    "argmax of rows": lambda x: extremum.argmax(x.reshape(-1, 1024), axis=1),
-    "argmax of columns": lambda x: extremum.argmax(x.reshape(-1, 1024), axis=0),
-    "maximum of two": lambda x: extremum.maximum(x[: x.size // 2], x[x.size // 2 :]),
-}
-
-
-def _sizes(budget: float) -> Iterator[SizeRecord]:
-    buffer = np.resize(np.random.default_rng(20).standard_normal(1 << 18, dtype=np.float32), _SIZES[-1] // 4)
-    for read in _SIZES:
-        part = buffer[: read // 4]
-        for line, work in _LINES.items():
-            calls = {OURS: partial(work, part), LIMIT: partial(_native.read_bandwidth, part)}
-            calls[OURS]()
-            times = interleave(calls, budget, keep=calls)
-            yield SizeRecord(line, read, times[OURS], times[LIMIT])
 
 
 # Peak memory: layout of the input and the work on it, each in a process of its own.
@@ -362,7 +295,7 @@ WORK: dict[str, tuple[str, Work]] = {
 }
 
 
-def footprint(line: str) -> FootprintRecord:
+def _footprint(line: str) -> dict[str, Any]:
     """Run some work on 64 MB in this process and return what it took beyond input and output."""
     layout, work = WORK[line]
     for shape in ((4, 64, 64), (64, 512, 512)):
@@ -373,7 +306,7 @@ def footprint(line: str) -> FootprintRecord:
         before = high_water()
         result = work(x)
         extra = high_water() - before - result.nbytes
-    return FootprintRecord(line, _span(x), result.nbytes, max(0, extra))
+    return {"line": line, "read": _span(x), "written": result.nbytes, "extra": max(0, extra)}
 
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -397,13 +330,6 @@ def high_water() -> int:
     return mark if sys.platform == "darwin" else 1024 * mark
 
 
-def conditions(library: str) -> str:
-    """Return machine and library in one line, for a table that stands beside others."""
-    facts = describe()
-    version = import_module(library).__version__
-    return f"{facts['processor']}, {facts['cores']} cores, {facts['instruction set']}; {library} {version}."
-
-
 if __name__ == "__main__":
     extremum.set_num_threads(int(sys.argv[2]))
-    sys.stdout.write(json.dumps(asdict(footprint(sys.argv[1]))))
+    sys.stdout.write(json.dumps(_footprint(sys.argv[1])))
