@@ -1,15 +1,15 @@
-"""Findings about a model: promises that its nodes break, and targets that refuse or answer them differently.
+"""Findings about a model: nodes that break a promise, and nodes that a target refuses or answers differently.
 
-Decides the order of the walk and what is added to a finding. The rules are in :mod:`extremum.check.promises` and
-:mod:`extremum.check.targets`. They look at nodes of this package's operators alone, in the graph, its subgraphs and
-the model-local functions; others may be there, and weights are not read.
+Decides the order of the walk and what a finding says beside its reason. The rules are in
+:mod:`extremum.check.promises` and :mod:`extremum.check.targets`. They look at the nodes of this package's operators, in
+the graph, its subgraphs and the model-local functions, and read no weights.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import Any
+from contextlib import ExitStack
 
 from extremum.errors import ArgumentError, lacking
 
@@ -26,7 +26,7 @@ from extremum.check.targets import TARGETS
 from extremum.directml.descriptions import feature_level_of
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
-from extremum.graph.sites import Site, sites
+from extremum.graph.sites import sites
 from extremum.runtimes import Runtime
 from extremum.runtimes.processes import Subprocess
 from extremum.spec import OPERATORS
@@ -62,33 +62,33 @@ def check(
     select: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> Report:
-    """Look for everything the rules know.
+    """Apply the rules to a model.
 
     Parameters
     ----------
     model : onnx.ModelProto, bytes, str or path-like
-        The model, its serialised form, or the file that holds it. Weights kept beside the file are not read.
+        The model, its serialised form, or its file. Weights in other files are not read.
     feature_level : int or str, optional
-        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; without one DirectML is not asked.
+        DirectML's feature level, such as ``0x4100`` or ``"4_1"``; without one DirectML is no target.
     runtime : str or AskedRuntime, optional
-        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it is started in a process of its
-        own and asked what it makes of each node. By default onnxruntime is asked what it refuses, and no more.
+        The runtime that the model is for, such as ``tract`` or ``onnxruntime:cuda``: it answers each node in a process
+        of its own. By default the installed onnxruntime says what it refuses.
     select : collection of str
-        Codes of the only rules to use, or what several begin with, such as ``EX1``; all of them by default.
+        The rules to use: codes, or prefixes such as ``EX1``; all by default.
     ignore : collection of str
-        Codes of rules to leave out, or what several begin with.
+        The rules to leave out.
 
     Returns
     -------
     Report
-        The findings, and what could not be asked.
+        The findings, and what could not be checked.
 
     Raises
     ------
     ModelError
         If it is no ONNX model.
     ArgumentError
-        If there is no rule of a code, no such feature level, or no such runtime here.
+        If there is no such rule, feature level or installed runtime.
     OSError
         If the file cannot be read.
 
@@ -107,50 +107,33 @@ def check(
     selected, ignored = ({rule.code for code in codes for rule in matching(code)} for codes in (select, ignore))
     rules = [rule for rule in RULES if (not selected or rule.code in selected) and rule.code not in ignored]
     level = None if feature_level is None else feature_level_of(feature_level)
-    if isinstance(runtime, str):
-        with Subprocess(runtime) as watched:
-            return _report(model, rules, Targets(feature_level=level, asked=AskedRuntime(watched)))
-    if runtime is not None:
-        return _report(model, rules, Targets(feature_level=level, asked=runtime))
-    try:
-        stock = runtimes.find("onnxruntime")
-    except ArgumentError as error:
-        note = f"what onnxruntime refuses was not asked: {error.one_line()}"
-        return _report(model, rules, Targets(feature_level=level), note)
-    return _report(model, rules, Targets(stock, level))
-
-
-def _report(model: Any, rules: Collection[Rule], targets: Targets, *known: str) -> Report:
-    notes = list(known)
-    # A function that is called with several types is looked at with each.
-    findings: dict[Finding, None] = {}
-    places = set[str]()
-    for site in sites(load(model, weights=False)):
-        if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
-            notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
-        if site.schema is not None:
+    notes, stock = [], None
+    with ExitStack() as stack:
+        if isinstance(runtime, str):
+            runtime = AskedRuntime(stack.enter_context(Subprocess(runtime)))
+        elif runtime is None:
+            try:
+                stock = runtimes.find("onnxruntime")
+            except ArgumentError as error:
+                notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
+        targets = Targets(stock, level, runtime)
+        # A function with calls of several types is checked with each of them.
+        findings: dict[Finding, None] = {}
+        places = set[str]()
+        for site in sites(load(model, weights=False)):
+            if "" not in site.opsets and (canonical(site.node.domain), site.node.op_type) in OPERATORS:
+                notes.append(f"{site.node.op_type} at {site.place} has no version: its domain is not imported")
+            if site.schema is None:
+                continue
             if any(tensor.element is None for tensor in site.operands):
                 notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
             places.add(site.path)
-            findings.update((each, None) for rule in rules for each in _findings(rule, site, targets))
+            for rule in rules:
+                for each in rule.look(site, site.schema, targets):
+                    where = (str(site.schema), site.place, site.opsets[""])
+                    given = each.given or site.given or None
+                    findings[Finding(rule.code, rule.severity, *where, each.reason, given, each.remedy)] = None
     return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
-
-
-def _findings(rule: Rule, site: Site, targets: Targets) -> list[Finding]:
-    assert site.schema is not None
-    return [
-        Finding(
-            code=rule.code,
-            severity=rule.severity,
-            operator=str(site.schema),
-            place=site.place,
-            opset=site.opsets[""],
-            reason=error.reason,
-            given=error.given or site.given or None,
-            remedy=error.remedy,
-        )
-        for error in rule.look(site, site.schema, targets)
-    ]
 
 
 def find(code: str) -> Rule:

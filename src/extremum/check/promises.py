@@ -28,7 +28,6 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
 
     Example: 11 (float[1, 1000] scores) => (int64[1, 1] label) {
     label = ArgMax <axis = 1, select_last_index = 1> (scores) }
-
     Instead: 12 (float[1, 1000] scores) => (int64[1, 1] label) {
     label = ArgMax <axis = 1, select_last_index = 1> (scores) }
     """
@@ -44,7 +43,6 @@ def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> It
     1.23) for 1.
 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 2> (scores) }
-
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 1> (scores) }
     """
     for attribute in schema.attributes:
@@ -58,7 +56,6 @@ def axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     The node fails when it runs, or when the model is loaded.
 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 2> (scores) }
-
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     # EX011 finds a default that is out of range.
@@ -79,7 +76,6 @@ def element_type(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     The model is not valid, even if a runtime happens to run it. A later version may take the type.
 
     Example: 12 (bfloat16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (bfloat16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     for element in dict.fromkeys(tensor.element for tensor in site.operands):
@@ -95,7 +91,6 @@ def operand_count(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
     Runtimes refuse the model. ArgMax has no output for the largest value: that is ReduceMax.
 
     Example: 13 (float[4] a, float[4] b) => (int64[1] index) { index = ArgMax (a, b) }
-
     Instead: 13 (float[4] a, float[4] b) => (int64[1] index) { larger = Max (a, b); index = ArgMax (larger) }
     """
     yield from refusals(validate.input_count, schema, len(site.names))
@@ -109,7 +104,6 @@ def mixed_element_types(site: Site, schema: OperatorVersion, targets: Targets) -
     The operators convert nothing; runtimes refuse the model.
 
     Example: 13 (float[4] a, double[4] b) => (c) { c = Max (a, b) }
-
     Instead: 13 (float[4] a, double[4] b) => (double[4] c) { wide = Cast <to = 11> (a); c = Max (wide, b) }
     """
     yield from refusals(validate.one_element_type, schema, site.inputs)
@@ -122,7 +116,6 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
     extremum and onnxruntime (1.21 to 1.32) count from the end, as version 11 then said. Others may refuse it.
 
     Example: 10 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = -1> (scores) }
-
     Instead: 10 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     for attribute in schema.attributes:
@@ -148,7 +141,6 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     1.32) refuses.
 
     Example: 7 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
-
     Instead: 8 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     """
     if schema.family in (Family.MAXIMUM, Family.MINIMUM):
@@ -162,7 +154,6 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
     There is no index to give, and only the other versions define the largest of no elements: the node fails.
 
     Example: 13 (float[4, 0] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (float[0, 10] scores) => (int64[0, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and site.inputs:
@@ -180,7 +171,6 @@ def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator
     onnxruntime (1.21 to 1.32) refuses the model.
 
     Example: 13 (float score) => (label) { label = ArgMax (score) }
-
     Instead: 13 (float[1] score) => (int64[1] label) { label = ArgMax (score) }
     """
     for tensor in site.operands:
@@ -195,7 +185,6 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     13, -1.
 
     Example: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax (scores) }
-
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
     if schema.family is Family.HARDMAX and not states_axes(site, schema):
@@ -209,7 +198,6 @@ def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Code that trusts the declaration reserves the wrong memory. Some runtimes refuse the model, some correct it.
 
     Example: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1, keepdims = 0> (scores) }
     """
     if any(refusals(site.output)):
@@ -232,7 +220,6 @@ def consumed_inputs(site: Site, schema: OperatorVersion, targets: Targets) -> It
     It let early runtimes overwrite the inputs it names. Today it has no effect; version 6 dropped it.
 
     Example: 1 (float[3] a, float[3] b) => (float[3] c) { c = Max <consumed_inputs = [0, 0]> (a, b) }
-
     Instead: 1 (float[3] a, float[3] b) => (float[3] c) { c = Max (a, b) }
     """
     if schema.attribute("consumed_inputs") is not None and "consumed_inputs" in site.attributes:

@@ -25,17 +25,7 @@ from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 
-__all__ = [
-    "AskedRuntime",
-    "Difference",
-    "Inputs",
-    "Kind",
-    "draw",
-    "expected_output",
-    "model_of",
-    "own_attributes",
-    "samples",
-]
+__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_output", "model_of", "own_attributes", "samples"]
 
 Inputs = Mapping[str, NDArray[Any]]
 
@@ -65,8 +55,10 @@ def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Input
     elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
     tensors = dict(zip(site.names, site.operands, strict=False))
+    # An input that replaces an attribute is the last axis if the model leaves it open.
+    last_axis = () if site.inputs and site.inputs[0].rank == 0 else (-1,)
     lists = {
-        name: _list(tensor, site.inputs[0])
+        name: np.array(last_axis if tensor.values is None else tensor.values, np.int64)
         for name, tensor in zip(site.names[len(tensors) :], site.inputs[len(tensors) :], strict=True)
     }
     for seed, kind in enumerate(Kind):
@@ -76,12 +68,6 @@ def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Input
         yield lists | {
             name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()
         }
-
-
-def _list(tensor: TensorType, data: TensorType) -> NDArray[Any]:
-    """Return the input that replaces an attribute; the last axis if the model leaves it open."""
-    last_axis = () if data.rank == 0 else (-1,)
-    return np.array(last_axis if tensor.values is None else tensor.values, np.int64)
 
 
 def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:
@@ -112,30 +98,27 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
         return np.arange(4).astype(dtype)
     if kind is Kind.HALVES:
         return np.array([0, 2**31 - 1, 2**31, 2**32 - 1], dtype)
-    limits = _limits(dtype)
-    middle = len(limits) // 2
-    parts = {Kind.LOW: limits[:2], Kind.MIDDLE: limits[middle - 1 : middle + 1], Kind.HIGH: limits[-2:]}
-    if kind in parts:
-        return parts[kind]
-    if kind is Kind.LIMITS or dtype.kind in "iu":
-        return limits
-    nan = np.full(len(limits), np.nan).astype(dtype)
-    return nan if kind is Kind.ALL_NAN else np.concatenate([limits, nan[middle:]])
-
-
-def _limits(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the values at the edges of a type, in ascending order."""
+    info: Any
     if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        middle = limits.max // 2
-        return np.array([limits.min, limits.min + 1, middle, middle + 1, limits.max - 1, limits.max], dtype)
-    import ml_dtypes
+        info = np.iinfo(dtype)
+        middle = info.max // 2
+        limits = [info.min, info.min + 1, middle, middle + 1, info.max - 1, info.max]
+    else:
+        import ml_dtypes
 
-    finfo: Callable[[np.dtype[Any]], Any] = ml_dtypes.finfo
-    floats = finfo(dtype)
-    least = floats.smallest_subnormal
-    values = [-np.inf, floats.min, -least, -0.0, 0.0, least, floats.max, np.inf]
-    return np.array([dtype.type(value) for value in values])
+        finfo: Any = ml_dtypes.finfo
+        info = finfo(dtype)
+        least = info.smallest_subnormal
+        limits = [-np.inf, info.min, -least, -0.0, 0.0, least, info.max, np.inf]
+    half, nan = len(limits) // 2, limits if dtype.kind in "iu" else [np.nan] * len(limits)
+    values = {
+        Kind.LOW: limits[:2],
+        Kind.MIDDLE: limits[half - 1 : half + 1],
+        Kind.HIGH: limits[-2:],
+        Kind.NAN: limits if nan is limits else [*limits, *nan[half:]],
+        Kind.ALL_NAN: nan,
+    }
+    return np.array([dtype.type(value) for value in values.get(kind, limits)], dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,22 +46,16 @@ class Finding:
 
     Attributes
     ----------
-    code : str
-        The rule, such as ``EX001``.
-    severity : Severity
-        How much it matters.
+    code, severity : str, Severity
+        The rule, such as ``EX001``, and how much it matters.
     operator : str
         The operator and its version, such as ``ArgMax-13``.
-    place : str
-        The path of the node, with its name if it has one.
-    opset : int
-        The version that the model imports there.
+    place, opset : str, int
+        The path of the node, with its name if it has one, and the version that the model imports there.
     reason : str
         What is wrong, in one sentence without a full stop.
-    given : str or None
-        What the node states.
-    remedy : str or None
-        What would be right.
+    given, remedy : str or None
+        What the node states, and what would be right.
 
     Examples
     --------
@@ -180,14 +174,10 @@ class Rule:
         A few words.
     severity : Severity
         Of every finding of the rule.
-    what : str
-        What the rule looks for.
-    why : str
-        Why it matters.
-    example : str
-        A model, in ONNX's textual form, in which the rule finds something.
-    instead : str
-        A model in which it finds nothing.
+    what, why : str
+        What the rule looks for, and why it matters.
+    example, instead : str
+        Models, in ONNX's textual form, in which the rule finds something and nothing.
     look : callable
         Checks a node.
 
@@ -209,12 +199,12 @@ class Rule:
 
 
 def rule(rules: list[Rule], code: str, title: str, severity: Severity) -> Callable[[Look], Rule]:
-    """Append a rule; the docstring of its function has four paragraphs: what, why, an example, what to do instead."""
+    """Append a rule; the docstring of its function has three paragraphs: what, why, and two models."""
 
     def made(look: Look) -> Rule:
         # Python -OO leaves no docstring.
-        texts = (look.__doc__ or "\n\n" * 3).split("\n\n")
-        what, why, example, instead = (" ".join(text.split()) for text in texts)
+        what, why, models = (" ".join(text.split()) for text in (look.__doc__ or "\n\n\n\n").split("\n\n"))
+        example, _, instead = models.partition(" Instead: ")
         rules.append(Rule(code, title, severity, what, why, _model(example), _model(instead), look))
         return rules[-1]
 
@@ -222,8 +212,8 @@ def rule(rules: list[Rule], code: str, title: str, severity: Severity) -> Callab
 
 
 def _model(text: str) -> str:
-    """Return a model in ONNX's textual form, of ``Label: OPSET (inputs) => (outputs) { node; node }``."""
-    opset, _, graph = text.partition(": ")[2].partition(" ")
+    """Return a model in ONNX's textual form, of ``OPSET (inputs) => (outputs) { node; node }``."""
+    opset, _, graph = text.removeprefix("Example: ").partition(" ")
     signature, _, body = graph.removesuffix(" }").partition(" { ")
     nodes = "".join(f"   {node}\n" for node in body.split("; "))
     return f'<ir_version: 8, opset_import: ["" : {opset}]>\ng {signature} {{\n{nodes}}}\n'

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 
 from extremum import infer, validate
-from extremum.check.question import AskedRuntime, Kind
+from extremum.check.question import AskedRuntime, Difference, Kind
 from extremum.check.rule import Rule, Severity, Targets, refusals, rule
 from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
@@ -34,7 +34,6 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     A model with one such node cannot be loaded at all. `extremum fix` rewrites it into nodes that can.
 
     Example: 13 (int16[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (int16[4, 10] scores) => (int64[4, 1] label) {
     wide = Cast <to = 6> (scores); label = ArgMax <axis = 1> (wide) }
     """
@@ -57,7 +56,6 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     The node falls back to the CPU, with a copy in each direction, or the model is refused.
 
     Example: 13 (int64[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     unknown = any(tensor.element is None for tensor in site.operands)
@@ -88,7 +86,6 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
     Hardmax that begins with it no 1. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and "float" in (site.element or ""):
@@ -106,7 +103,6 @@ def hardmax_coercion(site: Site, schema: OperatorVersion, targets: Targets) -> I
     answers.
 
     Example: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 1> (scores) }
-
     Instead: 11 (float[2, 3, 4] scores) => (float[2, 3, 4] hot) { hot = Hardmax <axis = 2> (scores) }
     """
     rank = site.inputs[0].rank if site.inputs else None
@@ -128,7 +124,6 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) {
     label = ArgMax <axis = 1, select_last_index = 1> (scores) }
-
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     if site.accepted.get("select_last_index"):
@@ -136,6 +131,11 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
             f"onnxruntime runs {schema} with select_last_index=1 on the CPU, even where a GPU is used",
             remedy="drop it if ties do not matter",
         )
+
+
+def _differences(site: Site, targets: Targets) -> Iterator[tuple[AskedRuntime, Difference]]:
+    if targets.asked is not None:
+        yield from ((targets.asked, each) for each in targets.asked.differences(site))
 
 
 _FAILURES = {
@@ -153,14 +153,12 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     the runtime takes, if standard ONNX can express it.
 
     Example: 13 (uint16[4] left, uint16[4] right) => (uint16[4] louder) { louder = Max (left, right) }
-
     Instead: 13 (uint16[4] left, uint16[4] right) => (uint16[4] louder) {
     wide_left = Cast <to = 6> (left); wide_right = Cast <to = 6> (right);
     wide = Max (wide_left, wide_right); louder = Cast <to = 4> (wide) }
     """
-    asked = targets.asked
-    for each in asked.differences(site) if asked is not None else ():
-        if asked is not None and each.outcome in _FAILURES:
+    for asked, each in _differences(site, targets):
+        if each.outcome in _FAILURES:
             yield UnknownOperatorError(
                 f"{asked.name} {_FAILURES[each.outcome]} {schema} on {site.element} at opset {site.opsets['']}",
                 given=f"{each.reproducer}: {each.why}",
@@ -182,12 +180,10 @@ def answered_otherwise(site: Site, schema: OperatorVersion, targets: Targets) ->
     smallest input that shows the difference.
 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    asked = targets.asked
-    for each in asked.differences(site) if asked is not None else ():
-        if asked is not None and not each.why:
+    for asked, each in _differences(site, targets):
+        if not each.why:
             yield ExecutionError(
                 f"{asked.name} answers {schema} on {site.element} otherwise: {each.outcome.value}",
                 given=each.reproducer,
@@ -207,7 +203,6 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     ArgMax, ArgMin, Greater and Less are right. The finding has the smallest input that shows the difference.
 
     Example: 13 (int64[4] before, int64[4] now) => (int64[4] latest) { latest = Max (before, now) }
-
     Instead: 13 (int64[4] before, int64[4] now) => (int64[4] latest) {
     later = Greater (now, before); latest = Where (later, now, before) }
     """
@@ -239,7 +234,6 @@ def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
 
     Example: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
     scores = Add (left, right); label = ArgMax <axis = 1> (scores) }
-
     Instead: 13 (float16[4, 10] left, float16[4, 10] right) => (int64[4, 1] label) {
     wide_left = Cast <to = 1> (left); wide_right = Cast <to = 1> (right);
     scores = Add (wide_left, wide_right); label = ArgMax <axis = 1> (scores) }

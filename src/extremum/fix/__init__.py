@@ -89,11 +89,9 @@ def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *
         # A node of a function may have a finding for each of several types; a refusal counts first.
         if finding is not None and (site.path not in found or finding[0] == target.refuses):
             found[site.path] = finding
-    source = original
-    if raise_opset is not None and any(
-        _needs_later(site, found[site.path][0], raise_opset) for site in family if site.path in found
-    ):
-        source = convert(original, raise_opset)
+    refused = [(site, found[site.path][0]) for site in family if site.path in found]
+    needs_later = raise_opset is not None and any(_needs_later(site, code, raise_opset) for site, code in refused)
+    source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
     changes, refusals, differences = _changes(family, _family(source), found, _names(source), target)
     notes = [
         f"an element type at {site.place} is not known, so {target.name} was not asked about it"
@@ -202,10 +200,8 @@ def _taker(site: Site) -> OperatorVersion | None:
     if not any(refusals(site.output)):
         return None
     later = (each for each in OPERATORS[site.schema.domain, site.schema.name] if each.since > site.schema.since)
-    taking = (
-        each for each in later if not any(refusals(nodes.resolve, each, site.attributes, site.names, site.inputs))
-    )
-    return next(taking, None)
+    operands = site.attributes, site.names, site.inputs
+    return next((each for each in later if not any(refusals(nodes.resolve, each, *operands))), None)
 
 
 def _require_same_meaning(before: Site, site: Site) -> None:
@@ -215,11 +211,9 @@ def _require_same_meaning(before: Site, site: Site) -> None:
     if before.schema.coerced == site.schema.coerced:
         return
     rank = before.inputs[0].rank if before.inputs else None
-    axes = {
-        () if rank is None else validate.axes(version, validate.attributes(version, before.attributes), rank)
-        for version in (before.schema, site.schema)
-    }
-    if rank is None or len(axes) > 1:
+    versions = () if rank is None else (before.schema, site.schema)
+    axes = {validate.axes(each, validate.attributes(each, before.attributes), rank or 0) for each in versions}
+    if len(axes) != 1:
         raise SpecError(
             f"{before.schema} and {site.schema} mean different things here",
             remedy=f"allow opset {site.schema.since - 1} with raise_opset, if it suffices",

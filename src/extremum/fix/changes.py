@@ -29,20 +29,14 @@ class Change:
 
     Attributes
     ----------
-    place : str
-        The path of the node, with its name if it has one.
-    path : str
-        The same without the name.
-    operator : str
-        The operator and its version, such as ``ArgMax-13``.
-    element : str
-        The element type of its inputs.
+    place, path : str
+        The path of the node, with its name if it has one, and without.
+    operator, element : str
+        The operator and its version, such as ``ArgMax-13``, and the element type of its inputs.
     title : str
         What the rewrite does.
-    before : onnx.NodeProto
-        The node.
-    after : tuple of onnx.NodeProto
-        Its replacement.
+    before, after : onnx.NodeProto, tuple of onnx.NodeProto
+        The node, and its replacement.
 
     Examples
     --------
@@ -88,10 +82,8 @@ class Fixed:
 
     Attributes
     ----------
-    model : onnx.ModelProto
-        The fixed model; the original if nothing changed.
-    target : str
-        The runtime that it is for.
+    model, target : onnx.ModelProto, str
+        The fixed model, or the original if nothing changed, and the runtime that it is for.
     changes : tuple of Change
         One per rewritten node.
     refusals : tuple of ExtremumError
@@ -138,23 +130,21 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
     """Return a copy of a model with other nodes at some paths."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
+
+    def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
+        result: list[onnx.NodeProto] = []
+        for index, node in enumerate(body.node):
+            for name, graph in nodes.subgraphs(node):
+                rebuild(graph, nodes.path(prefix, index, name))
+            result.extend(replacements.get(nodes.path(prefix, index), [node]))
+        if any(path.rpartition(".")[0] == prefix for path in replacements):
+            copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
+            del body.node[:]
+            body.node.extend(copies)
+
     for _, prefix, body in nodes.bodies(copy):
-        _splice(body, prefix, replacements)
+        rebuild(body, prefix)
     return copy
-
-
-def _splice(
-    body: onnx.GraphProto | onnx.FunctionProto, prefix: str, replacements: Mapping[str, Sequence[onnx.NodeProto]]
-) -> None:
-    result: list[Any] = []
-    for index, node in enumerate(body.node):
-        for name, graph in nodes.subgraphs(node):
-            _splice(graph, nodes.path(prefix, index, name), replacements)
-        result.extend(replacements.get(nodes.path(prefix, index), [node]))
-    if any(path.rpartition(".")[0] == prefix for path in replacements):
-        copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
-        del body.node[:]
-        body.node.extend(copies)
 
 
 # In seconds; a model of ten thousand nodes takes a few.

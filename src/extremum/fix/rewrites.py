@@ -84,10 +84,8 @@ class Fragment:
 
     def largest(self, x: str, axis: int) -> str:
         """Append TopK, which no target refuses: the largest along one axis, which stays."""
-        if self.opset >= _INPUTS_SINCE["TopK"]:
-            name = self.add("TopK", x, self.constant([1]), axis=axis)
-        else:
-            name = self.add("TopK", x, axis=axis, k=1)
+        is_input = self.opset >= _INPUTS_SINCE["TopK"]
+        name = self.add("TopK", x, self.constant([1]), axis=axis) if is_input else self.add("TopK", x, axis=axis, k=1)
         self.nodes[-1].output.append(f"{name}/index")
         return name
 
@@ -135,13 +133,11 @@ class Fragment:
 class Rewrite:
     """A way to compute the same with other operators."""
 
-    # What it does, in a few words.
     title: str
     # The first opset that has the operators it needs.
     since: int
     # The codes of the rules whose findings it answers.
     answers: tuple[str, ...]
-    # The operators and the element types of the nodes that it replaces.
     families: frozenset[Family]
     elements: frozenset[str]
     # Appends the nodes to a fragment; the last one gives the result. An error says why it cannot.
@@ -157,10 +153,9 @@ _HARDMAX = frozenset({Family.HARDMAX})
 
 def _rewrite(
     title: str, since: int, answers: str, families: frozenset[Family], elements: Iterable[str]
-) -> Callable[[Callable[[Fragment], object]], Callable[[Fragment], object]]:
-    def register(build: Callable[[Fragment], object]) -> Callable[[Fragment], object]:
+) -> Callable[[Callable[[Fragment], object]], None]:
+    def register(build: Callable[[Fragment], object]) -> None:
         _rewrites.append(Rewrite(title, since, tuple(answers.split()), families, frozenset(elements), build))
-        return build
 
     return register
 
@@ -207,17 +202,14 @@ def _indexed_element(fragment: Fragment) -> None:
     axes, largest = fragment.axes, fragment.schema.family is Family.LARGEST
     result = fragment.inputs[0]
     for axis in reversed(axes):
+        x, operator = result, "ArgMax" if largest else "ArgMin"
         if fragment.element in CARRIERS:
-            ranked = fragment.ranks(fragment.carried(result), [axis], largest=largest)
-            index = fragment.add("ArgMax", ranked, axis=axis)
-        else:
-            x = result
-            if fragment.element in _CASTS:
-                x = fragment.cast(x, _CASTS[fragment.element])
-            elif fragment.element == "uint64":
-                x = fragment.flipped(x)
-            index = fragment.add("ArgMax" if largest else "ArgMin", x, axis=axis)
-        result = fragment.add("GatherElements", result, index, axis=axis)
+            x, operator = fragment.ranks(fragment.carried(x), [axis], largest=largest), "ArgMax"
+        elif fragment.element in _CASTS:
+            x = fragment.cast(x, _CASTS[fragment.element])
+        elif fragment.element == "uint64":
+            x = fragment.flipped(x)
+        result = fragment.add("GatherElements", result, fragment.add(operator, x, axis=axis), axis=axis)
     if not axes:
         fragment.add("Identity", result)
     elif not fragment.values["keepdims"]:
