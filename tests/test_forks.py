@@ -43,12 +43,12 @@ LOADED = {
     "extremum.elementwise": "ex.maximum([1.0, 2.0], 0.5)",
     "extremum.reductions": "ex.argmax([1, 2])",
     "extremum.one_hot": "ex.hardmax([[1.0, 2.0]])",
-    "extremum.interop.frames": "ex.argmax(pd.Series([1, 2]))",
+    "extremum.tables": "ex.argmax(pd.DataFrame({1: [2]}))",
     "extremum.xarray.positional": "ex.argmax(xr.DataArray([1, 2]))",
     "ml_dtypes": "from extremum import dtypes; dtypes.from_name('bfloat16').dtype",
 }
 PREPARED = {
-    "extremum.interop.frames": "import pandas as pd",
+    "extremum.tables": "import pandas as pd",
     "extremum.xarray.positional": "import xarray as xr",
     "ml_dtypes": "import extremum.dtypes",
 }

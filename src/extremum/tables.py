@@ -1,7 +1,7 @@
 """The array functions on tables: pandas', Polars' and PyArrow's, whose columns have types of their own.
 
 Decides what is compared: over axis 0, and in ``maximum`` and ``minimum``, each column by itself and in its own type;
-over axis 1 and over both axes the columns with each other, as one array, which :mod:`extremum.interop.frames` refuses
+over axis 1 and over both axes the columns with each other, as one array, which :mod:`extremum.interop` refuses
 where it would change an element. A result over axis 0 is a row: a Series of pandas with the names of the columns, of
 dtype object where they have several types; a table of one row of Polars and PyArrow.
 """
@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt, is_table, one_library, take_apart
-from extremum.interop.frames import Table, column
+from extremum.interop import Adopted, Table, adopt, column, is_table, one_library, take_apart
 from extremum.reductions import adopted_for, into
 from extremum.signatures import NanPolicy
 

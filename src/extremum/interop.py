@@ -1,12 +1,15 @@
-"""Series, tables and arrays of pandas, Polars and PyArrow: elements by value, labels kept where their axis is kept.
+"""Arrays of other libraries: in without a copy where the protocol allows it, and out as arrays of the same library.
 
-Decides how the columns of a table become one array: only where no element is changed by it. Columns that do not compare
-without loss are refused by their names. Nulls are missing elements, and times keep their zone. A library is imported
-where it is used, so that nothing is loaded that the caller has not.
+An adapter takes a value by the module that its type comes from, so that nothing is imported that the caller has not
+imported. What no adapter knows goes through the protocols of :mod:`extremum.arrays` and comes out as NumPy's. The
+columns of a table become one array only where this changes no element. Nulls are missing elements; times keep their
+zone.
 """
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,11 +20,329 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.arrays import as_array, common_type, first_lost, not_there
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, Kept, Wrap, as_it_is
+from extremum.arrays import (
+    as_array,
+    as_result,
+    common_type,
+    first_lost,
+    is_numpy_masked,
+    not_there,
+    refuse_device,
+)
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
+from extremum.loading import load_module
 
-__all__ = ["ADAPTERS", "TABLES", "Table", "column"]
+__all__ = [
+    "Adopted",
+    "Kept",
+    "Table",
+    "Wrap",
+    "adopt",
+    "as_it_is",
+    "column",
+    "frontend",
+    "is_table",
+    "one_library",
+    "take_apart",
+]
+
+
+class _Library:
+    """A library that the caller has imported."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules[self._name], name)
+
+
+jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
+
+Kept = Callable[[], tuple[int, ...]]
+"""Says for each axis of a result which axis of the input it was, or -1."""
+
+Wrap = Callable[[NDArray[Any], Kept], Any]
+"""Makes a result an array of the caller's library."""
+
+
+def as_it_is(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as NumPy's own functions do."""
+    return as_result(result)
+
+
+@dataclass(slots=True)
+class Adopted:
+    """An array of another library, as the kernels can read it."""
+
+    array: NDArray[Any]
+    wrap: Wrap = as_it_is
+    # False where an element is missing; None where all are there.
+    present: NDArray[np.bool_] | None = None
+    # Whether the caller hid them, as a mask does; nulls are only left out where the NaN policy says so.
+    hidden: bool = False
+    # Whose array it is; of one call's arrays all have to be of one library.
+    library: str = "numpy"
+    # What names the places along each axis, where the library has that; equal for all operands of one call.
+    labels: tuple[Any, ...] = ()
+    # The time zone of elements that are instants: they are in UTC here, and `wrap` gives them their zone back.
+    zone: str | None = None
+
+    def require_no_zone(self, out: Any) -> None:
+        """Refuse to write instants into an array that cannot say in which zone they are."""
+        if out is not None and self.zone:
+            raise ArgumentError(
+                f"out is NumPy's and has no time zone, and the elements are in the zone {self.zone}",
+                remedy="leave out away, or convert the elements to UTC without a zone first",
+            )
+
+    def require_all(self, remedy: str, *, given: str) -> None:
+        """Refuse an array of which elements are missing."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
+
+    def mask(self, function: str) -> NDArray[Any]:
+        """Return the elements of a mask, of which none may be missing: it would be neither True nor False."""
+        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+            raise ArgumentError(
+                f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+                remedy="fill them with what they are to mean",
+            )
+        return self.array
+
+
+_TABLES = "extremum.tables"
+
+_FRONTENDS = {
+    ("xarray", "DataArray"): "extremum.xarray.positional",
+    ("xarray", "Dataset"): "extremum.xarray.positional",
+    ("dask", "Array"): "extremum.dask",
+    ("cubed", "Array"): "extremum.cubed",
+    ("pandas", "DataFrame"): _TABLES,
+    ("polars", "DataFrame"): _TABLES,
+    ("pyarrow", "Table"): _TABLES,
+    ("pyarrow", "RecordBatch"): _TABLES,
+}
+"""The module that has the array functions of a class, by the first part of its module and its name; labels first."""
+
+
+_ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
+
+
+def frontend(function: str, *values: Any) -> Any:
+    """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
+    name = None
+    for x in values:
+        cls: Any = type(x)
+        other = _frontend_of(cls)
+        if other and (name is None or _ORDER.index(other) < _ORDER.index(name)):
+            name = other
+    if name is None:
+        return None
+    module = load_module(name)
+    if function not in module.__all__:
+        raise ArgumentTypeError(
+            f"{function}: {name} has {' and '.join(module.__all__)} only",
+            remedy="compute the array first: x.compute()",
+        )
+    return getattr(module, function)
+
+
+@functools.lru_cache(maxsize=256)
+def _frontend_of(cls: Any) -> str | None:
+    for base in cls.__mro__:
+        if name := _FRONTENDS.get((base.__module__.partition(".")[0], base.__name__)):
+            return name
+    return None
+
+
+def adopt(x: object) -> Adopted:
+    """Return any array-like value as the kernels can read it, with the way back to the caller's library."""
+    cls: Any = type(x)
+    adapter = _adapter(cls)
+    adopted = adapter(x) if adapter is not None else None
+    return Adopted(as_array(x)) if adopted is None else adopted
+
+
+@functools.lru_cache(maxsize=256)
+def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
+    """Return who knows the arrays of a class."""
+    if cls is np.ndarray:
+        return Adopted
+    if cls is Adopted:
+        return lambda x: x
+    if is_numpy_masked(cls):
+        return _masked
+    for base in cls.__mro__:
+        if adapter := _ADAPTERS.get(base.__module__.partition(".")[0]):
+            return adapter
+    if not issubclass(cls, np.ndarray | np.generic) and hasattr(cls, "__array_namespace__"):
+        return _by_protocol
+    return None
+
+
+def one_library(operands: Sequence[Adopted]) -> Adopted:
+    """Return the operand that says how the result goes back; arrays of two libraries beside NumPy's are refused."""
+    libraries = {each.library: each for each in operands if each.library != "numpy"}
+    if len(libraries) > 1:
+        raise ArgumentTypeError(
+            f"arrays of {' and of '.join(sorted(libraries))} in one call",
+            remedy="convert them to arrays of one library first",
+        )
+    labelled = [each.labels for each in operands if each.labels]
+    for labels in labelled[1:]:
+        if len(labels) != len(labelled[0]) or not all(map(_equal, labels, labelled[0])):
+            raise ArgumentError(
+                "the operands differ in their labels, and elements are compared by place",
+                remedy="align them first, as x.align(y) does, or pass x.to_numpy()",
+            )
+    return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
+
+
+def _equal(labels: Any, others: Any) -> bool:
+    return bool(labels.equals(others))
+
+
+def is_table(x: object) -> bool:
+    """Whether a value is a table of a library that is known here."""
+    cls: Any = type(x)
+    return _frontend_of(cls) == _TABLES
+
+
+def take_apart(table: Any) -> Table:
+    """Return the columns of a table."""
+    makers = {"pandas": _pandas_table, "polars": _polars_table, "pyarrow": _pyarrow_table}
+    libraries = (base.__module__.partition(".")[0] for base in type(table).__mro__)
+    return next(makers[library] for library in libraries if library in makers)(table)
+
+
+def _inside(x: Any) -> Adopted | None:
+    """Return what an array of xarray's is made of, where its labels do not matter, as in a mask."""
+    return adopt(x.data) if hasattr(x, "data") else None
+
+
+def _refuse_uncomputed(x: Any) -> Adopted:
+    """Refuse an array that is yet to be computed beside one that is there."""
+    raise ArgumentTypeError(
+        f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once",
+        remedy="compute it first: x.compute()",
+    )
+
+
+def _masked(x: Any) -> Adopted:
+    """NumPy's masked arrays: what the mask hides is not there."""
+    mask = np.ma.getmaskarray(x)
+    # (The complement of an array without dimensions is a scalar.)
+    present = np.asarray(~mask) if mask.any() else None
+    return Adopted(as_array(np.ma.getdata(x, subok=False)), present=present, hidden=True)
+
+
+def _by_protocol(x: Any) -> Adopted:
+    """Arrays of the array API standard that export their memory through DLPack; results in their own namespace."""
+    namespace = x.__array_namespace__()
+
+    def back(result: NDArray[Any], kept: Kept) -> Any:
+        array = np.asarray(result)
+        if hasattr(namespace, "from_dlpack") and array.flags.writeable:
+            try:
+                return namespace.from_dlpack(array)
+            except (BufferError, RuntimeError, TypeError, ValueError):
+                # A type that DLPack does not carry.
+                pass
+        return namespace.asarray(array)
+
+    return Adopted(as_array(x), back, library=type(x).__module__.partition(".")[0])
+
+
+def _torch_adopt(x: Any) -> Adopted | None:
+    """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
+    if type(x) not in (torch.Tensor, torch.nn.Parameter):
+        _torch_refuse_nested(x)
+        return None
+    try:
+        array: NDArray[Any] = x.numpy()
+    except (RuntimeError, TypeError):
+        # What cannot be had so is refused, or had in another way.
+        array = _torch_memory(x)
+    return Adopted(array, _torch_tensor, None, False, "torch")
+
+
+def _torch_memory(x: Any) -> NDArray[Any]:
+    if x.device.type != "cpu":
+        refuse_device(x, x.device)
+    if x.requires_grad:
+        raise ArgumentError(
+            "a tensor that requires its gradient: an index has none, and a value's would be lost",
+            given="torch.Tensor with requires_grad=True",
+            remedy="pass x.detach()",
+        )
+    _torch_refuse_nested(x)
+    if x.layout is not torch.strided:
+        raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
+    # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
+    plain = x.resolve_conj().resolve_neg()
+    try:
+        if plain.dtype is torch.bfloat16:
+            array: NDArray[Any] = plain.view(torch.int16).numpy().view(load_module("ml_dtypes").bfloat16)
+        else:
+            array = plain.numpy()
+    except TypeError as error:
+        raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
+    except RuntimeError as error:
+        raise ArgumentTypeError(
+            f"a tensor without elements of its own, as within torch.vmap: {first_line(error)}",
+            given="torch.Tensor",
+            remedy="call it outside of torch.vmap, on the whole tensor and with its axes",
+        ) from None
+    return array
+
+
+def _torch_refuse_nested(x: Any) -> None:
+    """Refuse a tensor whose rows have different lengths."""
+    if getattr(x, "is_nested", False):
+        raise ElementTypeError(
+            "a nested tensor has rows of different lengths",
+            given=f"torch.Tensor with layout {x.layout}",
+            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
+        )
+
+
+def _torch_tensor(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as a tensor that shares its memory."""
+    array = np.asarray(result)
+    try:
+        return torch.from_numpy(array)
+    except TypeError:
+        # ml_dtypes' bfloat16, which is nobody's but its own. (To ask first would cost every other call.)
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+
+
+def _jax_adopt(x: Any) -> Adopted | None:
+    """Return an array's own memory where it is on the host; None for what is no array."""
+    if not isinstance(x, jax.Array):
+        return None
+    if isinstance(x, jax.core.Tracer):
+        raise ArgumentTypeError(
+            "a traced array has no elements yet",
+            given=type(x).__qualname__,
+            remedy="call it outside of jax.jit, or by jax.pure_callback",
+        )
+    for device in x.devices():
+        if device.platform != "cpu":
+            refuse_device(x, device)
+    return Adopted(np.asarray(x), _jax_array, library="jax")
+
+
+def _jax_array(result: NDArray[Any], kept: Kept) -> Any:
+    """Return a result as an array of JAX, whose integers have 32 bits unless it was told otherwise."""
+    dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
+    if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
+        raise ArgumentError(
+            f"{int(result.max())} does not fit {dtype}, the widest integer JAX has now",
+            remedy="set jax_enable_x64, or pass numpy.asarray(x)",
+        )
+    return jax.numpy.asarray(result, dtype=dtype)
+
 
 _REMEDY = "choose columns that compare, or convert them; axis=0 reduces each column in its own type"
 
@@ -135,11 +456,9 @@ def _types(table: Table, columns: list[Adopted]) -> str:
 
 def _pandas_adopt(x: Any) -> Adopted | None:
     """Return the elements, and which of them are there; None for pandas' other objects."""
-    import pandas as pd
-
-    if isinstance(x, pd.DataFrame):
+    if isinstance(x, pandas.DataFrame):
         return _pandas_adopt_table(x)
-    if not isinstance(x, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+    if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
     array, present = _pandas_elements(x)
     zone = _pandas_zone(x.dtype)
@@ -147,28 +466,27 @@ def _pandas_adopt(x: Any) -> Adopted | None:
     def wrap(result: NDArray[Any], kept: Kept) -> Any:
         axes = kept()
         values = _pandas_zoned(result, zone)
-        if not axes or not isinstance(x, pd.Series | pd.Index):
+        if not axes or not isinstance(x, pandas.Series | pandas.Index):
             return as_it_is(result, kept) if values is result else values
-        if isinstance(x, pd.Index):
-            return pd.Index(values)
-        return pd.Series(values, index=x.index if axes == (0,) else None, name=x.name)
+        if isinstance(x, pandas.Index):
+            return pandas.Index(values)
+        return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
 
-    labels = (x.index,) if isinstance(x, pd.Series) else ()
+    labels = (x.index,) if isinstance(x, pandas.Series) else ()
     return Adopted(array, wrap, present, library="pandas", labels=labels, zone=zone and str(zone))
 
 
 def _pandas_table(x: Any) -> Table:
     """Return the columns of a DataFrame; over axis 0 they are one by one where they have several types."""
-    import pandas as pd
 
     def frame(columns: list[Any]) -> Any:
-        made = pd.DataFrame(dict(enumerate(columns)))
+        made = pandas.DataFrame(dict(enumerate(columns)))
         made.columns = x.columns
         return made
 
     def row(columns: list[Any]) -> Any:
         alike = len({each.dtype for each in columns}) == 1
-        elements = pd.concat(columns) if alike else pd.Series([each.iloc[0] for each in columns], dtype=object)
+        elements = pandas.concat(columns) if alike else pandas.Series([each.iloc[0] for each in columns], dtype=object)
         return elements.set_axis(x.columns).rename(None)
 
     columns = tuple(x.iloc[:, at] for at in range(x.shape[1]))
@@ -177,14 +495,12 @@ def _pandas_table(x: Any) -> Table:
 
 
 def _pandas_adopt_table(x: Any) -> Adopted:
-    import pandas as pd
-
     def wrap(result: NDArray[Any], kept: Kept) -> Any:
         axes = kept()
         # The columns are all in one zone, or else they are refused.
         zone = _pandas_zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) == 2:
-            made = pd.DataFrame(
+            made = pandas.DataFrame(
                 {at: _pandas_zoned(result[:, at], zone) for at in range(result.shape[1])} if zone else result
             )
             labels = (
@@ -194,7 +510,7 @@ def _pandas_adopt_table(x: Any) -> Adopted:
             return made
         values = _pandas_zoned(result, zone)
         if len(axes) == 1 and axes[0] >= 0:
-            return pd.Series(values, index=x.axes[axes[0]])
+            return pandas.Series(values, index=x.axes[axes[0]])
         return as_it_is(result, kept) if values is result else values
 
     if _pandas_is_one_block(x):
@@ -210,27 +526,21 @@ def _pandas_is_one_block(x: Any) -> bool:
 
 def _pandas_zone(dtype: Any) -> Any:
     """Return the time zone of a type, or None."""
-    import pandas as pd
-
-    if isinstance(dtype, pd.ArrowDtype):
+    if isinstance(dtype, pandas.ArrowDtype):
         return getattr(dtype.pyarrow_dtype, "tz", None)
     return getattr(dtype, "tz", None)
 
 
 def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
     """Return instants with their time zone; other elements as they are."""
-    import pandas as pd
-
     if zone is None or result.dtype.kind != "M":
         return result
-    instants = pd.DatetimeIndex(result.reshape(-1), tz="UTC").tz_convert(zone)
+    instants = pandas.DatetimeIndex(result.reshape(-1), tz="UTC").tz_convert(zone)
     return instants.array if result.ndim else instants[0]
 
 
 def _pandas_elements(x: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return the elements and where they are: in an array of NumPy's own type NaN stands for what is missing."""
-    import pandas as pd
-
     own = _pandas_plain_type(x.dtype)
     if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
         raise ElementTypeError(
@@ -238,23 +548,21 @@ def _pandas_elements(x: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
             given=f"pandas.{type(x).__name__}",
             remedy="convert them first, as x.astype(type) does",
         )
-    missing = None if isinstance(x.dtype, np.dtype | pd.DatetimeTZDtype) or x.dtype.name == own.name else x.isna()
+    missing = None if isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) or x.dtype.name == own.name else x.isna()
     if missing is None or not np.asarray(missing).any():
         return as_array(np.asarray(x.to_numpy(dtype=own))), None
-    if isinstance(x.dtype, pd.SparseDtype):
+    if isinstance(x.dtype, pandas.SparseDtype):
         return as_array(np.asarray(x)), ~np.asarray(missing)
     return as_array(x.to_numpy(dtype=own, na_value=np.zeros((), own)[()])), ~np.asarray(missing)
 
 
 def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
     """Return the type of NumPy's that has the same elements; None where there is none, as for categories."""
-    import pandas as pd
-
     if isinstance(dtype, np.dtype):
         return dtype
-    if isinstance(dtype, pd.DatetimeTZDtype):
+    if isinstance(dtype, pandas.DatetimeTZDtype):
         return np.dtype(f"M8[{dtype.unit}]")
-    if isinstance(dtype, pd.SparseDtype):
+    if isinstance(dtype, pandas.SparseDtype):
         subtype: np.dtype[Any] = dtype.subtype
         return subtype
     return getattr(dtype, "numpy_dtype", None)
@@ -262,8 +570,6 @@ def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
 
 def _polars_adopt(x: Any) -> Adopted | None:
     """Return the elements, and which of them are there; None for Polars' other objects."""
-    import polars
-
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
         raise ArgumentTypeError(
@@ -291,8 +597,6 @@ def _polars_adopt(x: Any) -> Adopted | None:
 
 def _polars_table(x: Any) -> Table:
     """Return the columns of a DataFrame; over axis 0 they are one by one, and a table of one row comes back."""
-    import polars
-
     names = x.columns
     for name, dtype in x.schema.items():
         if isinstance(dtype, polars.Array):
@@ -317,15 +621,11 @@ def _polars_adopt_table(x: Any) -> Adopted:
 
 
 def _polars_frame(names: Sequence[str], columns: list[Any]) -> Any:
-    import polars
-
     return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
 
 
 def _polars_column(zone: str | None, result: NDArray[Any]) -> Any:
     """Return a result as a Series, instants in their time zone."""
-    import polars
-
     return _polars_zoned(polars.Series(result), zone)
 
 
@@ -336,8 +636,6 @@ def _polars_value(zone: str | None, result: NDArray[Any], kept: Kept) -> Any:
 
 def _polars_require_order(x: Any) -> str | None:
     """Refuse elements for which NumPy has no type or no order; return the time zone of the others."""
-    import polars
-
     # The types with an order that NumPy has, beside those of numbers.
     others = (polars.Boolean, polars.Date, polars.Datetime, polars.Duration, polars.Null)
     inner = x.dtype
@@ -360,8 +658,6 @@ def _polars_require_order(x: Any) -> str | None:
 
 def _polars_zoned(x: Any, zone: str | None) -> Any:
     """Return instants with their time zone; other elements as they are."""
-    import polars
-
     if zone is None or not isinstance(x.dtype, polars.Datetime):
         return x
     return x.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
@@ -369,8 +665,6 @@ def _polars_zoned(x: Any, zone: str | None) -> Any:
 
 def _polars_instant(result: NDArray[Any], zone: str) -> Any:
     """Return one instant as Polars hands it out: as Python's datetime, which has no nanoseconds."""
-    import polars
-
     if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
         raise ArgumentError(
             f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
@@ -384,8 +678,6 @@ def _polars_filled(x: Any) -> Any:
 
     Times stay as they are: NumPy has NaT for their nulls, and Python's times have neither nanoseconds nor far years.
     """
-    import polars
-
     if x.dtype == polars.Null:
         return x.cast(polars.Float64).fill_null(0.0)
     return x if x.dtype.is_temporal() else x.fill_null(False if x.dtype == polars.Boolean else 0)
@@ -393,8 +685,6 @@ def _polars_filled(x: Any) -> Any:
 
 def _polars_refuse_nulls_within(x: Any) -> None:
     """Refuse nulls within an element that is an array, which come out as NaN."""
-    import polars
-
     flat = x
     while isinstance(flat.dtype, polars.Array):
         flat = flat.explode()
@@ -404,8 +694,6 @@ def _polars_refuse_nulls_within(x: Any) -> None:
 
 def _pyarrow_adopt(x: Any) -> Adopted | None:
     """Return the elements, and which of them are there; None for PyArrow's other objects."""
-    import pyarrow
-
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
         return _pyarrow_adopt_table(x)
     if isinstance(x, pyarrow.Scalar):
@@ -431,8 +719,6 @@ def _pyarrow_adopt(x: Any) -> Adopted | None:
 
 def _pyarrow_table(x: Any) -> Table:
     """Return the columns of a table; over axis 0 they are one by one, and a table of one row comes back."""
-    import pyarrow
-
     names = x.column_names
 
     def frame(columns: list[Any]) -> Any:
@@ -442,8 +728,6 @@ def _pyarrow_table(x: Any) -> Table:
 
 
 def _pyarrow_adopt_table(x: Any) -> Adopted:
-    import pyarrow
-
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
 
@@ -459,16 +743,12 @@ def _pyarrow_adopt_table(x: Any) -> Adopted:
 
 def _pyarrow_value(own: Any, result: NDArray[Any], kept: Kept) -> Any:
     """Return a result as NumPy's, an instant in its time zone as PyArrow's."""
-    import pyarrow
-
     zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
     return _pyarrow_again(own, result.reshape(1))[0] if zoned else as_it_is(result, kept)
 
 
 def _pyarrow_require_order(x: Any) -> None:
     """Refuse elements for which NumPy has no type or no order."""
-    import pyarrow
-
     own = x.type
     numbers = (
         pyarrow.types.is_boolean(own)
@@ -486,8 +766,6 @@ def _pyarrow_require_order(x: Any) -> None:
 
 def _pyarrow_filled(x: Any) -> Any:
     """Return an array without nulls: what lies in the place of one is not read."""
-    import pyarrow
-
     if isinstance(x, pyarrow.ChunkedArray):
         own = pyarrow.float64() if pyarrow.types.is_null(x.type) else x.type
         return pyarrow.chunked_array([_pyarrow_filled(chunk) for chunk in x.chunks], type=own)
@@ -498,8 +776,6 @@ def _pyarrow_filled(x: Any) -> Any:
 
 def _pyarrow_again(own: Any, result: NDArray[Any]) -> Any:
     """Return a result as an array of PyArrow; NumPy's times do not say their zone, nor that they are dates."""
-    import pyarrow
-
     made = pyarrow.array(result)
     if not pyarrow.types.is_timestamp(made.type):
         return made
@@ -512,16 +788,15 @@ def _pyarrow_again(own: Any, result: NDArray[Any]) -> Any:
     )
 
 
-ADAPTERS: dict[str, Callable[[Any], Adopted | None]] = {
+_ADAPTERS: dict[str, Callable[[Any], Adopted | None]] = {
+    "torch": _torch_adopt,
+    "jax": _jax_adopt,
+    "jaxlib": _jax_adopt,
     "pandas": _pandas_adopt,
     "polars": _polars_adopt,
     "pyarrow": _pyarrow_adopt,
+    "cubed": _refuse_uncomputed,
+    "dask": _refuse_uncomputed,
+    "xarray": _inside,
 }
 """Of each library, what returns the elements and which of them are there; None for its other objects."""
-
-TABLES: dict[str, Callable[[Any], Table]] = {
-    "pandas": _pandas_table,
-    "polars": _polars_table,
-    "pyarrow": _pyarrow_table,
-}
-"""Of each library, what returns the columns of a table."""
