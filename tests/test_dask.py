@@ -17,7 +17,7 @@ import extremum.dask as ed
 from agreement import assert_identical, assert_same_bits
 from chunked_calls import hold as hold_the_reference
 from extremum import reference
-from extremum.dask import graphs
+import extremum.dask as graphs
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
@@ -302,12 +302,12 @@ def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch
     assert ex.get_num_threads() == 5
     computed(ed.argmin(d))
     assert set(seen[8:]) == {5}
-    with graphs.share():
+    with graphs._share():
         assert ex.get_num_threads() == 5
     counts = []
 
     def nested():
-        with graphs.share(), graphs.share():
+        with graphs._share(), graphs._share():
             counts.append(ex.get_num_threads())
 
     thread = threading.Thread(target=nested)

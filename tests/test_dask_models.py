@@ -9,7 +9,7 @@ import pytest
 import extremum.dask as ed
 from agreement import assert_identical
 from extremum import backend
-from extremum.dask import models
+import extremum.dask as models
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, InputError, ModelError
 from models import model
 from refusal import refusal

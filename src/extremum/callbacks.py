@@ -43,8 +43,7 @@ def find(name: str) -> Any:
     with LOCK:
         from extremum.arrays import as_output, copy, is_bfloat16
         from extremum.elementwise import extremum
-        from extremum.one_hot import hardmax
-        from extremum.reductions import arg, beyond, flag, index_type
+        from extremum.reductions import arg, beyond, flag, hardmax, index_type
 
         later = (arg, as_output, beyond, copy, extremum, flag, hardmax, index_type, is_bfloat16)
         return {each.__name__: each for each in later}[name]

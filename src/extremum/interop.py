@@ -114,8 +114,8 @@ class Adopted:
 _TABLES = "extremum.tables"
 
 _FRONTENDS = {
-    ("xarray", "DataArray"): "extremum.xarray.positional",
-    ("xarray", "Dataset"): "extremum.xarray.positional",
+    ("xarray", "DataArray"): "extremum.xarray",
+    ("xarray", "Dataset"): "extremum.xarray",
     ("dask", "Array"): "extremum.dask",
     ("cubed", "Array"): "extremum.cubed",
     ("pandas", "DataFrame"): _TABLES,
@@ -140,12 +140,13 @@ def frontend(function: str, *values: Any) -> Any:
     if name is None:
         return None
     module = load_module(name)
-    if function not in module.__all__:
+    own = getattr(module, "BY_AXIS", vars(module)).get(function)
+    if own is None:
         raise ArgumentTypeError(
             f"{function}: {name} has {' and '.join(module.__all__)} only",
             remedy="compute the array first: x.compute()",
         )
-    return getattr(module, function)
+    return own
 
 
 @functools.lru_cache(maxsize=256)

@@ -154,8 +154,7 @@ class Pieces:
             for values, places in self.merged(parts)
         ]
         if self.nan_is_none:
-            for end in ends:
-                end.indices = np.where(nan(np.asarray(end.values)), -1, 0)
+            ends = [Found(end.values, np.where(nan(np.asarray(end.values)), -1, 0)) for end in ends]
         lacking = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
         lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
         # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.

@@ -1,4 +1,4 @@
-"""Reductions with all that a caller may ask for: values and indices, a NaN policy, a mask, a default, `out`.
+"""Reductions with all that a caller may ask for: values and indices, ones, a NaN policy, a mask, a default, `out`.
 
 Decides which elements take part, what a slice gives in which none does, which array comes back, and which values of
 ``nan_policy``, ``where``, ``default`` and ``out`` are refused. The native module finds values and indices in one pass
@@ -13,7 +13,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.arrays import as_array, as_element, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
+from extremum.indices import unravel
 from extremum.interop import Adopted, adopt, frontend
 from extremum.signatures import MinMax, MinMaxIndices, NanPolicy, ValuesIndices
 
@@ -31,10 +32,12 @@ __all__ = [
     "arg",
     "beyond",
     "flag",
+    "hardmax",
     "index_type",
     "into",
     "mask",
     "nan",
+    "ones",
     "require_fit",
     "require_policy",
     "truths",
@@ -43,12 +46,11 @@ __all__ = [
 _INT64 = np.dtype(np.int64)
 
 
-@dataclass(slots=True)
-class Found:
-    """What a reduction found at one end of the order, in the shape of the result."""
+class Found(NamedTuple):
+    """What a reduction found at one end of the order, in the shape of the result; None is what was not wanted."""
 
-    values: NDArray[Any] | None
-    indices: NDArray[Any] | None
+    values: Any
+    indices: Any
 
 
 @dataclass(slots=True)
@@ -110,14 +112,40 @@ class Reduction:
 
         The index of such a slice is -1, so that where there may be one there are indices, of a signed type.
         """
-        array = x.array
-        where = self._taking_part(x)
+        array, where, times = x.array, self._taking_part(x), x.array.dtype.kind in "mM"
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
         may_lack = omit or where is not None or array.size == 0
         if may_lack:
             index = index if index is not None and index.kind == "i" else _INT64
-        lacking, ends = self._ends(array, omit, where, values, index)
-        return lacking if may_lack else None, ends
+        # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
+        beside = times and not omit and True in self.largest
+        ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
+        lacking, parts = _native.reduce(
+            array.view(_int64(array)) if times else array,
+            self.axis,
+            function=self.function,
+            largest=ends,
+            keepdims=self.keepdims,
+            select_last_index=self.select_last_index,
+            omit=omit,
+            times=times,
+            where=where,
+            values=values or beside,
+            index=index,
+        )
+        found = [Found(*(None if each is None else np.asarray(each) for each in part)) for part in parts]
+        if times:
+            native = array.dtype.newbyteorder("=")
+            found = [Found(None if end.values is None else end.values.view(native), end.indices) for end in found]
+        if beside:
+            low, high = found[0], found[-1]
+            missing = np.isnat(low.values)
+            place = None if high.indices is None else np.where(missing, low.indices, high.indices)
+            found[-1] = Found(np.where(missing, low.values, high.values), place)
+            found = found[-len(self.largest) :]
+        if not values:
+            found = [Found(None, end.indices) for end in found]
+        return lacking if may_lack else None, found
 
     def settle(
         self,
@@ -136,57 +164,12 @@ class Reduction:
         found = []
         for number, end in enumerate(ends):
             if lacking:
-                assert end.indices is not None
                 self._fill(array, end.values if values else None, end.indices, defaults[number] if defaults else None)
             found.append(Found(end.values if values else None, self._narrowed(end.indices, index)))
         return tuple(found)
 
-    def _ends(
-        self,
-        array: NDArray[Any],
-        omit: bool,
-        where: NDArray[np.bool_] | None,
-        values: bool,
-        index: np.dtype[Any] | None,
-    ) -> tuple[int, list[Found]]:
-        """Return the number of slices in which no element takes part, and what was found at each end."""
-        times = array.dtype.kind in "mM"
-        # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
-        beside = times and not omit and True in self.largest
-        wanted = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
-        lacking, parts = _native.reduce(
-            array.view(np.dtype(np.int64).newbyteorder(array.dtype.byteorder)) if times else array,
-            self.axis,
-            function=self.function,
-            largest=wanted,
-            keepdims=self.keepdims,
-            select_last_index=self.select_last_index,
-            omit=omit,
-            times=times,
-            where=where,
-            values=values or beside,
-            index=index,
-        )
-        parts = tuple((None if v is None else np.asarray(v), None if i is None else np.asarray(i)) for v, i in parts)
-        if times:
-            native = array.dtype.newbyteorder("=")
-            parts = tuple((None if value is None else value.view(native), place) for value, place in parts)
-        if beside:
-            low = dict(zip(wanted, parts, strict=True))[False]
-            parts = tuple(self._with_nat(part, low) if end else part for end, part in zip(wanted, parts, strict=True))
-            parts = tuple(part for end, part in zip(wanted, parts, strict=True) if end in self.largest)
-        return lacking, [Found(value if values else None, place) for value, place in parts]
-
-    @staticmethod
-    def _with_nat(high: tuple[Any, Any], low: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Put NaT where the smallest is NaT: it is the largest too."""
-        missing = np.isnat(low[0])
-        place = None if high[1] is None else np.where(missing, low[1], high[1])
-        return np.where(missing, low[0], high[0]), place
-
-    def wrap(self, x: Adopted, result: NDArray[Any] | None) -> Any:
+    def wrap(self, x: Adopted, result: NDArray[Any]) -> Any:
         """Return a result that was found as an array of the caller's library."""
-        assert result is not None
         return x.wrap(result, lambda: self.kept(x.array.ndim))
 
     def axes(self, rank: int) -> tuple[int, ...]:
@@ -258,7 +241,6 @@ class Reduction:
 
     def _refuse_nan(self, array: NDArray[Any], end: Found, may_lack: bool) -> None:
         """Refuse NaN; where no element took part, the value means nothing."""
-        assert end.values is not None
         found = nan(end.values)
         if may_lack:
             found &= end.indices != -1
@@ -450,9 +432,8 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
     )
 
 
-def into(function: str, out: Any, result: NDArray[Any] | None, *, fill: bool = True) -> NDArray[Any]:
+def into(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
     """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
-    assert result is not None
     if not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
     given = f"out: {out.dtype}{list(out.shape)}"
@@ -487,61 +468,37 @@ def _int64(times: NDArray[Any]) -> np.dtype[Any]:
     return np.dtype(np.int64).newbyteorder(times.dtype.byteorder)
 
 
-# Of each function, at which ends of the order it looks: True for the largest.
+# At which ends of the order each function looks: True for the largest.
 _ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
+_ARG = ("keepdims", "select_last_index", "dtype", "out", "nan_policy", "where", "default")
+_VALUE = ("keepdims", "return_index", "select_last_index", "nan_policy", "where", "default", "index_dtype", "out")
 
 
-def arg(
-    function: str,
-    x: object,
-    axis: Any,
-    keepdims: bool,
-    select_last_index: bool,
-    dtype: Any,
-    out: Any,
-    nan_policy: Any,
-    where: Any,
-    default: Any,
-) -> Any:
+def arg(function: str, x: Any, axis: Any, *options: Any) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
-    nan_policy = "propagate" if nan_policy is None else nan_policy
-    if (own := frontend(function, x)) is not None:
-        options = {"keepdims": keepdims, "select_last_index": select_last_index, "dtype": dtype, "out": out}
-        return own(x, axis, **options, nan_policy=nan_policy, where=where, default=default)
-    adopted = adopted_for(function, x)
-    call = Reduction(function, _ENDS[function], axis, keepdims, select_last_index, nan_policy, where)
+    given = dict(zip(_ARG, options, strict=True))
+    if (own := _frontend(function, x, given)) is not None:
+        return own(x, axis, **given)
+    adopted, call = _adopted_call(function, x, axis, given)
     if adopted.array is not x and adopted.present is None:
-        return call.natively(adopted, dtype=dtype, out=out, default=default)
-    (found,) = call.find(adopted, False, index_type(function, dtype, out), call.ends(default))
+        return call.natively(adopted, dtype=given["dtype"], out=given["out"], default=given["default"])
+    out, index = given["out"], index_type(function, given["dtype"], given["out"])
+    (found,) = call.find(adopted, False, index, call.ends(given["default"]))
     return call.wrap(adopted, found.indices) if out is None else into(function, out, found.indices)
 
 
-def beyond(
-    function: str,
-    x: Any,
-    axis: Any,
-    keepdims: bool,
-    return_index: bool,
-    select_last_index: bool,
-    nan_policy: Any,
-    where: Any,
-    default: Any,
-    index_dtype: Any,
-    out: Any,
-) -> Any:
+def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
     """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
-    nan_policy = "propagate" if nan_policy is None else nan_policy
-    if (own := frontend(function, x)) is not None:
-        options: dict[str, Any] = {"keepdims": keepdims, "return_index": return_index, "where": where}
-        options |= {"select_last_index": select_last_index, "index_dtype": index_dtype, "default": default}
-        options |= {} if function == "minmax" else {"out": out}
-        return own(x, axis, nan_policy=nan_policy, **options)
-    adopted = adopted_for(function, x)
+    given = dict(zip(_VALUE, options, strict=True))
+    out = given.pop("out") if function == "minmax" else given["out"]
+    if (own := _frontend(function, x, given)) is not None:
+        return own(x, axis, **given)
+    adopted, call = _adopted_call(function, x, axis, given)
     adopted.require_no_zone(out)
-    call = Reduction(function, _ENDS[function], axis, keepdims, select_last_index, nan_policy, where)
+    return_index, default = given["return_index"], given["default"]
     if adopted.array is not x and adopted.present is None and default is None and out is None:
-        return call.natively(adopted, return_index=return_index, index_dtype=index_dtype)
-    index = index_type(function, index_dtype) if return_index else None
+        return call.natively(adopted, return_index=return_index, index_dtype=given["index_dtype"])
+    index = index_type(function, given["index_dtype"]) if return_index else None
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
     defaults = call.ends(default)
@@ -555,3 +512,59 @@ def beyond(
     if function == "minmax":
         return MinMax(*results) if index is None else MinMaxIndices(*results)
     return results[0] if index is None else ValuesIndices(*results)
+
+
+def _frontend(function: str, x: Any, options: dict[str, Any]) -> Any:
+    """Return the function that the class of an array has for itself."""
+    options["nan_policy"] = "propagate" if options["nan_policy"] is None else options["nan_policy"]
+    return frontend(function, x)
+
+
+def _adopted_call(function: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[Adopted, Reduction]:
+    same = {name: options[name] for name in ("keepdims", "select_last_index", "nan_policy", "where")}
+    return adopted_for(function, x), Reduction(function, _ENDS[function], axis, **same)
+
+
+def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
+    """Answer a call of :func:`extremum.hardmax`."""
+    nan_policy = "propagate" if nan_policy is None else nan_policy
+    if (own := frontend("hardmax", x)) is not None:
+        return own(x, axis, out=out, nan_policy=nan_policy, where=where)
+    call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
+    adopted = adopted_for("hardmax", x)
+    array = adopted.array
+    plain = adopted.present is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
+    if plain:
+        result = np.asarray(_native.hardmax(array, axis, out=out))
+    else:
+        (found,) = call.find(adopted, False, np.dtype(np.int64), (-1,))
+        # Times have no 1, so that theirs is an integer.
+        dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
+        start = (0,) * array.ndim
+        result = ones(found.indices, call.axes(array.ndim), array.shape, start, array.shape, dtype)
+        if out is not None:
+            into("hardmax", out, result)
+    return out if out is not None else adopted.wrap(result, lambda: tuple(range(array.ndim)))
+
+
+def ones(
+    indices: NDArray[Any],
+    axes: tuple[int, ...],
+    whole: tuple[int, ...],
+    offset: tuple[int, ...],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+) -> NDArray[Any]:
+    """Write a 1 at each index but -1, in the piece of this shape that starts at `offset` of a whole."""
+    result: NDArray[Any] = np.zeros(shape, dtype)
+    if not result.size:
+        return result
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    inside = np.asarray(indices != -1)
+    for axis, place in zip(axes, unravel(indices, whole, axes), strict=True):
+        places[axis] = place - offset[axis]
+        inside &= (places[axis] >= 0) & (places[axis] < shape[axis])
+    for axis in axes:
+        places[axis] = np.where(inside, places[axis], 0)
+    result[tuple(places)] = inside
+    return result

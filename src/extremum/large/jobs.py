@@ -25,9 +25,8 @@ from extremum.graph.types import declared_inputs
 from extremum.interop import Adopted
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
-from extremum.one_hot import ones
 from extremum.partials import Part, Pieces
-from extremum.reductions import Reduction
+from extremum.reductions import Reduction, ones
 
 __all__ = ["Elementwise", "Hardmax", "Job", "Modelled", "Reduced", "Step", "planned", "steps_on"]
 
@@ -128,7 +127,7 @@ class Reduced(Job):
 
     def lazy(self) -> tuple[Any, ...]:
         """Return the results."""
-        from extremum.dask.graphs import reduced
+        from extremum.dask import reduced
 
         return reduced(self.pieces, self.sources[0].chunked(), None, None)
 

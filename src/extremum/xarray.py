@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum.arrays import first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
+from extremum.reductions import Reduction
 from extremum.signatures import (
     ArgKeywords,
     HardmaxOptions,
@@ -582,3 +583,46 @@ minimum = _elementwise(
     """array([[1, 1],
            [3, 5]])""",
 )
+
+
+def _by_axis(name: str) -> Callable[..., Any]:
+    """Make an array function that takes axes of a DataArray by their numbers."""
+
+    def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
+        if isinstance(x, xr.Dataset):
+            raise ArgumentTypeError(
+                f"{name}: a Dataset has no axes that could be counted",
+                remedy=f"call extremum.xarray.{name}, which takes dimensions by name",
+            )
+        options |= {} if name == "minmax" else {"out": out}
+        found = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
+        if out is not None:
+            return found
+        if name == "hardmax":
+            return x.copy(data=found)
+        keepdims = options.get("keepdims", False)
+        dims = [x.dims[each] for each in Reduction(name, (), axis).axes(x.ndim)]
+        if isinstance(found, tuple):
+            return type(found)(*(reduced(x, dims, each, keepdims=keepdims) for each in found))
+        return reduced(x, dims, found, keepdims=keepdims)
+
+    return function
+
+
+def _by_labels(name: str) -> Callable[..., Any]:
+    """Make an array function whose operands meet by the names of their dimensions."""
+
+    def function(*operands: Any, out: Any = None, **options: Any) -> Any:
+        if out is not None:
+            raise ArgumentError(
+                f"{name}: operands with labels meet by the names of their dimensions, and out has none",
+                remedy="leave out away, or pass x.values",
+            )
+        return (maximum if name == "maximum" else minimum)(*operands, **options)
+
+    return function
+
+
+BY_AXIS = {name: _by_axis(name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
+BY_AXIS |= {name: _by_labels(name) for name in ("maximum", "minimum")}
+"""What ``extremum.argmax(x, axis=0)`` and the others call where ``x`` is xarray's."""

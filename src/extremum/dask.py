@@ -1,0 +1,813 @@
+"""The array functions on Dask's arrays: lazy, in one pass, the same bits whatever the chunks and whoever computes them.
+
+Decides the signatures, which are those of the array functions, and which tasks there are: a tree for a reduction, one
+task for each chunk of what is elementwise, one session of a model in each process. What is wrong is refused before
+anything is computed: chunks of unknown size along an axis whose elements are counted, masks that do not fit, other
+libraries' arrays. No array is computed before it is asked for, and only masks are given other chunks. What the tasks of
+a reduction do is :mod:`extremum.partials`'; the sequence in which they run, and who runs them, makes no difference.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import hashlib
+import math
+import multiprocessing
+import operator
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, product
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+import numpy as np
+
+from extremum import _native, elementwise, reductions
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ExtremumError, ModelError, lacking
+
+try:
+    import dask.array as da
+    from dask import config
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+except ModuleNotFoundError as error:
+    raise lacking("extremum.dask", error) from None
+
+from extremum.interop import Adopted, adopt, one_library
+from extremum.partials import Part, Pieces
+from extremum.reductions import Reduction, flag, index_type
+from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
+
+if TYPE_CHECKING:
+    import onnx
+    from dask.array import Array
+    from typing_extensions import Unpack
+
+    from extremum.backend import PreparedModel
+    from extremum.batches import Output
+    from extremum.signatures import Axes, Axis, HardmaxOptions, No, Yes
+
+__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+_TEXT = """{what} of a Dask array; the result is lazy.
+
+    The signature is that of :func:`extremum.{name}`, and so is the answer, in every bit.{note}
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        Of any chunks, also uneven and empty ones. Their sizes along the reduced axes are known.
+    {options}
+        As for :func:`extremum.{name}`. A mask may be Dask's too; it is cut as `x` is.
+    out : None
+        A lazy result is written to no array: pass it to ``dask.array.store``.
+    split_every : int, optional
+        How many parts one task merges: 16, or what Dask's setting of that name says. The answer does not depend on it.
+
+    Returns
+    -------
+    {returns}
+
+    Raises
+    ------
+    AxisError, ElementTypeError
+        At once, as :func:`extremum.{name}`.
+    ArgumentError
+        At once where chunks along a reduced axis are of unknown size, `x` is no Dask array, or an option has no such
+        value; what the elements decide, such as a slice that has none, when it is computed.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import extremum.dask
+    >>> x = da.from_array([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], chunks=(1, 2))
+    {example}
+    """
+
+_ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and numbers; the result is lazy.
+
+    Parameters
+    ----------
+    *arrays : dask.array.Array, array_like or number
+        At least one of Dask's. They are broadcast, and cut where any of them is.
+    out : None
+        A lazy result is written to no array: pass it to ``dask.array.store``.
+    nan_policy : str, default "propagate"
+        As for :func:`extremum.{name}`.
+    where : array_like of bool, optional
+        Positions that are compared, Dask's or NumPy's. Elsewhere the result has the elements of the first operand.
+
+    Returns
+    -------
+    dask.array.Array
+        In the type of ``numpy.result_type``.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        At once, as :func:`extremum.{name}`, and where chunks of unknown size meet known ones, or others in number; NaN
+        under ``raise`` when it is computed.
+    ArgumentTypeError
+        There are arrays of another library, or none of Dask's.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import extremum.dask
+    >>> extremum.dask.{name}(da.arange(4, chunks=2), 2).compute()
+    {example}
+    """
+
+_OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
+
+
+class _ArgOptions(ArgKeywords, total=False):
+    split_every: int | None
+
+
+class _ValueOptions(ValueKeywords, total=False):
+    split_every: int | None
+
+
+class _Arg(Protocol):
+    def __call__(self, x: Array, /, axis: Axes = None, **options: Unpack[_ArgOptions]) -> Array: ...
+
+
+class _Elementwise(Protocol):
+    def __call__(self, *arrays: Any, out: None = None, **options: Unpack[HardmaxOptions]) -> Array: ...
+
+
+class _Max(Protocol):
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+    ) -> Array: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
+    ) -> ValuesIndices[Array, Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
+    ) -> Array | ValuesIndices[Array, Array]: ...
+
+
+class _MinMax(Protocol):
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: No = False, **options: Unpack[_ValueOptions]
+    ) -> MinMax[Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: Yes, **options: Unpack[_ValueOptions]
+    ) -> MinMaxIndices[Array, Array]: ...
+    @overload
+    def __call__(
+        self, x: Array, /, axis: Axes = None, *, return_index: bool, **options: Unpack[_ValueOptions]
+    ) -> MinMax[Array] | MinMaxIndices[Array, Array]: ...
+
+
+def _planned(
+    call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
+) -> tuple[Pieces, Any]:
+    """Return a call about a Dask array, and its mask in the chunks of the array."""
+    _require_chunked(call.function, x, out)
+    dtype = _element_type(call.function, x)
+    where = None if call.where is None else _aligned(call.function, call.where, x)
+    call.where = None
+    pieces = Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults)
+    if pieces.cut(x.chunks).has_indices:
+        _require_known(call.function, x, pieces.axes)
+    return pieces, where
+
+
+def _text(name: str, what: str, example: str, options: str, returns: str = "dask.array.Array", note: str = "") -> str:
+    return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, note=note)
+
+
+def _arg(name: str, what: str, example: str) -> _Arg:
+    """Make ``argmax`` or ``argmin``."""
+
+    @like(name, _text(name, what, example, f"{_OPTIONS}, dtype"))
+    def arg(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Array:
+        out, default, dtype = (options.pop(key) for key in ("out", "default", "dtype"))
+        call = Reduction(name, (name == "argmax",), axis, **options)
+        pieces, mask = _planned(call, x, out, False, index_type(name, dtype), call.ends(default))
+        return reduced(pieces, x, mask, split_every)[0]
+
+    return arg
+
+
+def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns: str) -> Any:
+    """Make ``max``, ``min`` or ``minmax``."""
+
+    @like(name, _text(name, what, example, f"{_OPTIONS}, return_index, index_dtype", returns))
+    def end(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Any:
+        default, dtype, with_index = (options.pop(key) for key in ("default", "index_dtype", "return_index"))
+        out = options.pop("out", None)
+        call = Reduction(name, largest, axis, **options)
+        defaults = call.ends(default)
+        index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
+        pieces, mask = _planned(call, x, out, True, index, defaults)
+        found = reduced(pieces, x, mask, split_every)
+        if largest[1:]:
+            return MinMaxIndices(*found) if with_index else MinMax(*found)
+        return ValuesIndices(*found) if with_index else found[0]
+
+    return end
+
+
+argmax = _arg(
+    "argmax",
+    "Index of the largest element over any set of axes",
+    """>>> int(extremum.dask.argmax(x).compute()), extremum.dask.argmax(x, axis=1).compute()
+    (3, array([1, 0]))""",
+)
+argmin = _arg(
+    "argmin",
+    "Index of the smallest element over any set of axes",
+    """>>> extremum.dask.argmin(x, axis=0).compute()
+    array([0, 1, 0])""",
+)
+max: _Max = _end(
+    "max",
+    (True,),
+    "Largest element over any set of axes, with its index on request,",
+    """>>> best = extremum.dask.max(x, axis=1, return_index=True)
+    >>> best.values.compute(), best.indices.compute()
+    (array([5., 7.]), array([1, 0]))""",
+    "dask.array.Array, or ValuesIndices of two",
+)
+min: _Max = _end(
+    "min",
+    (False,),
+    "Smallest element over any set of axes, with its index on request,",
+    """>>> extremum.dask.min(x, axis=0).compute()
+    array([1., 0., 5.])""",
+    "dask.array.Array, or ValuesIndices of two",
+)
+minmax: _MinMax = _end(
+    "minmax",
+    (False, True),
+    "Smallest and largest element over any set of axes, with their indices on request, in one pass,",
+    """>>> low, high = extremum.dask.minmax(x)
+    >>> float(low.compute()), float(high.compute())
+    (0.0, 7.0)""",
+    "MinMax of Dask arrays, or MinMaxIndices of four",
+)
+
+
+@like(
+    "hardmax",
+    _text(
+        "hardmax",
+        "Ones at the first maximum along an axis or several, zeros elsewhere, in the chunks",
+        """>>> extremum.dask.hardmax(x).compute()
+    array([[0., 1., 0.],
+           [1., 0., 0.]])""",
+        "axis, nan_policy, where",
+        note="""
+
+    Where an axis has several chunks there are two passes: the first finds the indices, the second writes the ones and
+    reads no element. Each chunk is read once, and not kept until its index is known.""",
+    ),
+)
+def hardmax(
+    x: Array, /, axis: Axis = -1, *, out: None = None, split_every: int | None = None, **options: Unpack[HardmaxOptions]
+) -> Array:
+    """Write the ones."""
+    call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
+    pieces, mask = _planned(call, x, out, False, np.dtype(np.int64), (-1,))
+    return _hardmax(pieces, x, mask, split_every)
+
+
+def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
+    """Make ``maximum`` or ``minimum``."""
+
+    @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example))
+    def function(*arrays: Any, **options: Any) -> Array:
+        return _extremum(name, arrays, **options)
+
+    return function
+
+
+maximum = _elementwise("maximum", "largest", "array([2, 2, 2, 3])")
+minimum = _elementwise("minimum", "smallest", "array([0, 1, 2, 2])")
+
+
+# How many processors a task of a scheduler uses: one, because the scheduler keeps the others busy. For the kernels the
+# number is a setting of the process, so it is set while any task runs and put back after the last one. What runs
+# beside, such as a call of the caller's own, computes the same then, on one processor too.
+_lock = threading.Lock()
+_running = 0
+_before = 1
+
+
+def _most() -> int | None:
+    """Return how many processors the task that asks may use; None where it is the caller itself."""
+    return None if _is_alone() else 1
+
+
+@contextlib.contextmanager
+def _share() -> Iterator[None]:
+    """Use this task's share of the processors: all of them where no scheduler runs others beside it."""
+    global _running, _before
+    if _is_alone():
+        yield
+        return
+    with _lock:
+        if not _running:
+            _before = _native.get_num_threads()
+            _native.set_num_threads(1)
+        _running += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _running -= 1
+            # What the caller has set in the meantime stays.
+            if not _running and _native.get_num_threads() == 1:
+                _native.set_num_threads(_before)
+
+
+def _is_alone() -> bool:
+    """Whether this is the caller's own thread: schedulers run their tasks in others, or in processes of theirs."""
+    return threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
+
+
+def _require_chunked(function: str, x: Any, out: Any = None) -> None:
+    """Refuse what is no array of Dask's, and an array to be written to."""
+    if not isinstance(x, da.Array):
+        raise ArgumentTypeError(
+            f"{function}: {type(x).__module__}.{type(x).__qualname__} is no array of Dask's",
+            remedy=f"pass dask.array.from_array(x, chunks=...), or call extremum.{function}",
+        )
+    if out is not None:
+        raise ArgumentError(
+            f"{function}: a result that is computed later is written to no array now",
+            remedy="leave out away, and pass the result to dask.array.store",
+        )
+
+
+def _unknown_axes(x: Any) -> tuple[int, ...]:
+    """Return the axes along which the sizes of the chunks are unknown."""
+    return tuple(axis for axis, sizes in enumerate(x.chunks) if any(map(math.isnan, sizes)))
+
+
+def _require_known(function: str, x: Any, axes: Iterable[int] | None = None) -> None:
+    """Refuse chunks of unknown size along some axes, or any: an index counts from where its chunk starts."""
+    for axis in _unknown_axes(x):
+        if axes is None or axis in axes:
+            raise ArgumentError(
+                f"{function}: the sizes of the chunks along axis {axis} are not known",
+                given=f"dask array of {x.dtype} with {x.numblocks} chunks",
+                remedy="call x.compute_chunk_sizes() first",
+            )
+
+
+def _stand_in(x: Any) -> tuple[int, ...]:
+    """Return the shape of an array with 2 for each unknown length, which broadcasts as that length does."""
+    return tuple(2 if math.isnan(length) else length for length in x.shape)
+
+
+def _element_type(function: str, x: Any) -> np.dtype[Any]:
+    """Return the type of an array's elements; refuse what its chunks will be refused for."""
+    try:
+        return adopt(x._meta).array.dtype
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
+
+
+def _aligned(function: str, where: Any, x: Any) -> Any:
+    """Return a mask in the shape and the chunks of the array that it is for."""
+    if not isinstance(where, da.Array):
+        where = da.asarray(adopt(where).mask(function))
+    first = x.ndim - where.ndim
+    unknown = [axis for axis in _unknown_axes(x) if axis >= first and where.shape[axis - first] != 1]
+    if any(where.numblocks[axis - first] != x.numblocks[axis] for axis in unknown):
+        _require_known(function, x, unknown)
+    if [axis - first for axis in unknown] != list(_unknown_axes(where)):
+        _require_known(function, where)
+        _require_known(function, x, unknown)
+    reductions.mask(function, np.broadcast_to(np.zeros((), where.dtype), _stand_in(where)), _stand_in(x))
+    own = x.chunks[first:]
+    fitting = {
+        axis: (1,) if sum(theirs) < sum(each) else each
+        for axis, (theirs, each) in enumerate(zip(where.chunks, own, strict=True))
+        if axis + first not in _unknown_axes(x)
+    }
+    where = where.rechunk(fitting)
+    if not _unknown_axes(x):
+        return da.broadcast_to(where, x.shape, chunks=x.chunks)
+    places = tuple(range(x.ndim))
+    return da.blockwise(
+        partial(_broadcast, function, tuple(unknown)),
+        places,
+        x,
+        places,
+        where,
+        places[first:],
+        token="extremum-where",
+        align_arrays=False,
+        dtype=np.bool_,
+        meta=np.empty((0,) * x.ndim, np.bool_),
+    )
+
+
+def _broadcast(function: str, unknown: tuple[int, ...], block: Any, where: Any) -> Any:
+    """Return one chunk of a mask in the shape of the chunk that it is for."""
+    for axis in unknown:
+        _require_equal(function, axis, [block.shape[axis], where.shape[axis - block.ndim]])
+    return np.broadcast_to(where, block.shape)
+
+
+def _require_equal(function: str, axis: int, lengths: Sequence[int]) -> None:
+    """Refuse chunks of unknown size that turn out to have different lengths: a length of 1 would be broadcast."""
+    if len(set(lengths)) > 1:
+        words = " and ".join(map(str, lengths))
+        raise ArgumentError(
+            f"{function}: chunks of unknown size that meet along axis {axis} have {words} elements",
+            remedy="call compute_chunk_sizes() of each array first",
+        )
+
+
+def _offsets(chunks: tuple[tuple[int, ...], ...]) -> list[list[int]]:
+    """Return where each chunk starts along each axis."""
+    return [list(accumulate(sizes[:-1], initial=0)) for sizes in chunks]
+
+
+_WIDTH = 16
+"""How many parts a task merges, if nobody says otherwise: Dask's own number."""
+
+Key = tuple[Any, ...]
+Tasks = dict[Key, tuple[Any, ...]]
+
+
+def reduced(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
+    """Return the results of a reduction as arrays that are yet to be computed."""
+    function = pieces.call.function
+    width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
+    if not isinstance(width, int) or width < 2:
+        raise ArgumentError(f"{function}: split_every={width!r} merges nothing", remedy="pass an integer above 1")
+    pieces = pieces.cut(x.chunks)
+    name = f"extremum-{function}-{tokenize(x.name, None if where is None else where.name, pieces, width)}"
+    types = pieces.types
+    tasks = dict(_tasks(pieces, x, where, width, name, several=len(types) > 1))
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[x] if where is None else [x, where])
+    kept = range(x.ndim) if pieces.call.keepdims else (axis for axis in range(x.ndim) if axis not in pieces.axes)
+    chunks = tuple((1,) if axis in pieces.axes else x.chunks[axis] for axis in kept)
+    if not types[1:]:
+        return (_array(graph, name, chunks, types[0]),)
+    return tuple(_item(graph, name, at, chunks, dtype) for at, dtype in enumerate(types))
+
+
+def _tasks(
+    pieces: Pieces, x: Any, where: Any, width: int, name: str, several: bool
+) -> Iterator[tuple[Key, tuple[Any, ...]]]:
+    """Yield the tasks: for each chunk of the result those of the chunks that it is of, and those above them."""
+    rank, axes, keepdims = x.ndim, set(pieces.axes), pieces.call.keepdims
+    starts, unknown = _offsets(x.chunks), _unknown_axes(x)
+    blocks = [range(count) for count in x.numblocks]
+    within = [blocks[axis] if axis in axes else (0,) for axis in range(rank)]
+    for place in product(*((0,) if axis in axes else blocks[axis] for axis in range(rank))):
+        shown = [axis for axis in range(rank) if keepdims or axis not in axes]
+        key = (name, *(place[axis] for axis in shown))
+        origin = tuple(0 if axis in axes or axis in unknown else starts[axis][place[axis]] for axis in shown)
+        block = f"chunk {key[1:]} of the result, from whose start the slice is counted" if unknown else None
+        parts: list[Key] = []
+        for step in product(*within):
+            at = tuple(map(operator.add, place, step))
+            offset = tuple(start[number] for start, number in zip(starts, at, strict=True))
+            parts.append((f"{name}-part", 0, *at))
+            yield parts[-1], (_part, pieces, (x.name, *at), offset, None if where is None else (where.name, *at))
+        level = 0
+        while len(parts) > width:
+            level += 1
+            groups = [parts[start : start + width] for start in range(0, len(parts), width)]
+            parts = [(f"{name}-part", level, *group[0][2:]) for group in groups]
+            yield from ((part, (_merged, pieces, group)) for part, group in zip(parts, groups, strict=True))
+        yield key, (_settled, pieces, parts, origin, several, block)
+
+
+def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any) -> Part:
+    with _share():
+        return pieces.part(adopt(block), offset, where)
+
+
+def _merged(pieces: Pieces, parts: list[Part]) -> Part:
+    with _share():
+        return pieces.merged(parts)
+
+
+def _settled(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
+    try:
+        with _share():
+            results = pieces.settled(parts, origin)
+    except ExtremumError as error:
+        raise error if block is None else error.with_context(where=block) from None
+    return results if several else results[0]
+
+
+def _array(graph: HighLevelGraph, name: str, chunks: Any, dtype: np.dtype[Any]) -> Any:
+    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
+
+
+def _item(graph: HighLevelGraph, name: str, at: int, chunks: Any, dtype: np.dtype[Any]) -> Any:
+    """Return one of the results that tasks return together."""
+    own = f"{name}-{at}"
+    places = product(*(range(len(sizes)) for sizes in chunks))
+    tasks = {(own, *place): (operator.getitem, (name, *place), at) for place in places}
+    layers = {**graph.layers, own: tasks}
+    return _array(HighLevelGraph(layers, {**graph.dependencies, own: {name}}), own, chunks, dtype)
+
+
+def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
+    """Return the ones and zeros: in one pass where each slice lies in one chunk, else from the indices alone.
+
+    No chunk is read twice, nor kept until its index is known.
+    """
+    dtype = np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("=")
+    # An error about NaN names a slice, which only the other way knows in the whole.
+    if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
+        places = tuple(range(x.ndim))
+        masks = () if where is None else (where, places)
+        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy)
+        return da.blockwise(
+            kernel,
+            places,
+            x,
+            places,
+            *masks,
+            token="extremum-hardmax",
+            dtype=dtype,
+            meta=np.empty((0,) * x.ndim, dtype),
+        )
+    (indices,) = reduced(pieces, x, where, split_every)
+    name = f"extremum-ones-{tokenize(indices.name, x.chunks)}"
+    starts, tasks = _offsets(x.chunks), {}
+    for place in product(*map(range, x.numblocks)):
+        slices = (0 if axis in pieces.axes else at for axis, at in enumerate(place))
+        offset = tuple(start[at] for start, at in zip(starts, place, strict=True))
+        lengths = {axis: x.chunks[axis][place[axis]] for axis in pieces.axes}
+        tasks[(name, *place)] = (_ones, (indices.name, *slices), x.shape, offset, lengths, dtype)
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[indices])
+    return da.Array(graph, name, x.chunks, meta=np.empty((0,) * x.ndim, dtype))
+
+
+def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype: np.dtype[Any]) -> Any:
+    # The other lengths are those of the indices: their sizes may be unknown before.
+    shape = tuple(lengths.get(axis, length) for axis, length in enumerate(indices.shape))
+    return reductions.ones(indices, tuple(lengths), whole, offset, shape, dtype)
+
+
+def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None) -> Any:
+    with _share():
+        return reductions.hardmax(block, axes, None, nan_policy, where)
+
+
+def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any) -> Any:
+    """Return the elementwise extremum as an array that is yet to be computed."""
+    reductions.require_policy(function, nan_policy)
+    chunked = [x for x in operands if isinstance(x, da.Array)]
+    if not chunked:
+        raise ArgumentTypeError(
+            f"{function}: no operand is an array of Dask's", remedy=f"call extremum.{function}, or pass one"
+        )
+    for x in chunked:
+        _require_chunked(function, x, out)
+    arrays = [_operand(function, x) for x in operands]
+    mask = () if where is None else (_mask(function, where),)
+    probes = [
+        np.ones((1,) * x.ndim, _element_type(function, x) if isinstance(x, da.Array) else x.dtype)
+        if isinstance(x, da.Array | np.ndarray)
+        else x
+        for x in arrays
+    ]
+    dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
+    # A mask is one operand more for all that has to do with shapes and chunks.
+    arrays += mask
+    shapes = [_stand_in(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
+    unknown = _unknown(function, arrays, builtins.max(map(len, shapes)))
+    rank = len(elementwise.broadcast_shape(function, shapes))
+    whole = range(rank)
+    places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
+    return da.blockwise(
+        partial(_compared, function, nan_policy, unknown, bool(mask)),
+        tuple(whole),
+        *(part for pair in zip(arrays, places, strict=True) for part in pair),
+        name=None,
+        token=f"extremum-{function}",
+        dtype=dtype,
+        meta=np.empty((0,) * rank, dtype),
+    )
+
+
+def _operand(function: str, x: Any) -> Any:
+    """Return an operand as Dask's array, NumPy's or a number, or refuse it."""
+    if isinstance(x, bool | int | float):
+        return x
+    if isinstance(x, da.Array):
+        # Dask takes each chunk of such an axis for one to be repeated, also one without elements.
+        return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
+    try:
+        adopted = adopt(x)
+        one_library([Adopted(adopted.array, library="dask"), adopted])
+        adopted.require_all("fill or drop them first", given=f"{type(x).__module__}.{type(x).__qualname__}")
+    except ExtremumError as error:
+        raise error.with_context(where=function) from None
+    return adopted.array
+
+
+def _mask(function: str, where: Any) -> Any:
+    """Return a mask as Dask's array or NumPy's, or refuse it."""
+    if not isinstance(where, da.Array):
+        return reductions.truths(function, adopt(where).mask(function))
+    reductions.truths(function, np.ones((), _element_type(function, where)))
+    return _operand(function, where)
+
+
+def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]]:
+    """Return the axes of unknown length, and the operands that have it; refuse operands that cannot be matched."""
+    found: dict[int, list[int]] = {}
+    lazy = {at: x for at, x in enumerate(arrays) if isinstance(x, da.Array | np.ndarray)}
+    for axis in range(rank):
+        sharing = {at: x for at, x in lazy.items() if axis >= rank - x.ndim and x.shape[axis - rank] != 1}
+        cut = [x for x in sharing.values() if isinstance(x, da.Array) and axis - rank + x.ndim in _unknown_axes(x)]
+        if not cut:
+            continue
+        if len(cut) < len(sharing) or len({x.numblocks[axis - rank] for x in cut}) > 1:
+            _require_known(function, cut[0], (axis - rank + cut[0].ndim,))
+        found[axis] = list(sharing)
+    return found
+
+
+def _compared(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
+    rank = builtins.max(map(np.ndim, blocks))
+    for axis, sharing in unknown.items():
+        _require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
+    operands, where = (blocks[:-1], blocks[-1]) if masked else (blocks, None)
+    with _share():
+        return elementwise.extremum(function, operands, None, nan_policy, where)
+
+
+_KEPT = 4
+"""How many sessions a process keeps."""
+
+
+def run(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str], array: Any, axis: int = 0, *, output: str | None = None
+) -> Any:
+    """Run an ONNX model on every chunk of a Dask array, with one session in each process that computes.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        A model with one input. It travels with the graph; one above 2 GB stays in its file, which every process has to
+        see then.
+    array : dask.array.Array
+        The input, in chunks along `axis` and along no other axis.
+    axis : int, default 0
+        The axis of the input that the entries of a batch lie along. They must not depend on each other.
+    output : str, optional
+        The one output that is wanted; by default all are.
+
+    Returns
+    -------
+    dask.array.Array or tuple of dask.array.Array
+        The outputs, in the chunks of the input: one array where there is one output, or one is wanted.
+
+    Raises
+    ------
+    ArgumentError
+        Chunks are of unknown size along another axis, lie along another axis or are not of the batch that the model
+        declares, or an output has no axis that grows with the batch, or there is none of that name.
+    AxisError
+        The axis is out of range.
+    ModelError
+        It is no ONNX model, or has several inputs.
+    InputError
+        The array does not fit the model's input.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import onnx
+    >>> import extremum.dask
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (int32[n, 3] x) => (int64[n, 1] y) { y = ArgMax<axis=1>(x) }'
+    >>> x = da.from_array([[1, 5, 2], [7, 0, 7], [0, 0, 1]], chunks=(2, 3)).astype("int32")
+    >>> extremum.dask.run(onnx.parser.parse_model(text), x).compute().ravel()
+    array([1, 0, 2])
+    """
+    from extremum.batches import outputs
+
+    _require_chunked("run", array)
+    axis = _along(array, axis)
+    _require_known("run", array, set(range(array.ndim)) - {axis})
+    source = _Source.of(model)
+    found = outputs(source.prepared(), array.shape, array.dtype, axis, array.chunks[axis], output)
+    name = f"extremum-run-{tokenize(source.digest, array.name, axis)}"
+    # One node for all chunks: a process is sent the model once.
+    tasks: dict[Any, Any] = {f"{name}-model": source}
+    for at in range(array.numblocks[axis]):
+        place = (at if each == axis else 0 for each in range(array.ndim))
+        tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
+    results = tuple(_output(graph, name, each, array.chunks[axis]) for each in found)
+    return results if results[1:] else results[0]
+
+
+def _along(array: Any, axis: int) -> int:
+    """Return the axis of the batch, counted from the first; refuse chunks along another one."""
+    rank, number = int(array.ndim), operator.index(axis)
+    if not -rank <= number < rank:
+        raise AxisError(
+            f"run: axis {number} is out of range for an array with {rank} dimension{'s'[: rank != 1]}",
+            remedy=f"use an axis in [-{rank}, {rank - 1}]",
+        )
+    number %= rank
+    for other, count in enumerate(array.numblocks):
+        if other != number and count > 1:
+            raise ArgumentError(
+                f"run: axis {other} is cut into {count} chunks, and a model takes whole entries",
+                remedy=f"pass x.rechunk({{{other}: -1}}), or axis={other}",
+            )
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A model as it travels: what it is, or the file it is in."""
+
+    content: bytes | str
+    digest: str
+
+    @classmethod
+    def of(cls, model: Any) -> _Source:
+        from extremum.backend import prepare
+
+        prepared = prepare(model, threads=_most())
+        try:
+            content: bytes | str = prepared.model.SerializeToString()
+        except ValueError:
+            # More than protobuf writes into one message.
+            if not isinstance(model, str | os.PathLike):
+                raise ModelError("run: the model has more than 2 GB", remedy="pass the name of its file") from None
+            content = os.path.abspath(model)  # noqa: PTH100 - Path.absolute keeps what `..` stands for
+        digest = hashlib.sha256(content if isinstance(content, bytes) else content.encode()).hexdigest()
+        _keep(digest, prepared)
+        return cls(content, digest)
+
+    def prepared(self) -> PreparedModel:
+        """Return this process's session, with as many threads as whoever asks may have."""
+        with _loading:
+            if (prepared := _sessions.get((self.digest, _most()))) is None:
+                from extremum.backend import prepare
+
+                prepared = prepare(self.content, threads=_most())
+                _keep(self.digest, prepared)
+            return prepared
+
+
+_loading = threading.RLock()
+_sessions: dict[tuple[str, int | None], PreparedModel] = {}
+
+
+def _keep(digest: str, prepared: PreparedModel) -> None:
+    """Keep a session, and let the one go that was prepared first."""
+    with _loading:
+        _sessions.setdefault((digest, _most()), prepared)
+        while len(_sessions) > _KEPT:
+            del _sessions[next(iter(_sessions))]
+
+
+def _output(graph: HighLevelGraph, name: str, output: Output, sizes: tuple[int, ...]) -> Any:
+    own, rank = f"{name}-{output.number}", len(output.shape)
+    tasks = {
+        (own, *(at if each == output.batch else 0 for each in range(rank))): (
+            operator.getitem,
+            (name, at),
+            output.number,
+        )
+        for at in range(len(sizes))
+    }
+    chunks = tuple(sizes if each == output.batch else (length,) for each, length in enumerate(output.shape))
+    whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
+    return da.Array(whole, own, chunks, meta=np.empty((0,) * rank, output.dtype))
+
+
+def _run(source: _Source, block: Any) -> tuple[Any, ...]:
+    with _share():
+        # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
+        return tuple(x.astype(object) if _is_text(x) else x for x in source.prepared().run([block]))
+
+
+def _is_text(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "SUT"
