@@ -54,7 +54,7 @@ class _Library:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(sys.modules[self._name], name)
+        return getattr(sys.modules.get(self._name), name)
 
 
 jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
