@@ -1,9 +1,8 @@
-"""The errors of the package: what each one means and how it reads.
+"""The errors of the package, and the layout of their messages.
 
-Decides the four parts of a message (reason, where, given, remedy) and their layout. Low layers raise an error with its
-reason; the one boundary that knows the surroundings adds them with :meth:`ExtremumError.with_context`. The parts hold
-names from models as they are; the message shows them escaped. Every class is also a subclass of the built-in exception
-that code written against NumPy would catch.
+Low layers raise an error with its reason; the boundary that knows the surroundings adds the rest with
+:meth:`ExtremumError.with_context`. The parts hold names from models as they are; the message escapes them. Every class
+is also a subclass of the built-in exception that NumPy would raise.
 """
 
 from __future__ import annotations
@@ -65,10 +64,7 @@ class ExtremumError(Exception):
         self, reason: str, *, where: str | None = None, given: str | None = None, remedy: str | None = None
     ) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.where = where
-        self.given = given
-        self.remedy = remedy
+        self.reason, self.where, self.given, self.remedy = reason, where, given, remedy
 
     def _parts(self) -> list[tuple[str, str]]:
         parts = (("at", self.where), ("given", self.given), ("help", self.remedy))
@@ -80,13 +76,6 @@ class ExtremumError(Exception):
     def one_line(self) -> str:
         """Return the whole message on one line, for logs and command lines.
 
-        Returns
-        -------
-        str
-            The reason, followed by the other parts after semicolons.
-
-        Examples
-        --------
         >>> from extremum.errors import InputError
         >>> InputError("input 'x' is missing", remedy="pass x").one_line()
         "input 'x' is missing; help: pass x"
@@ -94,15 +83,10 @@ class ExtremumError(Exception):
         return "; ".join([printable(self.reason), *(f"{label}: {text}" for label, text in self._parts())])
 
     def record(self) -> dict[str, str | None]:
-        """Return the parts as JSON can hold them, names from models as they are.
+        """Return the parts for JSON: ``kind``, the name of the class, ``reason``, ``where``, ``given`` and ``remedy``.
 
-        Returns
-        -------
-        dict
-            With ``kind``, the name of the class, ``reason``, ``where``, ``given`` and ``remedy``.
+        Names from models are as they are.
 
-        Examples
-        --------
         >>> from extremum.errors import InputError
         >>> InputError("input 'x' is missing").record()["kind"]
         'InputError'
@@ -113,27 +97,14 @@ class ExtremumError(Exception):
     def with_context(
         self, *, where: str | None = None, given: str | None = None, remedy: str | None = None
     ) -> ExtremumError:
-        """Return the same error with the parts filled in that it does not have yet.
+        """Return a new error of the same class with values for the parts that this one lacks.
 
-        Parameters
-        ----------
-        where, given, remedy : str, optional
-            As in the constructor; a part that the error already has is kept.
-
-        Returns
-        -------
-        ExtremumError
-            A new error of the same class, to be raised ``from None``.
-
-        Examples
-        --------
         >>> from extremum.errors import SpecError
         >>> SpecError("wrong", where="inside").with_context(where="outside", given="2").one_line()
         'wrong; at: inside; given: 2'
         """
-        return type(self)(
-            self.reason, where=self.where or where, given=self.given or given, remedy=self.remedy or remedy
-        )
+        where, given, remedy = self.where or where, self.given or given, self.remedy or remedy
+        return type(self)(self.reason, where=where, given=given, remedy=remedy)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exception pickles its positional arguments only; the keywords travel as state.
@@ -143,24 +114,21 @@ class ExtremumError(Exception):
 class SpecError(ExtremumError, ValueError):
     """A node or descriptor breaks the promise of its operator's version.
 
-    An attribute that the version does not have, an element type that it does not take, shapes that do not go together.
-    The document of the version decides; ``extremum check`` finds all of them in a model at once.
+    For example an attribute or element type that the version lacks, or shapes that do not go together. The version's
+    document decides; ``extremum check`` finds all such nodes of a model.
     """
 
 
 class ArgumentError(ExtremumError, ValueError):
-    """An argument of a function has a value that cannot be meant.
+    """An argument of a function has an invalid value.
 
-    Such as an option that there is not, a slice in which no element takes part without a ``default`` for it, NaN under
-    ``nan_policy="raise"``, or an index that the type asked for cannot hold.
+    For example an unknown option, a slice whose elements are all masked without a ``default``, NaN under
+    ``nan_policy="raise"``, or an index that does not fit the requested type.
     """
 
 
 class ArgumentTypeError(ExtremumError, TypeError):
-    """An argument of a function is of a type that cannot be meant.
-
-    Such as text where an axis belongs, or an array of a library whose elements cannot be had here.
-    """
+    """An argument of a function is of an invalid type, such as text for an axis or an array that cannot be read."""
 
 
 class AxisError(ArgumentError, np.exceptions.AxisError):
@@ -171,71 +139,65 @@ class AxisError(ArgumentError, np.exceptions.AxisError):
 
 
 class ElementTypeError(ExtremumError, TypeError):
-    """An element type is not among those accepted.
+    """An element type is not accepted.
 
     Complex numbers, text and objects have no order here; convert them first. ONNX and DirectML take one element type
-    for all operands, where the array functions find a common one.
+    for all operands, where the array functions promote to a common one.
     """
 
 
 class InputError(ExtremumError, ValueError):
     """The inputs of a run do not fit the model: one is missing, unknown, or of another type or shape.
 
-    ``extremum run MODEL --random`` shows what a model takes. A named size is one size in all inputs.
+    ``extremum run MODEL --random`` shows what a model takes. A symbolic dimension has one size in all inputs.
     """
 
 
 class ModelError(ExtremumError, ValueError):
-    """A file or a message is no ONNX model that can be run.
+    """A file or a message is no ONNX model that can run.
 
-    It is damaged, no model at all, cut off, or too large or too deep to be read in safety; files beside a model have to
-    lie in its folder.
+    It is damaged, cut off, no model, or too large or too deep to read safely; external data must lie in the model's
+    folder.
     """
 
 
 class FileError(ExtremumError, OSError):
-    """A file is of a kind or a size that is not read.
-
-    Pipes, devices and folders are not; nor are files larger than a model can be.
-    """
+    """A file is of a kind or size that is not read: a pipe, a device, a folder, or larger than a model can be."""
 
 
 class UnknownOperatorError(ExtremumError, NotImplementedError):
-    """A model holds an operator for which there is no implementation.
+    """A model holds an operator without an implementation.
 
-    Operators other than this package's run in onnxruntime where it is installed, else in onnx's reference
-    implementation. The error says who was asked and what they said.
+    Operators of other domains run in onnxruntime if it is installed, else in onnx's reference implementation. The
+    error quotes the answer of each.
     """
 
 
 class ExecutionError(ExtremumError, RuntimeError):
-    """Code that is not this package's failed: a node of a model while it ran, or the adapter of a runtime.
+    """Code outside this package failed: a node of a model while it ran, or the adapter of a runtime.
 
-    The cause is what onnxruntime or onnx's reference implementation raised; try the other one with ``engine=``.
+    The cause is the exception of onnxruntime or of onnx's reference implementation; try the other with ``engine=``.
     """
 
 
 class MemoryLimitError(ExtremumError, MemoryError):
-    """A result would not fit into the memory that is available.
+    """A result does not fit into the available memory; nothing was allocated.
 
-    It is refused before anything is allocated. Reduce a part at a time, or see the page about large arrays.
+    Reduce a part at a time, or see the page about large arrays.
     """
 
 
 class DependencyError(ExtremumError, ImportError):
-    """A package or library that is needed is missing, too old, or cannot be loaded.
-
-    The message names the command that installs it.
-    """
+    """A required package or library is missing, too old, or fails to load. The message names the install command."""
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of what an exception says: what follows is for its own library's readers."""
+    """Return the first line of an exception's message."""
     return str(error).strip().partition("\n")[0].rstrip()
 
 
 def said(error: BaseException) -> str:
-    r"""Return the first line of what an exception says, with its class where the line alone says too little."""
+    """Return the first line of an exception's message, with its class if the line is one word or empty."""
     line, kind = first_line(error), type(error).__name__
     return line if " " in line else f"{kind}: {line}" if line else kind
 
@@ -248,7 +210,7 @@ EXTRAS = {
     **dict.fromkeys(("xarray", "netCDF4"), "xarray"),
     "zarr": "zarr",
 }
-"""The extra that brings a library, by the name under which it is imported."""
+"""The extra that installs a library, by its import name."""
 
 
 def needed(library: str) -> str:
@@ -257,8 +219,8 @@ def needed(library: str) -> str:
 
 
 def lacking(what: str, error: ModuleNotFoundError, *, beside: str | None = None) -> ImportError:
-    """Return the error about what cannot be had because a library is not there; the extra of another may bring both."""
+    """Return the error about a missing library; the extra of the library `beside` installs both."""
     library = (error.name or "").partition(".")[0]
     if library in ("", "extremum"):
-        return error  # a mistake of ours, or a broken installation
+        return error  # a mistake in this package, or a broken installation
     return DependencyError(f"{what} needs {library}", remedy=needed(beside or library))

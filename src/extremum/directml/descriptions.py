@@ -50,8 +50,6 @@ class _Enumeration(Enum):
 class TensorDataType(_Enumeration, IntEnum):
     """DML_TENSOR_DATA_TYPE, without the 4-bit integers and UNKNOWN.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> dml.TensorDataType.INT64.value, dml.TensorDataType.INT64.c_name
     (11, 'DML_TENSOR_DATA_TYPE_INT64')
@@ -78,8 +76,6 @@ class TensorDataType(_Enumeration, IntEnum):
 class TensorFlags(_Enumeration, IntFlag):
     """DML_TENSOR_FLAGS.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> dml.TensorFlags.OWNED_BY_DML.c_name
     'DML_TENSOR_FLAG_OWNED_BY_DML'
@@ -92,8 +88,6 @@ class TensorFlags(_Enumeration, IntFlag):
 class AxisDirection(_Enumeration, IntEnum):
     """DML_AXIS_DIRECTION: the tie rule. INCREASING selects the first of equal elements, DECREASING the last.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> dml.AxisDirection.DECREASING.value
     1
@@ -106,8 +100,6 @@ class AxisDirection(_Enumeration, IntEnum):
 class ReduceFunction(_Enumeration, IntEnum):
     """The members of DML_REDUCE_FUNCTION that select an element.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> dml.ReduceFunction.MAX.value
     7
@@ -122,8 +114,6 @@ class ReduceFunction(_Enumeration, IntEnum):
 class FeatureLevel(_Enumeration, IntEnum):
     """DML_FEATURE_LEVEL. A level accepts everything that lower levels accept.
 
-    Examples
-    --------
     >>> from extremum import directml as dml
     >>> hex(dml.FeatureLevel.FL_4_1), str(dml.FeatureLevel.FL_4_1)
     ('0x4100', '4_1')
