@@ -1,28 +1,25 @@
-"""``extremum check``: findings about models, and its settings in ``[tool.extremum.check]`` of pyproject.toml."""
+"""``extremum check``: findings about models, as text, JSON, GitHub annotations or SARIF 2.1.0.
+
+Settings come from ``[tool.extremum.check]`` of pyproject.toml. In SARIF the place of a finding is the file of the
+model, and its logical place the path of the node.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import click
 
-from extremum.check import AskedRuntime, Report, matching
+from extremum import __version__
+from extremum.check import RULES, AskedRuntime, Finding, Report, Rule, Severity, find, matching
 from extremum.check import check as look
-from extremum.cli import findings, user_errors
-from extremum.cli.options import (
-    PATH,
-    Command,
-    adapter_option,
-    complete,
-    complete_codes,
-    known_runtimes,
-    models_of,
-    sole_runtime,
-)
+from extremum.cli import options, user_errors
 from extremum.cli.terminal import write
 from extremum.cli.user_errors import Failure
 from extremum.directml import FeatureLevel
@@ -40,6 +37,9 @@ __all__ = ["check"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _LEVELS = {str(level): level for level in FeatureLevel}
+# A message is cut already; a path is not.
+_LONGEST = 5000
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 # Setting: the parameter of the command, and the type of the value.
 _SETTINGS: dict[str, tuple[str, type]] = {
@@ -85,24 +85,20 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
         context.default_map = _read_settings(found)
 
 
-def _split_codes(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(code.strip() for codes in given for code in codes.split(","))
-
-
 def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], _Function]:
     return click.option(
         name,
         parameter,
         multiple=True,
         metavar="CODES",
-        callback=_split_codes,
-        shell_complete=complete_codes,
+        callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
+        shell_complete=options.complete_codes,
         help=f"{text} rules that start so, such as EX0,EX101; may be repeated.",
     )
 
 
-@click.command(cls=Command)
-@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
+@click.command(cls=options.Command)
+@options.models_argument
 @click.option(
     "--feature-level",
     type=click.Choice(list(_LEVELS)),
@@ -113,10 +109,10 @@ def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], 
     "--for",
     "name",
     metavar="RUNTIME",
-    shell_complete=complete(known_runtimes),
+    shell_complete=options.complete(options.known_runtimes),
     help="Run each node on this runtime, such as tract.",
 )
-@adapter_option
+@options.adapter_option
 @_code_option("--select", "selected", "Use only")
 @_code_option("--ignore", "ignored", "Leave out")
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
@@ -140,8 +136,8 @@ def check(
     feature_level: str | None,
     name: str | None,
     adapted: list[str],
-    selected: tuple[str, ...],
-    ignored: tuple[str, ...],
+    selected: list[str],
+    ignored: list[str],
     infos: bool,
     strict: bool,
     form: str | None,
@@ -158,9 +154,8 @@ def check(
     level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*selected, *ignored):
         matching(code)
-    name = sole_runtime(name, adapted)
-    models = models_of(paths)
-    several = len(models) > 1 or any(path.is_dir() for path in paths)
+    name = options.sole_runtime(name, adapted)
+    models, several = options.models_of(paths)
 
     def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
@@ -173,29 +168,122 @@ def check(
     with Subprocess(name) if name is not None else nullcontext() as process:
         runtime = None if process is None else AskedRuntime(process)
         results = {model: result(model, runtime) for model in map(str, models)}
-    _print(results, form or "text", infos=infos or strict, several=several)
+    shown = {
+        model: result if isinstance(result, Failure) else result.counted(strict=infos or strict)
+        for model, result in results.items()
+    }
+    if form == "json":
+        write(json_text(user_errors.document([_record(*each) for each in results.items()])))
+    elif form == "sarif":
+        write(json_text(_sarif(shown)))
+    elif form == "github":
+        for line in _annotations(shown):
+            write(line)
+    else:
+        for model, result_ in results.items():
+            if isinstance(result_, Report):
+                write(f"{printable(model)}:\n" * several + _text(result_, infos=infos or strict))
     if any(isinstance(each, Failure) for each in results.values()):
         return 2
     return int(any(isinstance(each, Report) and each.counted(strict=strict) for each in results.values()))
 
 
-def _print(results: dict[str, Report | Failure], form: str, *, infos: bool, several: bool) -> None:
-    if form == "json":
-        errors = [each.record() for each in results.values() if isinstance(each, Failure)][:1]
-        models = [findings.record(*each) for each in results.items()]
-        # Like every command that ends with status 2, this one has an error: that of the first model.
-        write(json_text({"models": models, **({"error": errors[0]} if errors else {})}))
-        return
-    if form == "sarif":
-        counted = {
-            model: result.counted(strict=infos) if isinstance(result, Report) else result
-            for model, result in results.items()
-        }
-        write(json_text(findings.sarif(counted)))
-        return
-    for model, result in results.items():
-        if form == "github":
-            if text := findings.github(model, result, infos=infos):
-                write(text)
-        elif isinstance(result, Report):
-            write(f"{printable(model)}:\n" * several + findings.text(result, infos=infos))
+_Shown = dict[str, tuple[Finding, ...] | Failure]
+
+
+def _text(report: Report, *, infos: bool) -> str:
+    """Return the findings, those of severity info if `infos`, and a line that counts all."""
+    findings = report.counted(strict=infos)
+    hidden = len(report.findings) - len(findings)
+    notes = (f"note: {printable(note)}" for note in report.notes)
+    how = f" (--infos shows {'it' if hidden == 1 else 'them'})" if hidden else ""
+    return "\n".join((*map(str, findings), *notes, report.summary() + how))
+
+
+def _record(model: str, result: Report | Failure) -> dict[str, Any]:
+    """Return all findings about a model, or its error, as JSON can hold them."""
+    if isinstance(result, Failure):
+        return {"model": model, "error": result.record()}
+    findings = [each.record() for each in result.findings]
+    return {"model": model, "nodes": result.nodes, "findings": findings, "notes": list(result.notes)}
+
+
+def _title(code: str) -> str:
+    return f"{code} {find(code).title}"
+
+
+def _message(finding: Finding) -> str:
+    return str(finding).partition(": ")[2]
+
+
+def _annotations(shown: _Shown) -> Iterable[str]:
+    """Yield a workflow command of GitHub for each finding or error; no name in it can begin another command."""
+    for model, result in shown.items():
+        for each in [result] if isinstance(result, Failure) else result:
+            if isinstance(each, Failure):
+                command, title, message = "error", "could not be checked", str(each.message)
+            else:
+                command, title, message = _COMMANDS[each.severity], _title(each.code), _message(each)
+            # Encoded, not escaped: GitHub has to find the file.
+            file, title = (_encoded(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
+            yield f"::{command} file={file},title={title}::{_encoded(message)}"
+
+
+def _encoded(text: str) -> str:
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), _LONGEST)
+
+
+def _sarif(shown: _Shown) -> dict[str, Any]:
+    """Return one run with the findings about all models, and a notification for each model without a report."""
+    failed = [
+        {"level": "error", "message": {"text": str(each.message)}, "locations": [_location(model)]}
+        for model, each in shown.items()
+        if isinstance(each, Failure)
+    ]
+    run = {
+        "tool": {"driver": {"name": "extremum", "version": __version__, "rules": list(map(_rule, RULES))}},
+        "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
+        "results": [
+            _result(model, each)
+            for model, findings in shown.items()
+            if not isinstance(findings, Failure)
+            for each in findings
+        ],
+    }
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def _level(severity: Severity) -> str:
+    return "note" if severity is Severity.INFO else severity.value
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    models = f"For example:\n\n```\n{rule.example}```\n\nInstead:\n\n```\n{rule.instead}```"
+    return {
+        "id": rule.code,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.what},
+        "help": {"text": rule.why, "markdown": f"{rule.why}\n\n{models}"},
+        "defaultConfiguration": {"level": _level(rule.severity)},
+    }
+
+
+def _result(model: str, finding: Finding) -> dict[str, Any]:
+    # Services tell findings apart by their lines; a model has none, so the node stands for it.
+    identity = f"{PurePath(model).as_posix()}\n{finding.code}\n{finding.place}"
+    fingerprint = f"{hashlib.sha256(identity.encode(errors='surrogateescape')).hexdigest()[:16]}:1"
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": RULES.index(find(finding.code)),
+        "level": _level(finding.severity),
+        "message": {"text": _message(finding)},
+        "partialFingerprints": {"primaryLocationLineHash": fingerprint},
+        "locations": [{**_location(model), "logicalLocations": [{"fullyQualifiedName": printable(finding.place)}]}],
+    }
+
+
+def _location(model: str) -> dict[str, Any]:
+    path = PurePath(model)
+    address = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    # A model has no lines; services want one.
+    return {"physicalLocation": {"artifactLocation": {"uri": address}, "region": {"startLine": 1}}}

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import reduce
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -27,49 +26,27 @@ from extremum.printable import json_text, printable
 
 __all__ = ["conformance"]
 
+_TYPES = [each.name for each in dtypes.ELEMENT_TYPES]
 _OPERATORS = sorted({name for domain, name in spec.OPERATORS if domain == spec.ONNX})
 
-_CASE_OPTIONS = (
-    click.option(
-        "--operator",
-        "operators",
-        multiple=True,
-        shell_complete=complete(_OPERATORS),
-        help="Only this operator; may be repeated.",
-    ),
-    click.option(
-        "--opset",
-        "versions",
-        type=int,
-        multiple=True,
-        help="Only the operator version of this opset; may be repeated.",
-    ),
-    click.option(
-        "--type",
-        "elements",
-        multiple=True,
-        metavar="TYPE",
-        shell_complete=complete([each.name for each in dtypes.ELEMENT_TYPES]),
-        help="Only this element type; may be repeated.",
-    ),
-    click.option(
-        "--topic",
-        "topics",
-        multiple=True,
-        shell_complete=complete(TOPICS),
-        help=f"Only this topic; may be repeated: {', '.join(TOPICS)}.",
-    ),
-    click.option("--case", "names", multiple=True, metavar="NAME", help="Only the case of this name; may be repeated."),
-    click.option("--specified-only", is_flag=True, help="Only cases that a specification decides."),
-    click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random elements."
-    ),
+_FILTERS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("--operator", "operators", "this operator", {"shell_complete": complete(_OPERATORS)}),
+    ("--opset", "versions", "the operator version of this opset", {"type": int}),
+    ("--type", "elements", "this element type", {"metavar": "TYPE", "shell_complete": complete(_TYPES)}),
+    ("--topic", "topics", "this topic", {"shell_complete": complete(TOPICS)}),
+    ("--case", "names", "the case of this name", {"metavar": "NAME"}),
 )
 
 
 def _case_options(command: Any) -> Any:
     """Add the options that select cases."""
-    return reduce(lambda result, option: option(result), _CASE_OPTIONS, command)
+    for name, parameter, what, more in _FILTERS:
+        words = f": {', '.join(TOPICS)}" if parameter == "topics" else ""
+        help_ = f"Only {what}; may be repeated{words}."
+        command = click.option(name, parameter, multiple=True, help=help_, **more)(command)
+    command = click.option("--specified-only", is_flag=True, help="Only cases that a specification decides.")(command)
+    seed = click.IntRange(min=0)
+    return click.option("--seed", type=seed, default=0, show_default=True, help="Seed of the random elements.")(command)
 
 
 @click.group(cls=Group)

@@ -8,18 +8,8 @@ from typing import Any
 
 import click
 
-from extremum.cli import user_errors
+from extremum.cli import options, user_errors
 from extremum.cli.new_files import require_free, write_new
-from extremum.cli.options import (
-    PATH,
-    Command,
-    adapter_option,
-    complete,
-    json_option,
-    known_runtimes,
-    models_of,
-    sole_runtime,
-)
 from extremum.cli.terminal import write
 from extremum.directml import FeatureLevel
 from extremum.errors import ArgumentError
@@ -30,26 +20,28 @@ from extremum.printable import json_text, printable
 
 __all__ = ["fix"]
 
+_LEVELS = [f"directml-{level}" for level in FeatureLevel]
 
-@click.command(cls=Command)
-@click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
+
+@click.command(cls=options.Command)
+@options.models_argument
 @click.option(
-    "-o", "--output", "out", type=PATH, metavar="OUT", help="File for the model, or folder for several models."
+    "-o", "--output", "out", type=options.PATH, metavar="OUT", help="File for the model, or folder for several models."
 )
 @click.option(
     "--for",
     "target",
     metavar="TARGET",
-    shell_complete=complete(lambda: (*known_runtimes(), *(f"directml-{level}" for level in FeatureLevel))),
+    shell_complete=options.complete(lambda: (*options.known_runtimes(), *_LEVELS)),
     help="A runtime, or a feature level such as directml-4_1 [default: onnxruntime].",
 )
-@adapter_option
+@options.adapter_option
 @click.option(
     "--raise-opset", type=click.IntRange(min=1), metavar="OPSET", help="Allow a later opset if a rewrite needs it."
 )
 @click.option("--node-by-node", is_flag=True, help="Compare node by node; do not run the whole model.")
 @click.option("--diff", is_flag=True, help="Show each node and its replacement.")
-@json_option
+@options.json_option
 def fix(
     paths: tuple[Path, ...],
     out: Path | None,
@@ -69,9 +61,8 @@ def fix(
     A FOLDER means every .onnx file below it. For several models, OUT is a folder. Exits with 2 if a model cannot be
     fixed; the other models are still fixed.
     """
-    name = sole_runtime(target, adapted) or "onnxruntime"
-    models = models_of(paths)
-    several = len(models) > 1 or any(path.is_dir() for path in paths)
+    name = options.sole_runtime(target, adapted) or "onnxruntime"
+    models, several = options.models_of(paths)
     places = _places(models, out, several=several)
     status, records = 0, list[dict[str, Any]]()
     for model in models:
@@ -94,9 +85,7 @@ def fix(
             heading = [f"{printable(str(model))}:"] if several else []
             write("\n".join((*heading, *_lines(result, written, diff=diff))))
     if as_json:
-        errors = [each["error"] for each in records if "error" in each][:1]
-        whole = {"models": records, **({"error": errors[0]} if errors else {})}
-        write(json_text(whole if several else records[0]))
+        write(json_text(user_errors.document(records) if several else records[0]))
     return status
 
 

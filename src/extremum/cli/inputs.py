@@ -7,15 +7,15 @@ backend checks whether the arrays fit the model.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -29,8 +29,21 @@ from extremum.tensors import require_memory
 
 __all__ = ["Drawing", "gather", "parse_assignments", "parse_ranges", "parse_sizes", "read_array", "require_all"]
 
-# ONNX states sizes as int64.
+# ONNX has sizes of type int64.
 _LARGEST_SIZE = (1 << 63) - 1
+# Python converts no integer of thousands of digits; no element type needs more than forty.
+_NUMBER = re.compile(r"[+-]?(\d{1,40}|(\d{1,40}\.\d{0,40}|\.?\d{1,40})(e[+-]?\d{1,4})?)", re.ASCII | re.IGNORECASE)
+
+
+_EXAMPLES = {
+    "name=file": "-i input=scores.npy",
+    "dimension=size": "--set batch=8",
+    "name=low:high": "--range tokens=0:100",
+}
+
+
+def _malformed(text: str, form: str) -> InputError:
+    return InputError(f"{text!r} is not of the form {form}", remedy=f"write for example {_EXAMPLES[form]}")
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
@@ -39,7 +52,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
     for text in assignments:
         name, _, value = text.partition("=")
         if not name or not value:
-            raise InputError(f"{text!r} is not of the form name=file", remedy="write for example -i input=scores.npy")
+            raise _malformed(text, "name=file")
         if name in result:
             raise InputError(f"input {name!r} is given twice", given=f"{result[name]} and {value}")
         result[name] = value
@@ -50,17 +63,31 @@ def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
     """Split ``dimension=size`` texts into a mapping."""
     result: dict[str, int] = {}
     for text in assignments:
-        # The last equals sign: an exporter may put one into the name of a dimension, a size has none.
+        # The last equals sign: a size has none, but an exporter may put one into the name of a dimension.
         name, _, size = text.rpartition("=")
         if not name or not (size.isascii() and size.isdigit()):
-            raise InputError(f"{text!r} is not of the form dimension=size", remedy="write for example --set batch=8")
+            raise _malformed(text, "dimension=size")
         size = size.lstrip("0") or "0"
-        # By the digits first: Python converts no text of thousands of them.
+        # Compare the digits first: Python converts no text of thousands of them.
         if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
             reason = f"the size of dimension {name!r} is too large"
             raise InputError(reason, given=size, remedy="a size is below 2**63")
         if result.setdefault(name, int(size)) != int(size):
             raise InputError(f"dimension {name!r} is given two sizes", given=f"{result[name]} and {size}")
+    return result
+
+
+def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Split ``name=low:high`` texts into a mapping."""
+    result: dict[str, tuple[str, str]] = {}
+    for text in assignments:
+        name, _, numbers = text.rpartition("=")
+        low, _, high = numbers.partition(":")
+        if not name or not all(map(_NUMBER.fullmatch, (low, high))):
+            raise _malformed(text, "name=low:high")
+        if name in result:
+            raise InputError(f"input {name!r} is given two ranges", given=f"{':'.join(result[name])} and {numbers}")
+        result[name] = low, high
     return result
 
 
@@ -116,25 +143,6 @@ def _refuse_unknown(noun: str, given: Iterable[str], known: Collection[str]) -> 
             raise InputError(f"the model has no {noun} {name!r}", remedy=remedy)
 
 
-_EXAMPLE = "write for example --range tokens=0:100"
-# Python converts no integer of thousands of digits; no element type needs more than forty.
-_NUMBER = re.compile(r"[+-]?(\d{1,40}|(\d{1,40}\.\d{0,40}|\.?\d{1,40})(e[+-]?\d{1,4})?)", re.ASCII | re.IGNORECASE)
-
-
-def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Split ``name=low:high`` texts into a mapping."""
-    result: dict[str, tuple[str, str]] = {}
-    for text in assignments:
-        name, _, numbers = text.rpartition("=")
-        low, _, high = numbers.partition(":")
-        if not name or not all(map(_NUMBER.fullmatch, (low, high))):
-            raise InputError(f"{text!r} is not of the form name=low:high", remedy=_EXAMPLE)
-        if name in result:
-            raise InputError(f"input {name!r} is given two ranges", given=f"{':'.join(result[name])} and {numbers}")
-        result[name] = low, high
-    return result
-
-
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """How inputs are drawn: the seed, and for some inputs a range as :func:`parse_ranges` returns it.
@@ -163,18 +171,18 @@ class Drawing:
         require_memory(shape, dtype, f"input {name!r}")
         require_array(shape, name)
         random = np.random.default_rng([self.seed, position])
-        ends = self.ranges.get(name)
+        low, high = self.ranges.get(name, ("0", "1"))
         if limits := _limits(dtype):
-            low, high = _integers(name, limits, dtype, *ends or ("0", "1"))
+            least, largest = _ends(name, low, high, dtype, limits)
             if dtype.kind in "iu":
-                return np.asarray(random.integers(low, high, shape, dtype, endpoint=True))
-            return np.asarray(random.integers(low, high, shape, endpoint=True)).astype(dtype)
-        if ends is None:
+                return np.asarray(random.integers(least, largest, shape, dtype, endpoint=True))
+            return np.asarray(random.integers(least, largest, shape, endpoint=True)).astype(dtype)
+        if name not in self.ranges:
             return np.asarray(random.standard_normal(shape)).astype(dtype)
-        low_float, high_float = _floats(name, dtype, *ends)
+        least, largest = _ends(name, low, high, dtype, None)
         parts = random.random(shape)
         # A sum of two products: the difference of the ends may be larger than any float.
-        return np.asarray(low_float * (1 - parts) + high_float * parts).astype(dtype)
+        return np.asarray(least * (1 - parts) + largest * parts).astype(dtype)
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
@@ -186,41 +194,28 @@ def _limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
     if dtype.kind in "iu":
         info: Any = np.iinfo(dtype)
     else:
-        import ml_dtypes
-
-        iinfo: Callable[[np.dtype[Any]], Any] = ml_dtypes.iinfo
         try:
-            info = iinfo(dtype)
+            info = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
         except ValueError:
             return None
     return int(info.min), int(info.max)
 
 
-def _integers(name: str, limits: tuple[int, int], dtype: np.dtype[Any], low: str, high: str) -> tuple[int, int]:
+def _ends(name: str, low: str, high: str, dtype: np.dtype[Any], limits: tuple[int, int] | None) -> tuple[Any, Any]:
+    """Return the ends of a range as numbers, if the type holds them."""
+    given = f"{low}:{high}"
     try:
-        ends = int(low), int(high)
+        ends = (int(low), int(high)) if limits else (float(low), float(high))
     except ValueError:
-        raise InputError(f"input {name!r} takes integers", given=f"the range {low}:{high}", remedy=_EXAMPLE) from None
-    _require_range(name, dtype, low, high, ends, fits=limits[0] <= ends[0] and ends[1] <= limits[1])
-    return ends
-
-
-def _floats(name: str, dtype: np.dtype[Any], low: str, high: str) -> tuple[float, float]:
-    ends = float(low), float(high)
-    with np.errstate(over="ignore"):
-        fits = all(math.isfinite(float(end.real)) for end in np.array(ends).astype(dtype))
-    _require_range(name, dtype, low, high, ends, fits=fits)
-    return ends
-
-
-def _require_range(
-    name: str, dtype: np.dtype[Any], low: str, high: str, ends: tuple[float, float], *, fits: bool
-) -> None:
+        remedy = f"write for example {_EXAMPLES['name=low:high']}"
+        raise InputError(f"input {name!r} takes integers", given=f"the range {given}", remedy=remedy) from None
     if ends[0] > ends[1]:
-        reason = f"the range of input {name!r} is empty"
-        raise InputError(reason, given=f"{low}:{high}", remedy="write the lower end first")
-    if not fits:
-        raise InputError(f"the range of input {name!r} does not fit its type", given=f"{low}:{high} for {dtype.name}")
+        raise InputError(f"the range of input {name!r} is empty", given=given, remedy="write the lower end first")
+    with np.errstate(over="ignore"):
+        is_finite = limits or np.isfinite(np.array(ends).astype(dtype).astype(complex)).all()
+    if not is_finite or (limits and not (limits[0] <= ends[0] and ends[1] <= limits[1])):
+        raise InputError(f"the range of input {name!r} does not fit its type", given=f"{given} for {dtype.name}")
+    return ends
 
 
 _LARGEST_PACKED = 2**30

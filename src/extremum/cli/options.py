@@ -17,21 +17,7 @@ from click.shell_completion import CompletionItem
 
 from extremum.errors import ArgumentError
 
-__all__ = [
-    "COMPLETION_VARIABLE",
-    "PATH",
-    "Command",
-    "Group",
-    "adapter_option",
-    "complete",
-    "complete_codes",
-    "json_option",
-    "known_runtimes",
-    "models_of",
-    "named_options",
-    "refuse_unused",
-    "sole_runtime",
-]
+__all__ = ["COMPLETION_VARIABLE", "PATH", "Command", "Group", "complete", "models_of", "named_options", "refuse_unused"]
 
 COMPLETION_VARIABLE = "_EXTREMUM_COMPLETE"
 """The environment variable by which a shell asks for completions."""
@@ -134,6 +120,9 @@ def complete_codes(context: click.Context, parameter: click.Parameter, incomplet
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
+models_argument = click.argument("paths", nargs=-1, required=True, metavar="MODEL|FOLDER...", type=PATH)
+
+
 def _add_adapters(context: click.Context, parameter: click.Parameter, paths: tuple[Path, ...]) -> list[str]:
     from extremum import runtimes
 
@@ -163,22 +152,19 @@ def sole_runtime(named: str | None, adapted: list[str]) -> str | None:
     return named
 
 
-def models_of(paths: Iterable[Path]) -> dict[Path, Path]:
-    """Return the models that paths name, each with its path below the folder that was named.
+def models_of(paths: Collection[Path]) -> tuple[dict[Path, Path], bool]:
+    """Return the models that paths name, each with its path below the named folder, and whether there may be several.
 
     A folder means every ``.onnx`` file below it, but for hidden folders and links.
     """
     models: dict[Path, Path] = {}
     for path in paths:
-        if not path.is_dir():
-            models.setdefault(path, Path(path.name))
-            continue
-        below = sorted(_models_below(path))
+        below = sorted(_models_below(path)) if path.is_dir() else [path]
         if not below:
             raise ArgumentError(f"there is no .onnx file in the folder '{path}'", remedy="name the file of a model")
         for model in below:
-            models.setdefault(model, model.relative_to(path))
-    return models
+            models.setdefault(model, model.relative_to(path) if path.is_dir() else Path(path.name))
+    return models, len(models) > 1 or any(path.is_dir() for path in paths)
 
 
 def _models_below(folder: Path) -> Iterable[Path]:

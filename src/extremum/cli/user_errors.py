@@ -19,7 +19,7 @@ from extremum.cli import terminal
 from extremum.errors import ExtremumError, first_line, lacking
 from extremum.printable import printable
 
-__all__ = ["CLASSES", "Failure", "explain_error", "find_error", "list_errors", "record_of_error", "show"]
+__all__ = ["CLASSES", "Failure", "document", "explain_error", "find_error", "list_errors", "record_of_error", "show"]
 
 _REPORT = "this is a bug in extremum; please report it with the traceback that EXTREMUM_TRACEBACK=1 prints"
 
@@ -72,6 +72,12 @@ def show(error: BaseException, *, about: str = "") -> Failure:
         # Nobody reads stderr; the exit status still tells.
         terminal.discard(sys.stderr)
     return failure
+
+
+def document(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the records of several models, and the error of the first that has one: status 2 always has an error."""
+    errors = [each["error"] for each in records if "error" in each][:1]
+    return {"models": records, **({"error": errors[0]} if errors else {})}
 
 
 def find_error(name: str) -> type[ExtremumError] | None:
