@@ -220,7 +220,7 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     monkeypatch.setattr("extremum.large.jobs.RUN", 1)
     x = sample()
     name, *words = save(x, form)
-    job = planned("argmax", open_source(name, *words[1:]), axis)
+    job = planned("argmax", [open_source(name, *words[1:])], axis)
     monkeypatch.setattr(type(job.pieces), "part", None)
     found, reads = np.empty(job.shape, job.dtypes[0]), []
     for step in job.steps(1_000_000):

@@ -224,7 +224,7 @@ SLOW = """
 import signal, sys, time
 from extremum.cli import main
 from extremum.large import pieces
-from extremum.large.files import NpySource
+from extremum.large.files import _NpySource as NpySource
 
 # What runs in the background of a shell ignores it, and so does what it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import extremum as ex
 import extremum.dask as ed
+import extremum.dask as graphs
 from agreement import assert_identical, assert_same_bits
 from chunked_calls import hold as hold_the_reference
 from extremum import reference
-import extremum.dask as graphs
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces

@@ -138,7 +138,7 @@ def test_the_workers_read_every_format(form, client, tmp_path, monkeypatch, caps
 def test_a_file_that_workers_do_not_see_is_no_file_of_zeros(form, client, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name, *words = large_files.save(large_files.sample(), form)
-    job = planned("argmax", open_source(name, *words[1:]), 0)
+    job = planned("argmax", [open_source(name, *words[1:])], 0)
     (tmp_path / name).rename(tmp_path / "elsewhere")
     assert refusal(ExecutionError, list, steps_on(client.scheduler.address, job)) == (
         "a worker could not read or send what it was asked for"

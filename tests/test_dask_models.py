@@ -7,9 +7,9 @@ import onnx
 import pytest
 
 import extremum.dask as ed
+import extremum.dask as models
 from agreement import assert_identical
 from extremum import backend
-import extremum.dask as models
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, InputError, ModelError
 from models import model
 from refusal import refusal

@@ -18,14 +18,11 @@ from extremum.cli.options import PATH, Command, complete, json_option, named_opt
 from extremum.cli.terminal import write
 from extremum.errors import ArgumentError, InputError
 from extremum.large.files import FORMATS, Source, open_source, writing
-from extremum.large.jobs import Elementwise, Job, Modelled, Step, planned, steps_on
+from extremum.large.jobs import ELEMENTWISE, Step, planned, steps_on
 from extremum.large.pieces import parse_size
 from extremum.printable import json_text, printable
 
 __all__ = ["apply"]
-
-_REDUCTIONS = ("argmax", "argmin", "max", "min", "minmax", "hardmax")
-_ELEMENTWISE = ("maximum", "minimum")
 
 # The options that an operation uses, besides those about files and the work.
 _INDEX = ("axes", "dims", "keepdims", "last", "nan_policy", "default", "dtype")
@@ -34,7 +31,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "argmin": _INDEX,
     **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
     "hardmax": ("axes", "dims", "nan_policy"),
-    **dict.fromkeys(_ELEMENTWISE, ("nan_policy",)),
+    **dict.fromkeys(ELEMENTWISE, ("nan_policy",)),
 }
 _OF_A_MODEL = ("axes", "dims", "output_name")
 # The results of an operation that has several, with those that --index adds.
@@ -114,7 +111,7 @@ def apply(
     sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
         raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
-    job = _job(operation, sources, _axis(sources[0], axes, dims), options)
+    job = planned(operation, sources, _axis(sources[0], axes, dims), **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
     with new_files(paths) as staged, ExitStack() as stack:
@@ -137,21 +134,6 @@ def apply(
     shape = " x ".join(map(str, job.shape)) or "scalar"
     for each in written:
         write(f"wrote {printable(str(each['output']))}: {each['type']}, {shape}")
-
-
-def _job(operation: str, sources: list[Source], axis: Any, options: dict[str, Any]) -> Job:
-    if operation in _ELEMENTWISE:
-        return Elementwise(operation, sources, options["nan_policy"])
-    if len(sources) > 1:
-        raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
-    if operation in _REDUCTIONS:
-        return planned(operation, sources[0], axis, **options)
-    if not Path(operation).suffix and not Path(operation).exists():
-        raise ArgumentError(
-            f"there is no operation {operation!r}",
-            remedy=f"use {', '.join((*_REDUCTIONS, *_ELEMENTWISE))} or the file of a model",
-        )
-    return Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"])
 
 
 def _axis(source: Source, axes: tuple[int, ...], dims: tuple[str, ...]) -> Any:

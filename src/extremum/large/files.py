@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,7 +62,7 @@ class Source:
         raise NotImplementedError
 
 
-class NpySource(Source):
+class _NpySource(Source):
     """A .npy file, mapped into memory."""
 
     is_mapped = True
@@ -84,7 +85,7 @@ class NpySource(Source):
         return view
 
     def read(self, place: Place) -> NDArray[Any]:
-        """Return a view of the file, which the system begins to read from the disk."""
+        # The system begins to read from the disk.
         if hasattr(mmap, "MADV_WILLNEED"):
             for start, stop in self._runs(place):
                 first = start // mmap.PAGESIZE * mmap.PAGESIZE
@@ -92,7 +93,7 @@ class NpySource(Source):
         return self._at(place)
 
     def release(self, place: Place) -> None:
-        """Return memory to the system now and then; the system's cache of files keeps the bytes."""
+        # Memory returns to the system now and then; the system's cache of files keeps the bytes.
         self._held += self._at(place).nbytes
         if self._held >= ENOUGH and hasattr(mmap, "MADV_DONTNEED"):
             # The whole file at once: a call for each run takes longer than to reduce the run.
@@ -123,7 +124,6 @@ class NpySource(Source):
         return [(at, at + length) for at in starts.tolist()]
 
     def chunked(self) -> Any:
-        """Return the array in chunks that are mapped where they are computed."""
         # A mapping does not travel to another process.
         path, start, shape, dtype = str(Path(self.path).absolute()), self._start, self.shape, self.dtype
         layout: Any = "F" if self._array.flags.fnc else "C"
@@ -134,7 +134,7 @@ class NpySource(Source):
         return _chunked(self, {axis: "auto" if axis == self.order[0] else -1 for axis in self.order}, piece)
 
 
-class ZarrSource(Source):
+class _ZarrSource(Source):
     """An array of a Zarr store of either format, alone or in a group."""
 
     def __init__(self, path: Path, variable: str | None) -> None:
@@ -159,7 +159,6 @@ class ZarrSource(Source):
         self.zarr_format = int(opened.metadata.zarr_format)
 
     def read(self, place: Place) -> NDArray[Any]:
-        """Return the elements, unpacked."""
         try:
             return np.asarray(self._array[place])
         except (OSError, RuntimeError, ValueError) as error:
@@ -169,7 +168,6 @@ class ZarrSource(Source):
             raise InputError(reason, given=given) from None
 
     def chunked(self) -> Any:
-        """Return the array in its chunks, or in the shards that hold several."""
         return _chunked(self, self.granule, self._piece)
 
     def _piece(self, place: Place) -> NDArray[Any]:
@@ -179,7 +177,7 @@ class ZarrSource(Source):
         return self.read(place)
 
 
-class NetcdfSource(Source):
+class _NetcdfSource(Source):
     """A variable of a NetCDF or HDF5 file, through xarray, which decodes missing and scaled elements."""
 
     def __init__(self, path: Path, variable: str | None) -> None:
@@ -201,23 +199,21 @@ class NetcdfSource(Source):
         self.order = tuple(range(len(self.shape)))
 
     def read(self, place: Place) -> NDArray[Any]:
-        """Return the elements, decoded."""
         try:
             return np.asarray(self._array[place].values)
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
 
     def chunked(self) -> Any:
-        """Return the variable in the chunks that the file has."""
         import xarray as xr
 
         return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self.variable].data
 
 
-_READERS: dict[str, type[NpySource] | type[ZarrSource] | type[NetcdfSource]] = {
-    ".npy": NpySource,
-    ".zarr": ZarrSource,
-    **dict.fromkeys((".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"), NetcdfSource),
+_READERS: dict[str, Callable[[Path, str | None], Source]] = {
+    ".npy": _NpySource,
+    ".zarr": _ZarrSource,
+    **dict.fromkeys((".nc", ".nc4", ".cdf", ".h5", ".hdf5", ".he5"), _NetcdfSource),
 }
 
 
@@ -329,20 +325,26 @@ class Labels:
         return cls(f"{name}_" if name in (*coords, *dims) else name, dims, coords, source.attrs)
 
 
+_LIBRARIES = {".npy": (), ".zarr": ("zarr",), ".nc": ("xarray", "netCDF4")}
+
+FORMATS = tuple(_LIBRARIES)
+"""The suffixes that :func:`writing` takes."""
+
+
 def writing(
     path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels, zarr_format: int
 ) -> AbstractContextManager[Put]:
     """Create a file for an array, and enter what puts pieces into it."""
-    match path.suffix:
-        case ".npy":
-            return _write_npy(path, shape, dtype)
-        case ".zarr":
-            return _write_zarr(path, shape, dtype, 3 if zarr_format == 3 else 2)
+    try:
+        for name in _LIBRARIES[path.suffix]:
+            import_module(name)
+    except ModuleNotFoundError as error:
+        raise lacking(f"a {path.suffix} file", error) from None
+    if path.suffix == ".npy":
+        return _write_npy(path, shape, dtype)
+    if path.suffix == ".zarr":
+        return _write_zarr(path, shape, dtype, 3 if zarr_format == 3 else 2)
     return _write_netcdf(path, shape, dtype, labels)
-
-
-FORMATS = (".npy", ".zarr", ".nc")
-"""The suffixes that :func:`writing` takes."""
 
 
 @contextlib.contextmanager
@@ -383,10 +385,8 @@ def _write_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iter
 
 @contextlib.contextmanager
 def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_format: int) -> Iterator[Put]:
-    try:
-        import zarr
-    except ModuleNotFoundError as error:
-        raise lacking("a .zarr file", error) from None
+    import zarr
+
     # Chunks of about 16 MB, whole along the last axes.
     chunks = [max(1, length) for length in shape]
     for axis, length in enumerate(chunks):
@@ -404,12 +404,10 @@ def _write_zarr(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], zarr_f
 @contextlib.contextmanager
 def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labels: Labels) -> Iterator[Put]:
     """Write coordinates, whole, through xarray, then the pieces."""
-    try:
-        import netCDF4
-        import xarray as xr
-        from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK
-    except ModuleNotFoundError as error:
-        raise lacking("a .nc file", error) from None
+    import netCDF4
+    import xarray as xr
+    from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK
+
     if dtype.name not in _NETCDF_TYPES:
         raise ArgumentError(f"NetCDF does not store elements of type {dtype}", remedy="write a .npy or .zarr file")
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction, ones
 
-__all__ = ["Elementwise", "Hardmax", "Job", "Modelled", "Reduced", "Step", "planned", "steps_on"]
+__all__ = ["ELEMENTWISE", "Job", "Step", "planned", "steps_on"]
 
 _WITHIN = 8
 """The memory that a model usually needs, as a multiple of its input."""
@@ -65,7 +66,7 @@ class Job:
         raise NotImplementedError
 
 
-class Reduced(Job):
+class _Reduced(Job):
     """argmax, argmin, max, min and minmax."""
 
     def __init__(self, source: Source, pieces: Pieces) -> None:
@@ -77,7 +78,6 @@ class Reduced(Job):
         self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Read each place of the axes that stay, once for each piece of the reduced axes."""
         for kept, read, part, whole in self._parts(memory, 0):
             place = tuple(slice(0, 1) if axis in self.pieces.axes else kept[axis] for axis in self._axes)
             origin = tuple(each.start for each in place)
@@ -126,13 +126,12 @@ class Reduced(Job):
             yield kept, block.nbytes, part if step == len(steps) - 1 else None, None
 
     def lazy(self) -> tuple[Any, ...]:
-        """Return the results."""
         from extremum.dask import reduced
 
         return reduced(self.pieces, self.sources[0].chunked(), None, None)
 
 
-class Hardmax(Reduced):
+class _Hardmax(_Reduced):
     """hardmax: the indices of each place, then the ones, for which nothing is read again."""
 
     def __init__(self, source: Source, pieces: Pieces) -> None:
@@ -142,7 +141,6 @@ class Hardmax(Reduced):
         self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Find the indices of a place, and write its ones and zeros a piece at a time."""
         (source,), axes = self.sources, self.pieces.axes
         for kept, read, part, _ in self._parts(memory, self.dtypes[0].itemsize):
             yield Step(read)
@@ -164,14 +162,13 @@ class Hardmax(Reduced):
                 yield Step(0, tuple(slice(b + p.start, b + p.stop) for b, p in zip(base, place, strict=True)), (block,))
 
     def lazy(self) -> tuple[Any, ...]:
-        """Return the ones and zeros."""
         import extremum.dask
 
         chunked, nan_policy = self.sources[0].chunked(), self.pieces.call.nan_policy
         return (extremum.dask.hardmax(chunked, self.pieces.axes, nan_policy=nan_policy),)
 
 
-class Elementwise(Job):
+class _Elementwise(Job):
     """maximum and minimum."""
 
     def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any) -> None:
@@ -186,7 +183,6 @@ class Elementwise(Job):
         self.labels = Labels.of(source, axes, self.shape, function)
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Read the same place of every operand."""
         whole = [each for each in self.sources if each.shape == self.shape]
         # The operand with the largest granules decides how all are cut.
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
@@ -201,7 +197,6 @@ class Elementwise(Job):
             yield Step(sum(each.nbytes for each in blocks), place, (block,))
 
     def lazy(self) -> tuple[Any, ...]:
-        """Return the extrema."""
         return (self._function(*(each.chunked() for each in self.sources), nan_policy=self._nan_policy),)
 
 
@@ -211,7 +206,7 @@ def _operand_place(shape: tuple[int, ...], place: Place) -> Place:
     return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
 
 
-class Modelled(Job):
+class _Modelled(Job):
     """One output of a model that takes the entries of an array along an axis, in batches."""
 
     def __init__(self, model: str, source: Source, axis: Any, output: str | None = None) -> None:
@@ -249,7 +244,6 @@ class Modelled(Job):
         self.labels = replace(labels, name=self._output.name.replace("/", "_"), attrs={})
 
     def steps(self, memory: int) -> Iterator[Step]:
-        """Run the model on as many entries as fit."""
         (source,), axis = self.sources, self._axis
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
@@ -267,7 +261,6 @@ class Modelled(Job):
             yield Step(block.nbytes, tuple(out), (result,))
 
     def lazy(self) -> tuple[Any, ...]:
-        """Return the output."""
         from extremum.dask import run
 
         chunked = self.sources[0].chunked()
@@ -277,25 +270,38 @@ class Modelled(Job):
         return (run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name),)
 
 
-_LARGEST = {"argmin": (False,), "min": (False,), "minmax": (False, True)}
+# Whether a function looks for the largest element; minmax looks for the smallest and the largest.
+_LARGEST: dict[str, tuple[bool, ...]] = {
+    **dict.fromkeys(("argmax", "max", "hardmax"), (True,)),
+    **dict.fromkeys(("argmin", "min"), (False,)),
+    "minmax": (False, True),
+}
+ELEMENTWISE = ("maximum", "minimum")
 
 
-def planned(function: str, source: Source, axis: Any, **options: Any) -> Reduced:
-    """Return the job of a reduction or of hardmax; refuse contradictory options."""
-    is_hardmax, values = function == "hardmax", function in ("max", "min", "minmax")
-    largest = _LARGEST.get(function, (True,))
-    keepdims = options.get("keepdims", False) or is_hardmax
-    last, nan_policy = options.get("last", False), options.get("nan_policy", "propagate")
-    default = -1 if is_hardmax else options.get("default")
+def planned(operation: str, sources: Sequence[Source], axis: Any, **options: Any) -> Job:
+    """Return the job of a function or of the file of a model; refuse contradictory options."""
+    nan_policy = options.get("nan_policy", "propagate")
+    if operation in ELEMENTWISE:
+        return _Elementwise(operation, sources, nan_policy)
+    if len(sources) > 1:
+        raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
+    if operation not in _LARGEST:
+        if not Path(operation).suffix and not Path(operation).exists():
+            remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or the file of a model"
+            raise ArgumentError(f"there is no operation {operation!r}", remedy=remedy)
+        return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"])
+    is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), _LARGEST[operation]
+    keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
     pieces = Pieces.planned(
-        Reduction(function, largest, axis, keepdims, last, nan_policy),
-        source.shape,
-        source.dtype,
+        Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy),
+        sources[0].shape,
+        sources[0].dtype,
         values=values,
         index=np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None,
         defaults=None if default is None else (default,) * len(largest),
     )
-    return Hardmax(source, pieces) if is_hardmax else Reduced(source, pieces)
+    return _Hardmax(sources[0], pieces) if is_hardmax else _Reduced(sources[0], pieces)
 
 
 def steps_on(address: str, job: Job) -> Iterator[Step]:
