@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from extremum import backend
-from extremum.backend import executor, inputs
+from extremum.backend import executor
+from extremum.backend import prepared as preparing
 from extremum.errors import AxisError, ElementTypeError, InputError
 from extremum.graph import nodes
 from models import model
@@ -28,7 +29,7 @@ def steps(monkeypatch):
 
     counted(nodes, "resolve")
     counted(executor.lower, "operation")
-    counted(inputs, "_tensor")
+    counted(preparing, "_tensor")
     return made
 
 

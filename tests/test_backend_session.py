@@ -5,7 +5,7 @@ import pytest
 
 from extremum import backend
 from extremum.backend.executor import Executor
-from extremum.backend.session import Session, serves
+from extremum.backend.session import Session, suits
 from extremum.errors import ArgumentError, DependencyError, ExecutionError, SpecError, UnknownOperatorError
 from extremum.graph.sites import sites
 from models import model
@@ -31,7 +31,7 @@ def test_our_operators_alone_need_no_onnxruntime():
         "(float[n, 3] x) => (y) { y = own.Arg(x) }",
         functions='<domain: "own", opset_import: ["" : 13]> Arg (x) => (y) { y = ArgMax(x) }',
     )
-    assert not serves(sites(proto))
+    assert not suits(sites(proto))
     assert engine(backend.prepare(proto)) is Executor
 
 

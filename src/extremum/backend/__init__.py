@@ -6,15 +6,15 @@ kinds run too, through onnxruntime where it is installed and onnx's reference im
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from extremum.errors import ArgumentError, ExtremumError, ModelError, first_line, lacking
+from extremum.errors import ArgumentError, ExtremumError, lacking
 
 try:
     import onnx
@@ -22,14 +22,12 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.backend", error) from None
 
-from extremum.backend.checker import require_valid
-from extremum.backend.coverage import require_implemented
-from extremum.backend.executor import Executor, reference_ops
+from extremum.backend.coverage import require_implemented, require_valid
+from extremum.backend.executor import open_executor, reference_ops
 from extremum.backend.prepared import ENGINES, PreparedModel, refuse
-from extremum.backend.session import open_session, serves
+from extremum.backend.session import open_session, suits
 from extremum.graph import nodes
 from extremum.graph.load import Model, require_readable, with_dense
-from extremum.graph.nodes import callees_first
 from extremum.graph.sites import sites
 from extremum.graph.types import skeleton
 
@@ -160,19 +158,20 @@ class Backend(_OnnxBackend):
             loaded.split_weights()
         walk = tuple(sites(loaded.proto))
         refusal = None
-        if engine == "onnxruntime" or (engine is None and serves(walk)):
+        if engine == "onnxruntime" or (engine is None and suits(walk)):
             require_implemented(loaded.proto.graph, walk, others_too=True)
-            if engine is not None:
-                return PreparedModel(loaded, open_session(loaded, walk, None, threads))
+            instead = None if engine else lambda: open_executor(with_dense(loaded.whole))
             try:
-                return PreparedModel(loaded, open_session(loaded, walk, partial(_reference_of, loaded), threads))
+                return PreparedModel(loaded, open_session(loaded, walk, instead, threads))
             except ExtremumError as error:
+                if engine is not None:
+                    raise
                 # The reference implementation may do better, or says why not.
                 refusal = error.given
         require_implemented(loaded.proto.graph, walk, refusal=refusal)
         whole = with_dense(loaded.whole)
         require_valid(skeleton(whole))
-        return PreparedModel(loaded, _reference(whole))
+        return PreparedModel(loaded, open_executor(whole))
 
     @classmethod
     def run_model(
@@ -244,51 +243,22 @@ class Backend(_OnnxBackend):
         refuse(options)
         cls._require_device(device)
         require_readable(node)
-        opsets = {"": onnx.defs.onnx_opset_version()}
-        opsets[nodes.canonical(node.domain)] = opset or opsets.get(nodes.canonical(node.domain), 1)
-        graph = onnx.helper.make_graph(
-            [node],
-            "node",
-            [onnx.ValueInfoProto(name=name) for name in dict.fromkeys(node.input) if name],
-            [onnx.ValueInfoProto(name=name) for name in node.output],
-        )
-        model = onnx.ModelProto(
-            graph=graph, opset_import=[onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-        )
+        domain, newest = nodes.canonical(node.domain), onnx.defs.onnx_opset_version()
+        opsets = {"": newest, domain: opset or (newest if domain == "" else 1)}
+        model = onnx.ModelProto(opset_import=itertools.starmap(onnx.helper.make_opsetid, opsets.items()))
+        model.graph.node.append(node)
+        for name in filter(None, dict.fromkeys(node.input)):
+            model.graph.input.add(name=name)
+        for name in node.output:
+            model.graph.output.add(name=name)
         loaded = Model(model)
         require_implemented(model.graph, sites(model))
-        return PreparedModel(loaded, _reference(model)).run(inputs)
+        return PreparedModel(loaded, open_executor(model)).run(inputs)
 
     @classmethod
     def _require_device(cls, device: str) -> None:
         if not cls.supports_device(device):
             raise ArgumentError(f"there is no device {device!r} here", remedy="use 'CPU'")
-
-
-def _reference_of(loaded: Model) -> Executor:
-    return _reference(with_dense(loaded.whole))
-
-
-def _require_scans(model: onnx.ModelProto) -> None:
-    """Refuse a Scan of more inputs than it has: the evaluator makes lists of that length before it looks at them."""
-    for _, place, node in nodes.everywhere(model):
-        count = max((each.i for each in node.attribute if each.name == "num_scan_inputs"), default=0)
-        if node.op_type == "Scan" and count > len(node.input):
-            text = f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs"
-            raise ModelError(text, where=nodes.named(place, node), remedy="correct the attribute")
-
-
-def _reference(model: onnx.ModelProto) -> Executor:
-    _require_scans(model)
-    functions = callees_first(model.functions)
-    try:
-        executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
-    except Exception as error:
-        raise ModelError("the model cannot be loaded", given=first_line(error)) from error
-    executor.locate("graph")
-    for index, function in enumerate(model.functions):
-        executor.function(function).locate(f"functions[{index}]")
-    return executor
 
 
 is_compatible = Backend.is_compatible

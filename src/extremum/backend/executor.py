@@ -19,31 +19,25 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from extremum import dtypes, lower
-from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, first_line
+from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, ModelError, first_line
 from extremum.graph import nodes
 from extremum.operations import Operation
-from extremum.spec import OperatorVersion
+from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import require_memory
-
-__all__ = ["Executor", "reference_ops"]
 
 
 class _Operator(OpRun):
     # Without a schema the evaluator fills in no defaults: they depend on the model's opset.
     op_schema = None
     place: str | None = None
-
     # The types of the last inputs and what they led to: most calls come with inputs of the same types.
     _last: tuple[object, _Plan] | None = None
 
-    def run(self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
-        # The evaluator's own would turn every TypeError, and ours about element types is one, into another.
-        return self._run(*inputs, linked_attributes=linked_attributes)
-
-    def _run(
+    def run(
         self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any
     ) -> tuple[NDArray[Any], ...]:
-        # Some operators of the evaluator give a NumPy scalar for a tensor of rank 0.
+        # The evaluator's own ``run`` would turn every TypeError, and ours about element types is one, into another.
+        # Some of its operators give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
         try:
             signature, last = self._signature(inputs), self._last
@@ -58,6 +52,8 @@ class _Operator(OpRun):
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {self.run_params['opsets']['']}") from None
+
+    _run = run
 
     @cached_property
     def _version(self) -> OperatorVersion:
@@ -108,32 +104,11 @@ class _Plan:
     what: str
 
 
-class ArgMax(_Operator):
-    """ONNX ArgMax, every version."""
-
-
-class ArgMin(_Operator):
-    """ONNX ArgMin, every version."""
-
-
-class Hardmax(_Operator):
-    """ONNX Hardmax, every version."""
-
-
-class Max(_Operator):
-    """ONNX Max, every version."""
-
-
-class Min(_Operator):
-    """ONNX Min, every version."""
-
-
-class ReduceMax(_Operator):
-    """ONNX ReduceMax, every version."""
-
-
-class ReduceMin(_Operator):
-    """ONNX ReduceMin, every version."""
+# The evaluator goes by the name of a class.
+_OPERATORS = [
+    type(name, (_Operator,), {"__doc__": f"ONNX {name}, every version.", "__module__": __name__})
+    for name in sorted(name for domain, name in OPERATORS if domain == ONNX)
+]
 
 
 def reference_ops() -> list[type[OpRun]]:
@@ -158,7 +133,7 @@ def reference_ops() -> list[type[OpRun]]:
     >>> evaluator.run(None, {"x": np.array([1, np.nan, 3], np.float32)})
     [array([1])]
     """
-    return [ArgMax, ArgMin, Hardmax, Max, Min, ReduceMax, ReduceMin]
+    return list(_OPERATORS)
 
 
 class Executor(ReferenceEvaluator):
@@ -168,16 +143,8 @@ class Executor(ReferenceEvaluator):
         super().__init__(proto, **{**options, "new_ops": reference_ops()})
         # The evaluator would ask every call for all attributes; what a call leaves out has a default or stays out.
         self.attributes_ = []
-        self._defaults = (
-            {each.name: nodes.value(each) for each in proto.attribute_proto}
-            if isinstance(proto, onnx.FunctionProto)
-            else {}
-        )
-
-    @property
-    def opsets(self) -> dict[str, int]:
-        """The imported versions, under the name by which domains are looked up."""
-        return {nodes.canonical(domain): version for domain, version in self.opsets_.items()}
+        of_function = proto.attribute_proto if isinstance(proto, onnx.FunctionProto) else ()
+        self._defaults = {each.name: nodes.value(each) for each in of_function}
 
     def implements(self, node: onnx.NodeProto) -> bool:
         """Return whether there is an implementation for a node, model-local functions aside."""
@@ -210,12 +177,6 @@ class Executor(ReferenceEvaluator):
             for name, _ in nodes.subgraphs(operator.onnx_node):
                 getattr(operator, name).locate(nodes.path(prefix, index, name))
 
-    def function(self, function: onnx.FunctionProto) -> Executor:
-        """Return what runs a model-local function."""
-        executor = self.functions_[function.domain, function.name]
-        assert isinstance(executor, Executor)
-        return executor
-
     def run(
         self, output_names: Any, feed_inputs: Any, attributes: Any = None, *options: Any, **named_options: Any
     ) -> Any:
@@ -244,3 +205,24 @@ def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
             raise ExecutionError(f"{operator.op_type} failed", where=place, given=given) from error
 
     return run
+
+
+def open_executor(model: onnx.ModelProto) -> Executor:
+    """Return what runs a model without sparse initializers."""
+    for _, place, node in nodes.everywhere(model):
+        count = max((each.i for each in node.attribute if each.name == "num_scan_inputs"), default=0)
+        if node.op_type == "Scan" and count > len(node.input):
+            # The evaluator makes lists of that length before it looks at the inputs.
+            text = f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs"
+            raise ModelError(text, where=nodes.named(place, node), remedy="correct the attribute")
+    functions = nodes.callees_first(model.functions)
+    try:
+        executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)
+    except Exception as error:
+        raise ModelError("the model cannot be loaded", given=first_line(error)) from error
+    executor.locate("graph")
+    for index, function in enumerate(model.functions):
+        inner = executor.functions_[function.domain, function.name]
+        assert isinstance(inner, Executor)
+        inner.locate(f"functions[{index}]")
+    return executor

@@ -1,21 +1,27 @@
-"""A model that is ready to run, whoever runs it."""
+"""A model that is ready to run, whoever runs it, and the inputs of a run, held against what the model declares.
+
+Decides which arrays belong to which names, and refuses a missing, unknown or repeated one and any whose element type or
+shape contradicts the declaration. A symbolic dimension has one size in all inputs of a run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx.backend.base import BackendRep, namedtupledict
 
+from extremum.arrays import as_array
 from extremum.backend.executor import Executor
-from extremum.backend.inputs import Binder
 from extremum.backend.session import Session
-from extremum.errors import ArgumentError
+from extremum.errors import ArgumentError, ExtremumError, InputError
 from extremum.graph.load import Model
-from extremum.graph.types import listed
-
-__all__ = ["ENGINES", "PreparedModel", "refuse"]
+from extremum.graph.types import declared, defaults, listed
+from extremum.interop import adopt, is_table
+from extremum.tensors import TensorType
 
 ENGINES = ("onnxruntime", "reference")
 """Who can run operators that are not this package's."""
@@ -51,8 +57,8 @@ class PreparedModel(BackendRep):
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
-        defaults = {each.name for each in graph.initializer}
-        inputs = [each for each in graph.input if each.name not in defaults]
+        optional = defaults(graph)
+        inputs = [each for each in graph.input if each.name not in optional]
         return f"<PreparedModel {listed(inputs)} -> {listed(graph.output)}, engine={self.engine!r}>"
 
     @property
@@ -93,3 +99,95 @@ def refuse(options: Mapping[str, Any]) -> None:
     """Refuse options of onnx's interface that mean nothing here."""
     for name in options:
         raise ArgumentError(f"there is no option {name!r} here")
+
+
+class Binder:
+    """What a graph declares of its inputs, read once for any number of runs."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        # None for what is no tensor.
+        self._types = {
+            each.name: declared(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
+        }
+        self._names = list(self._types)
+        optional = defaults(graph)
+        self._required = [name for name in self._names if name not in optional]
+        # The types of the arrays of the last call that passed: most calls come with arrays of the same types.
+        self._passed: object = None
+
+    def bind(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs by name, checked."""
+        named = _named(inputs, self._names, self._required)
+        # Whether an input passes depends on these alone, if it is an array.
+        signature = [(name, x.dtype, x.shape) if isinstance(x, np.ndarray) else None for name, x in named.items()]
+        if signature == self._passed:
+            return named
+        sizes: dict[str, tuple[int, str]] = {}
+        for name, given in named.items():
+            expected = self._types[name]
+            if expected is not None:
+                named[name] = _tensor(name, given, expected, sizes)
+        self._passed = None if None in signature else signature
+        return named
+
+
+def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:
+    if isinstance(inputs, Mapping):
+        for name in inputs:
+            if name not in names:
+                raise InputError(f"the model has no input {name!r}", remedy=f"its inputs are: {', '.join(names)}")
+        for name in required:
+            if name not in inputs:
+                raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
+        return dict(inputs)
+    if not isinstance(inputs, list | tuple):
+        raise InputError(
+            "the inputs are neither a list nor a dict",
+            given=type(inputs).__name__,
+            remedy="put a single array into a list: run([x])",
+        )
+    for expected in (required, names):
+        if len(inputs) == len(expected):
+            return dict(zip(expected, inputs, strict=True))
+    raise InputError(
+        f"the model takes {len(required)} inputs, not {len(inputs)}",
+        remedy=f"in this order: {', '.join(required)}" if required else None,
+    )
+
+
+def _table(name: str, given: Any) -> NDArray[Any]:
+    """Return the columns of a table as one array, where that changes no element."""
+    try:
+        adopted = adopt(given)
+        adopted.require_all("fill or drop them first", given=f"{type(given).__module__}.{type(given).__qualname__}")
+    except ExtremumError as error:
+        raise error.with_context(where=f"input {name!r}") from None
+    return adopted.array
+
+
+def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:
+    # Text is a legitimate element type here, so an array is taken as it is.
+    array = given if isinstance(given, np.ndarray) else _table(name, given) if is_table(given) else as_array(given)
+    found = TensorType.of(array)
+    context = {"given": f"{name}: {found}", "remedy": f"the model declares {expected}"}
+    if expected.element == "string":
+        if array.dtype.kind not in "OSUT":
+            raise InputError(f"input {name!r} has elements of type {found.element}, not text", **context)
+    elif expected.element is not None and found.element != expected.element:
+        if expected.element == "bfloat16" and array.dtype.itemsize == 2 and array.dtype.kind in "uiV":
+            context["remedy"] = f"if these are bit patterns, say so: {name}.view(ml_dtypes.bfloat16)"
+        raise InputError(f"input {name!r} has elements of type {found.element}, not {expected.element}", **context)
+    if expected.shape is None:
+        return array
+    if array.ndim != len(expected.shape):
+        raise InputError(f"input {name!r} has rank {array.ndim}, not {len(expected.shape)}", **context)
+    for axis, (size, wanted) in enumerate(zip(array.shape, expected.shape, strict=True)):
+        if isinstance(wanted, str):
+            first, where = sizes.setdefault(wanted, (size, name))
+            if size != first:
+                raise InputError(f"dimension {wanted!r} is {first} in {where!r} but {size} in {name!r}", **context)
+        elif wanted is not None and size != wanted:
+            raise InputError(
+                f"input {name!r} has {size} elements along axis {axis}, where the model declares {wanted}", **context
+            )
+    return array

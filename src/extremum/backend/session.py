@@ -18,19 +18,13 @@ import numpy as np
 from extremum.backend.executor import Executor
 from extremum.errors import DependencyError, ExecutionError, ExtremumError, first_line
 from extremum.graph.load import Model
-from extremum.graph.nodes import canonical
+from extremum.graph.nodes import is_of_family
 from extremum.graph.sites import Site
-from extremum.spec import OPERATORS
-
-__all__ = ["Session", "is_installed", "open_session", "serves"]
 
 
-def serves(sites: Iterable[Site]) -> bool:
+def suits(sites: Iterable[Site]) -> bool:
     """Return whether there are nodes of operators that are not this package's, and onnxruntime to run them."""
-    others = (
-        each for each in sites if not each.is_call and (canonical(each.node.domain), each.node.op_type) not in OPERATORS
-    )
-    return any(True for _ in others) and is_installed()
+    return any(not site.is_call and not is_of_family(site.node) for site in sites) and is_installed()
 
 
 def is_installed() -> bool:
@@ -45,7 +39,7 @@ def is_installed() -> bool:
 def open_session(
     model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None = None
 ) -> Session:
-    """Return a session for a model that was parted; onnxruntime decides its threads where their number is None."""
+    """Return a session for a model whose weights are split off; by default onnxruntime decides its threads."""
     from extremum.onnxruntime import library
     from extremum.onnxruntime.convert import convert_sites
 
@@ -59,10 +53,8 @@ def open_session(
         session = library.open_session(converted.SerializeToString(), options)
     except Exception as error:
         # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
-        line = first_line(error)
-        raise ExecutionError(
-            "onnxruntime does not take the model", given=f"onnxruntime {library.onnxruntime.__version__}: {line}"
-        ) from None
+        given = f"onnxruntime {library.onnxruntime.__version__}: {first_line(error)}"
+        raise ExecutionError("onnxruntime does not take the model", given=given) from None
     return Session(session, reference)
 
 
@@ -84,23 +76,17 @@ class Session:
 
     def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
         """Run the model once."""
-        results: Sequence[Any]
         try:
             results = self._run(output_names, {name: _native(x) for name, x in feeds.items()})
-            results = [_named(x) for x in results]
+            return [_by_width(x) for x in results]
         except Exception as error:
-            results = self._instead(error).run(output_names, feeds)
-        return results
-
-    def _instead(self, error: Exception) -> Executor:
-        """Return who takes over after an error, or raise it."""
-        if self._executor is None and self._reference is not None:
-            with contextlib.suppress(ExtremumError):
-                self._executor = self._reference()
-        if self._executor is None:
-            line = first_line(error)
-            raise ExecutionError("onnxruntime could not run the model", given=line) from error
-        return self._executor
+            if self._executor is None and self._reference is not None:
+                with contextlib.suppress(ExtremumError):
+                    self._executor = self._reference()
+            if self._executor is None:
+                raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
+        taken_over: Sequence[Any] = self._executor.run(output_names, feeds)
+        return taken_over
 
 
 def _native(x: Any) -> Any:
@@ -109,6 +95,6 @@ def _native(x: Any) -> Any:
     return x
 
 
-def _named(x: Any) -> Any:
+def _by_width(x: Any) -> Any:
     # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
     return x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
