@@ -10,16 +10,18 @@ from typing_extensions import Unpack
 
 from extremum.signatures import (
     ArgKeywords,
-    ArgOptions,
+    ArgPlain,
     Axes,
     Axis,
     HardmaxOptions,
-    IndexType,
+    Indexed,
     MinMax,
     MinMaxIndices,
     No,
+    Pairs,
     ValueKeywords,
     ValueOptions,
+    Values,
     ValuesIndices,
     Yes,
 )
@@ -34,25 +36,11 @@ I = TypeVarWithDefault("I", bound=np.integer[Any], default=np.int64)
 
 @overload
 def argmax(
-    x: NDArray[Any],
-    /,
-    axis: None = None,
-    *,
-    keepdims: No = False,
-    dtype: type[I] = ...,
-    out: None = None,
-    **options: Unpack[ArgOptions],
+    x: NDArray[Any], /, axis: None = None, *, keepdims: No = False, dtype: type[I] = ..., **options: Unpack[ArgPlain]
 ) -> I: ...
 @overload
 def argmax(
-    x: NDArray[Any],
-    /,
-    axis: Axes = None,
-    *,
-    keepdims: bool = False,
-    dtype: type[I] = ...,
-    out: None = None,
-    **options: Unpack[ArgOptions],
+    x: NDArray[Any], /, axis: Axes = None, *, keepdims: bool = False, dtype: type[I] = ..., **options: Unpack[ArgPlain]
 ) -> NDArray[I]: ...
 @overload
 def argmax(x: Any, /, axis: Axes = None, *, out: A, **options: Unpack[ArgKeywords]) -> A: ...
@@ -69,9 +57,7 @@ def max(
     *,
     keepdims: No = False,
     return_index: No = False,
-    index_dtype: IndexType | None = ...,
-    out: None = None,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Values],
 ) -> T: ...
 @overload
 def max(
@@ -81,9 +67,7 @@ def max(
     *,
     keepdims: bool = False,
     return_index: No = False,
-    index_dtype: IndexType | None = ...,
-    out: None = None,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Values],
 ) -> NDArray[T]: ...
 @overload
 def max(
@@ -94,8 +78,7 @@ def max(
     keepdims: No = False,
     return_index: Yes,
     index_dtype: type[I] = ...,
-    out: None = None,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Indexed],
 ) -> ValuesIndices[T, I]: ...
 @overload
 def max(
@@ -106,8 +89,7 @@ def max(
     keepdims: bool = False,
     return_index: Yes,
     index_dtype: type[I] = ...,
-    out: None = None,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Indexed],
 ) -> ValuesIndices[NDArray[T], NDArray[I]]: ...
 @overload
 def max(
@@ -118,8 +100,7 @@ def max(
     keepdims: bool = False,
     return_index: bool,
     index_dtype: type[I] = ...,
-    out: None = None,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Indexed],
 ) -> T | NDArray[T] | ValuesIndices[T, I] | ValuesIndices[NDArray[T], NDArray[I]]: ...
 @overload
 def max(x: Any, /, axis: Axes = None, *, return_index: No = False, out: A, **options: Unpack[ValueKeywords]) -> A: ...
@@ -142,14 +123,7 @@ min = max
 
 @overload
 def minmax(
-    x: NDArray[T],
-    /,
-    axis: None = None,
-    *,
-    keepdims: No = False,
-    return_index: No = False,
-    index_dtype: IndexType | None = ...,
-    **options: Unpack[ValueOptions],
+    x: NDArray[T], /, axis: None = None, *, keepdims: No = False, return_index: No = False, **options: Unpack[Pairs]
 ) -> MinMax[T]: ...
 @overload
 def minmax(
@@ -159,8 +133,7 @@ def minmax(
     *,
     keepdims: bool = False,
     return_index: No = False,
-    index_dtype: IndexType | None = ...,
-    **options: Unpack[ValueOptions],
+    **options: Unpack[Pairs],
 ) -> MinMax[NDArray[T]]: ...
 @overload
 def minmax(

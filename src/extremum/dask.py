@@ -193,70 +193,56 @@ def _text(name: str, what: str, example: str, options: str, returns: str = "dask
     return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, note=note)
 
 
-def _arg(name: str, what: str, example: str) -> _Arg:
-    """Make ``argmax`` or ``argmin``."""
+def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Array") -> Any:
+    """Make one of the functions that reduce axes."""
+    is_arg, largest = name.startswith("arg"), reductions.ENDS[name]
+    options = f"{_OPTIONS}, dtype" if is_arg else f"{_OPTIONS}, return_index, index_dtype"
 
-    @like(name, _text(name, what, example, f"{_OPTIONS}, dtype"))
-    def arg(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Array:
-        out, default, dtype = (options.pop(key) for key in ("out", "default", "dtype"))
-        call = Reduction(name, (name == "argmax",), axis, **options)
-        pieces, mask = _planned(call, x, out, False, index_type(name, dtype), call.ends(default))
-        return reduced(pieces, x, mask, split_every)[0]
-
-    return arg
-
-
-def _end(name: str, largest: tuple[bool, ...], what: str, example: str, returns: str) -> Any:
-    """Make ``max``, ``min`` or ``minmax``."""
-
-    @like(name, _text(name, what, example, f"{_OPTIONS}, return_index, index_dtype", returns))
-    def end(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Any:
-        default, dtype, with_index = (options.pop(key) for key in ("default", "index_dtype", "return_index"))
-        out = options.pop("out", None)
+    @like(name, _text(name, what, example, options, returns))
+    def function(x: Array, /, axis: Axes = None, *, split_every: int | None = None, **options: Any) -> Any:
+        default, dtype = options.pop("default"), options.pop("dtype" if is_arg else "index_dtype")
+        out, with_index = options.pop("out", None), options.pop("return_index", True)
         call = Reduction(name, largest, axis, **options)
         defaults = call.ends(default)
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
-        pieces, mask = _planned(call, x, out, True, index, defaults)
+        pieces, mask = _planned(call, x, out, not is_arg, index, defaults)
         found = reduced(pieces, x, mask, split_every)
         if largest[1:]:
             return MinMaxIndices(*found) if with_index else MinMax(*found)
-        return ValuesIndices(*found) if with_index else found[0]
+        return found[0] if is_arg or not with_index else ValuesIndices(*found)
 
-    return end
+    return function
 
 
-argmax = _arg(
+argmax: _Arg = _reduction(
     "argmax",
     "Index of the largest element over any set of axes",
     """>>> int(extremum.dask.argmax(x).compute()), extremum.dask.argmax(x, axis=1).compute()
     (3, array([1, 0]))""",
 )
-argmin = _arg(
+argmin: _Arg = _reduction(
     "argmin",
     "Index of the smallest element over any set of axes",
     """>>> extremum.dask.argmin(x, axis=0).compute()
     array([0, 1, 0])""",
 )
-max: _Max = _end(
+max: _Max = _reduction(
     "max",
-    (True,),
     "Largest element over any set of axes, with its index on request,",
     """>>> best = extremum.dask.max(x, axis=1, return_index=True)
     >>> best.values.compute(), best.indices.compute()
     (array([5., 7.]), array([1, 0]))""",
     "dask.array.Array, or ValuesIndices of two",
 )
-min: _Max = _end(
+min: _Max = _reduction(
     "min",
-    (False,),
     "Smallest element over any set of axes, with its index on request,",
     """>>> extremum.dask.min(x, axis=0).compute()
     array([1., 0., 5.])""",
     "dask.array.Array, or ValuesIndices of two",
 )
-minmax: _MinMax = _end(
+minmax: _MinMax = _reduction(
     "minmax",
-    (False, True),
     "Smallest and largest element over any set of axes, with their indices on request, in one pass,",
     """>>> low, high = extremum.dask.minmax(x)
     >>> float(low.compute()), float(high.compute())
@@ -408,18 +394,9 @@ def _aligned(function: str, where: Any, x: Any) -> Any:
     if not _unknown_axes(x):
         return da.broadcast_to(where, x.shape, chunks=x.chunks)
     places = tuple(range(x.ndim))
-    return da.blockwise(
-        partial(_broadcast, function, tuple(unknown)),
-        places,
-        x,
-        places,
-        where,
-        places[first:],
-        token="extremum-where",
-        align_arrays=False,
-        dtype=np.bool_,
-        meta=np.empty((0,) * x.ndim, np.bool_),
-    )
+    options = {"token": "extremum-where", "align_arrays": False, "dtype": np.bool_, "meta": _meta(x.ndim, np.bool_)}
+    fit = partial(_broadcast, function, tuple(unknown))
+    return da.blockwise(fit, places, x, places, where, places[first:], **options)
 
 
 def _broadcast(function: str, unknown: tuple[int, ...], block: Any, where: Any) -> Any:
@@ -516,8 +493,12 @@ def _settled(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several
     return results if several else results[0]
 
 
+def _meta(rank: int, dtype: Any) -> Any:
+    return np.empty((0,) * rank, dtype)
+
+
 def _array(graph: HighLevelGraph, name: str, chunks: Any, dtype: np.dtype[Any]) -> Any:
-    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
+    return da.Array(graph, name, chunks, meta=_meta(len(chunks), dtype))
 
 
 def _item(graph: HighLevelGraph, name: str, at: int, chunks: Any, dtype: np.dtype[Any]) -> Any:
@@ -540,16 +521,8 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
         places = tuple(range(x.ndim))
         masks = () if where is None else (where, places)
         kernel = partial(_whole, pieces.axes, pieces.call.nan_policy)
-        return da.blockwise(
-            kernel,
-            places,
-            x,
-            places,
-            *masks,
-            token="extremum-hardmax",
-            dtype=dtype,
-            meta=np.empty((0,) * x.ndim, dtype),
-        )
+        options = {"token": "extremum-hardmax", "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+        return da.blockwise(kernel, places, x, places, *masks, **options)
     (indices,) = reduced(pieces, x, where, split_every)
     name = f"extremum-ones-{tokenize(indices.name, x.chunks)}"
     starts, tasks = _offsets(x.chunks), {}
@@ -559,7 +532,7 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
         lengths = {axis: x.chunks[axis][place[axis]] for axis in pieces.axes}
         tasks[(name, *place)] = (_ones, (indices.name, *slices), x.shape, offset, lengths, dtype)
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[indices])
-    return da.Array(graph, name, x.chunks, meta=np.empty((0,) * x.ndim, dtype))
+    return _array(graph, name, x.chunks, dtype)
 
 
 def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype: np.dtype[Any]) -> Any:
@@ -599,15 +572,10 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: An
     rank = len(elementwise.broadcast_shape(function, shapes))
     whole = range(rank)
     places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
-    return da.blockwise(
-        partial(_compared, function, nan_policy, unknown, bool(mask)),
-        tuple(whole),
-        *(part for pair in zip(arrays, places, strict=True) for part in pair),
-        name=None,
-        token=f"extremum-{function}",
-        dtype=dtype,
-        meta=np.empty((0,) * rank, dtype),
-    )
+    kernel = partial(_compared, function, nan_policy, unknown, bool(mask))
+    pairs = (part for pair in zip(arrays, places, strict=True) for part in pair)
+    options = {"token": f"extremum-{function}", "dtype": dtype, "meta": _meta(rank, dtype)}
+    return da.blockwise(kernel, tuple(whole), *pairs, **options)
 
 
 def _operand(function: str, x: Any) -> Any:
@@ -789,18 +757,13 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
 
 
 def _output(graph: HighLevelGraph, name: str, output: Output, sizes: tuple[int, ...]) -> Any:
-    own, rank = f"{name}-{output.number}", len(output.shape)
-    tasks = {
-        (own, *(at if each == output.batch else 0 for each in range(rank))): (
-            operator.getitem,
-            (name, at),
-            output.number,
-        )
-        for at in range(len(sizes))
-    }
+    own, rank, tasks = f"{name}-{output.number}", len(output.shape), {}
+    for at in range(len(sizes)):
+        place = (at if each == output.batch else 0 for each in range(rank))
+        tasks[(own, *place)] = (operator.getitem, (name, at), output.number)
     chunks = tuple(sizes if each == output.batch else (length,) for each, length in enumerate(output.shape))
     whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
-    return da.Array(whole, own, chunks, meta=np.empty((0,) * rank, output.dtype))
+    return _array(whole, own, chunks, output.dtype)
 
 
 def _run(source: _Source, block: Any) -> tuple[Any, ...]:

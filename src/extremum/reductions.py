@@ -26,6 +26,7 @@ from extremum.interop import Adopted, adopt, frontend
 from extremum.signatures import MinMax, MinMaxIndices, NanPolicy, ValuesIndices
 
 __all__ = [
+    "ENDS",
     "Found",
     "Reduction",
     "adopted_for",
@@ -469,7 +470,7 @@ def _int64(times: NDArray[Any]) -> np.dtype[Any]:
 
 
 # At which ends of the order each function looks: True for the largest.
-_ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
+ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
 _ARG = ("keepdims", "select_last_index", "dtype", "out", "nan_policy", "where", "default")
 _VALUE = ("keepdims", "return_index", "select_last_index", "nan_policy", "where", "default", "index_dtype", "out")
 
@@ -522,7 +523,7 @@ def _frontend(function: str, x: Any, options: dict[str, Any]) -> Any:
 
 def _adopted_call(function: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[Adopted, Reduction]:
     same = {name: options[name] for name in ("keepdims", "select_last_index", "nan_policy", "where")}
-    return adopted_for(function, x), Reduction(function, _ENDS[function], axis, **same)
+    return adopted_for(function, x), Reduction(function, ENDS[function], axis, **same)
 
 
 def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:

@@ -18,17 +18,21 @@ from extremum.errors import ArgumentTypeError
 __all__ = [
     "ArgKeywords",
     "ArgOptions",
+    "ArgPlain",
     "Axes",
     "Axis",
     "HardmaxOptions",
     "IndexType",
+    "Indexed",
     "MinMax",
     "MinMaxIndices",
     "NanPolicy",
     "No",
+    "Pairs",
     "TieOptions",
     "ValueKeywords",
     "ValueOptions",
+    "Values",
     "ValuesIndices",
     "Yes",
     "like",
@@ -74,6 +78,12 @@ class ArgOptions(TieOptions, total=False):
     default: int | None
 
 
+class ArgPlain(ArgOptions, total=False):
+    """The same, and no array to write to."""
+
+    out: None
+
+
 class ArgKeywords(ArgOptions, total=False):
     """The same, and those that change the type for NumPy's arrays only."""
 
@@ -85,6 +95,22 @@ class ValueOptions(TieOptions, total=False):
     """Options of ``max``, ``min`` and ``minmax`` that do not change the type of the result."""
 
     default: Any
+
+
+class Indexed(ValueOptions, total=False):
+    """The same, and no array to write to."""
+
+    out: None
+
+
+class Pairs(ValueOptions, total=False):
+    """Options of ``minmax`` without an index, whose type does not matter."""
+
+    index_dtype: IndexType | None
+
+
+class Values(Pairs, Indexed, total=False):
+    """Options of ``max`` and ``min`` without an index."""
 
 
 class ValueKeywords(ValueOptions, total=False):

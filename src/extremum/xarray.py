@@ -209,19 +209,17 @@ def _arg(name: str, what: str, example: str) -> _Arg:
 
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
     def arg(x: Any, dim: Dims = None, *, as_dict: bool = False, where: Any = None, **options: Any) -> Any:
+        if not as_dict:
+            return _results(name, x, dim, where=where, **options)[0]
         require_labelled(name, x)
         if isinstance(x, xr.Dataset):
-            if as_dict:
-                raise ArgumentError(
-                    f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them",
-                    remedy="call it for each variable, or without as_dict",
-                )
-            return each_variable(x, name, dim, lambda each, own: (arg(each, own, where=where, **options),))[0]
+            raise ArgumentError(
+                f"{name}: variables of a Dataset have dimensions of their own, so there is no one dict for them",
+                remedy="call it for each variable, or without as_dict",
+            )
         dims = named(name, dim, x)
         axes = tuple(map(x.get_axis_num, dims))
         index = getattr(ex, name)(x.data, axes, where=mask(name, where, x), **options)
-        if not as_dict:
-            return reduced(x, dims, index, keepdims=options["keepdims"])
         places = _unravelled(index, x.shape, axes)
         return {each: reduced(x, dims, i, keepdims=options["keepdims"]) for each, i in zip(dims, places, strict=True)}
 
@@ -245,7 +243,7 @@ def _end(name: str, what: str, example: str, returns: str) -> Any:
 
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
     def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
-        found = _results(name, x, dim, return_index, **options)
+        found = _results(name, x, dim, return_index=return_index, **options)
         if return_index:
             return ValuesIndices(*found) if name != "minmax" else MinMaxIndices(*found)
         return MinMax(*found) if name == "minmax" else found[0]
@@ -253,16 +251,13 @@ def _end(name: str, what: str, example: str, returns: str) -> Any:
     return end
 
 
-def _results(name: str, x: Any, dim: Any, return_index: bool, *, where: Any, **options: Any) -> tuple[Any, ...]:
+def _results(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> tuple[Any, ...]:
     """Return the results of a function that has one or several."""
     require_labelled(name, x)
     if isinstance(x, xr.Dataset):
-        return each_variable(
-            x, name, dim, lambda each, own: _results(name, each, own, return_index, where=where, **options)
-        )
+        return each_variable(x, name, dim, lambda each, own: _results(name, each, own, where=where, **options))
     dims = named(name, dim, x)
-    axes = tuple(map(x.get_axis_num, dims))
-    found = getattr(ex, name)(x.data, axes, return_index=return_index, where=mask(name, where, x), **options)
+    found = getattr(ex, name)(x.data, tuple(map(x.get_axis_num, dims)), where=mask(name, where, x), **options)
     several = found if isinstance(found, tuple) else (found,)
     return tuple(reduced(x, dims, each, keepdims=options["keepdims"]) for each in several)
 
