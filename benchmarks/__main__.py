@@ -12,8 +12,6 @@ import click
 from benchmarks import matrix as cases_of
 from benchmarks import peers, report, run
 
-__all__ = ["bench"]
-
 _SUITES = {
     **dict.fromkeys(("memory", "answers", "scaling"), "arrays"),
     **dict.fromkeys(("sessions", "preparing"), "models"),

@@ -19,8 +19,6 @@ import extremum as ex
 from benchmarks import report, run
 from extremum import _native
 
-__all__ = ["answers", "memory", "scaling"]
-
 Array = NDArray[Any]
 Call = Callable[[], Any]
 _SECONDS = click.option("--seconds", "budget", type=float, default=1.0, show_default=True, help="For a case.")

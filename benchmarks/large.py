@@ -21,8 +21,6 @@ import extremum.dask
 from benchmarks import report, run
 from extremum.cli.program import program
 
-__all__ = ["large", "virtual"]
-
 # Shape, chunks, element type, axis, function.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], str, int | None, str], ...] = (
     *(((100000, 1000), (10000, 1000), "float32", axis, "argmax") for axis in (0, 1, None)),

@@ -6,7 +6,7 @@ answer, which NumPy finds on int8, serves all twelve element types. No NaN: peer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import dtypes
-
-__all__ = ["CALL", "ELEMENT_TYPES", "KINDS", "LAYOUTS", "Case", "agrees", "arrays", "drawn", "full", "quick"]
 
 Array = NDArray[Any]
 
@@ -115,39 +113,31 @@ _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...
 )
 
 
+def _each(case: Case, types: Iterable[str] = ELEMENT_TYPES) -> Iterator[Case]:
+    return (case._replace(element_type=element) for element in types)
+
+
 def full() -> Iterator[Case]:
     """Yield the whole matrix; the element types of one question stand together, so that it is answered once."""
     for kind, shape, axes, layout in _REDUCTIONS:
         for last in (False, True):
-            for element in ELEMENT_TYPES:
-                yield Case(kind, "argmax", element, shape, axes, last, layout)
-    for kind, shape, axes in (
-        ("full", (1 << 20,), None),
-        ("non-last axis", (4096, 1024), (0,)),
-        ("long rows", (4096, 1024), (1,)),
-    ):
-        for element in ELEMENT_TYPES:
-            yield Case(kind, "argmin", element, shape, axes)
+            yield from _each(Case(kind, "argmax", "", shape, axes, last, layout))
+    yield from _each(Case("full", "argmin", "", (1 << 20,)))
+    yield from _each(Case("non-last axis", "argmin", "", (4096, 1024), (0,)))
+    yield from _each(Case("long rows", "argmin", "", (4096, 1024), (1,)))
     for broadcast in ("same", "row", "column", "scalar"):
+        shape = (1 << 20,) if broadcast == "same" else (4096, 1024)
         for operands in (2, 3, 4, 8):
-            for element in ELEMENT_TYPES:
-                shape = (1 << 20,) if broadcast == "same" else (4096, 1024)
-                yield Case("elementwise", "max", element, shape, operands=operands, broadcast=broadcast)
-    for element in ELEMENT_TYPES:
-        yield Case("elementwise", "min", element, (1 << 20,), operands=2)
+            yield from _each(Case("elementwise", "max", "", shape, operands=operands, broadcast=broadcast))
+    yield from _each(Case("elementwise", "min", "", (1 << 20,), operands=2))
     for size, operands, layout in (
         *((512, 2, "fortran"), (2000, 2, "fortran"), (2000, 3, "fortran")),
         *((2000, 2, "strided"), (2000, 2, "reversed")),
     ):
-        for element in ELEMENT_TYPES:
-            yield Case("views", "max", element, (size, size), layout=layout, operands=operands)
-    for shape, axes, opset in (
-        *(((4096, 1024), (axis,), 13) for axis in (0, 1)),
-        *((shape, (1,), 13) for shape in ((131072, 16), (524288, 4), (32, 50257))),
-        ((64, 256, 256), (1, 2), 11),
-    ):
-        for element in FLOAT_TYPES:
-            yield Case("hardmax", "hardmax", element, shape, axes, opset=opset)
+        yield from _each(Case("views", "max", "", (size, size), layout=layout, operands=operands))
+    for shape, axis in (((4096, 1024), 0), *((s, 1) for s in ((4096, 1024), (131072, 16), (524288, 4), (32, 50257)))):
+        yield from _each(Case("hardmax", "hardmax", "", shape, (axis,)), FLOAT_TYPES)
+    yield from _each(Case("hardmax", "hardmax", "", (64, 256, 256), (1, 2), opset=11), FLOAT_TYPES)
 
 
 # What rows of users have: pairs, boxes, classes, heads, embeddings, vocabularies. 512 KB of each.
@@ -171,17 +161,13 @@ def quick() -> Iterator[Case]:
             rows = max(1, (1 << 19) // (width * np.dtype(element).itemsize))
             yield Case("short rows" if width < 100 else "long rows", "argmax", element, (rows, width), (1,))
     for kind, shape, axes in _QUICK:
-        for element in _QUICK_TYPES:
-            yield Case(kind, "argmax", element, shape, axes)
-    for kind, broadcast, layout in (
-        *(("elementwise", broadcast, "contiguous") for broadcast in ("same", "row", "column")),
-        ("views", "same", "fortran"),
-    ):
-        for element in ("uint8", "int32", "float32", "float64"):
-            yield Case(kind, "max", element, (300, 500), layout=layout, operands=2, broadcast=broadcast)
+        yield from _each(Case(kind, "argmax", "", shape, axes), _QUICK_TYPES)
+    plain = Case("elementwise", "max", "", (300, 500), operands=2)
+    fortran = plain._replace(kind="views", layout="fortran")
+    for case in (plain, plain._replace(broadcast="row"), plain._replace(broadcast="column"), fortran):
+        yield from _each(case, ("uint8", "int32", "float32", "float64"))
     for shape in ((1000, 100), (100, 1000)):
-        for element in ("float16", "float32", "float64"):
-            yield Case("hardmax", "hardmax", element, shape, (1,))
+        yield from _each(Case("hardmax", "hardmax", "", shape, (1,)), ("float16", "float32", "float64"))
 
 
 # From a shape and a type to an empty array of both that lies in memory as the name says.

@@ -28,8 +28,6 @@ import extremum.onnxruntime
 from benchmarks import report, run
 from benchmarks.peers import parsed
 
-__all__ = ["preparing", "sessions"]
-
 Model = tuple[bytes, dict[str, NDArray[Any]]]
 
 # Operator with its attributes, ONNX's name of the element type, shapes of the inputs.

@@ -23,8 +23,6 @@ import extremum
 from benchmarks.matrix import CALL, Case
 from extremum import dtypes
 
-__all__ = ["OURS", "Contender", "Prepared", "connected", "installed", "parsed"]
-
 OURS = "extremum"
 Array = NDArray[Any]
 

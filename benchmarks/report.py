@@ -18,14 +18,10 @@ from benchmarks.peers import OURS
 from benchmarks.run import CaseRecord, Run, loads
 from extremum.printable import markdown_table
 
-__all__ = ["NOISE", "SECTIONS", "fill", "publish", "publish_rows", "speed", "table"]
-
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 # Two equal calls differ by this much on a quiet machine: a ratio from here on is not a loss.
 NOISE = 0.95
-# Shares of the read limit count from this many bytes on: below, a call's fixed cost is seen and not the memory.
-_LARGE = 1_000_000
 # Calls shorter than this are all overhead, which the calls on 8 elements judge.
 _SHORT = 1e-6
 
@@ -59,11 +55,6 @@ def _judged(case: CaseRecord) -> float | None:
     """Return the ratio of a case that is more than overhead."""
     times = _ratio(case)
     return None if times is None or case.seconds[OURS] * max(times, 1) < _SHORT else times
-
-
-def _share(case: CaseRecord) -> float | None:
-    """Return the share of the read limit that a case reaches, its output counted as traffic."""
-    return None if case.limit is None or case.read < _LARGE else case.limit / case.seconds[OURS]
 
 
 def speed(cases: Iterable[CaseRecord]) -> tuple[str, ...]:
@@ -143,14 +134,13 @@ def _cases(runs: Sequence[Run]) -> str:
     peers = [name for name in run.versions if name in found]
     rows = []
     for case in run.cases:
-        best, times, reached = _fastest_peer(case), _ratio(case), _share(case)
+        best, times = _fastest_peer(case), _ratio(case)
         cells = {name: _time(seconds) for name, seconds in case.seconds.items()} | dict.fromkeys(case.wrong, "wrong")
         if best is not None:
             cells[best] = f"*{cells[best]}*"
         over = "" if times is None else f"{times:.2f}" if times >= NOISE else f"**{times:.2f}**"
-        row = (cells.get(name, "") for name in (OURS, *peers))
-        rows.append([case.name, *row, over, "" if reached is None else f"{reached:.2f}"])
-    return table(["case", OURS, *peers, "over the fastest", "share of limit"], rows)
+        rows.append([case.name, *(cells.get(name, "") for name in (OURS, *peers)), over])
+    return table(["case", OURS, *peers, "over the fastest"], rows)
 
 
 # Every table by the name that its heading and its markers carry.

@@ -1,4 +1,4 @@
-"""The runner: several calls timed in turns, the answer of each compared before, beside the limit of the memory.
+"""The runner: several calls timed in turns, the answer of each compared before.
 
 `interleave` is the clock of every suite, `describe` and `hold` say what it runs on and keep it there, and `measure`
 runs the matrix. A wrong answer of ours stops a run; a wrong answer of a peer is recorded and the peer is not timed. The
@@ -32,28 +32,11 @@ from rich.console import Console
 from rich.progress import track
 
 import extremum
-from benchmarks.matrix import CALL, LAYOUTS, Case, agrees, arrays, drawn
+from benchmarks.matrix import LAYOUTS, Case, agrees, arrays, drawn
 from benchmarks.peers import OURS, Contender
 from extremum import _native
 
-__all__ = [
-    *(
-        "SETS",
-        "CaseRecord",
-        "Run",
-        "WrongResultError",
-        "compared",
-        "conditions",
-        "describe",
-        "high_water",
-        "hold",
-        "hold_set",
-    ),
-    *("interleave", "loads", "lower_mark", "measure", "measure_case", "processor"),
-]
-
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = "read limit"
 Array = NDArray[Any]
 Work = Callable[[Array], Any]
 
@@ -183,17 +166,15 @@ def hold_set(name: str) -> None:
 
 @dataclass
 class CaseRecord:
-    """The readings of one case: the least seconds of a call by contender, and of reading as many bytes."""
+    """The readings of one case: the least seconds of a call by contender."""
 
     name: str
     kind: str
     operator: str
     element_type: str
-    # Bytes of memory that the inputs reach over, and the same with those of the output.
+    # Bytes of memory that the inputs reach over.
     read: int
-    moved: int
-    seconds: dict[str, float]
-    limit: float | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
     # Contenders whose answer was wrong, and those that could not run the case, with their own words.
     wrong: list[str] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
@@ -248,9 +229,7 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
     """Check and time one case."""
     numbers, right = drawn(case._replace(element_type="int8"))
     operands = arrays(case, numbers)
-    read = sum(map(_span, operands))
-    moved = read + right.size * (8 if case.operator.startswith("arg") else operands[0].itemsize)
-    record = CaseRecord(case.name, case.kind, case.operator, case.element_type, read, moved, {})
+    record = CaseRecord(case.name, case.kind, case.operator, case.element_type, sum(map(_span, operands)))
     calls: dict[str, Callable[[], object]] = {}
     for name, _, prepare in contenders:
         try:
@@ -270,10 +249,7 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
             raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
             record.wrong.append(name)
-    if case.kind != CALL:
-        calls[LIMIT] = partial(_native.read_bandwidth, np.ones(moved, np.uint8))
-    record.seconds = interleave(calls, budget, keep=(OURS, LIMIT))
-    record.limit = record.seconds.pop(LIMIT, None)
+    record.seconds = interleave(calls, budget, keep=(OURS,))
     return record
 
 
