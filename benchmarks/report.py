@@ -222,8 +222,8 @@ def _chart(run: Run, kind: str) -> bytes:
         # From the left of the picture: axes of long names leave no room beside them.
         title = "Speed over the fastest peer of each case: worst, geometric mean, best"
         figure.suptitle(title, x=0.01, horizontalalignment="left", weight="bold")
-        words = f"{run.machine.get('processor', '')}, {_threads(run)}, {run.started[:10]}; beside {_libraries(run)}"
-        figure.supxlabel(textwrap.fill(words, 110), fontsize=7)
+        words = f"{run.machine['processor']}, {run.machine['instruction set']}, {_threads(run)}, {run.started[:10]}"
+        axes.set_xlabel(textwrap.fill(f"{words}; beside {_libraries(run)}", 110), fontsize=7)
         figure.legend(loc="outside lower left", ncols=3, handletextpad=0.2, columnspacing=1.2)
         stream = BytesIO()
         figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
