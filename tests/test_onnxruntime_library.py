@@ -1,7 +1,7 @@
 """The library as hosts use it: loaded and left any number of times, by hosts that are too old or pass nothing.
 
 There are two files of it: the native module, which is registered in Python, and the standalone library. That one loads
-where there is no Python, which native/onnxruntime/tests/standalone.rs shows; here ONNX Runtime itself runs it.
+where there is no Python, which native/onnxruntime/tests/host.rs shows; here ONNX Runtime itself runs it.
 """
 
 import ctypes

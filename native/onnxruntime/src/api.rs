@@ -1,7 +1,6 @@
 //! The C API as a host hands it over: its calls as results, and a failure as a status.
 
 use ort_sys::{OrtApi, OrtApiBase, OrtErrorCode, OrtStatusPtr};
-use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,39 +18,38 @@ pub enum Failure {
 }
 
 /// A refusal in our words: what is wrong, what was given, what helps.
-#[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// What is wrong, in one sentence without a full stop.
     pub reason: String,
     /// The values that were given.
     pub given: Option<String>,
     /// What would be right.
-    pub help: Option<String>,
+    pub help: String,
 }
 
 impl Refusal {
     /// A refusal that still lacks what was given.
     pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { reason: reason.into(), given: None, help: Some(help.into()) }
+        Self { reason: reason.into(), given: None, help: help.into() }
+    }
+
+    /// Says what was given, unless that is said already.
+    pub fn given(mut self, given: impl Into<Option<String>>) -> Failure {
+        self.given = self.given.or(given.into());
+        Failure::Refusal(self)
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        for (label, text) in [("given", &self.given), ("help", &self.help)] {
-            if let Some(text) = text {
-                write!(f, "; {label}: {text}")?;
-            }
-        }
-        Ok(())
+        let given = self.given.as_ref().map_or(String::new(), |given| format!("; given: {given}"));
+        write!(f, "{}{given}; help: {}", self.reason, self.help)
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
+/// Refuses, without a word of what was given.
+pub fn refuse<T>(reason: impl Into<String>, help: impl Into<String>) -> Result<T> {
+    Err(Refusal::new(reason, help).given(None))
 }
 
 /// The oldest version of the C API that serves: the first whose ONNX Runtime, 1.18, infers the type of an operator with
@@ -86,17 +84,10 @@ impl Api {
     /// `base` is null or comes from an ONNX Runtime that stays loaded.
     pub unsafe fn new(base: *const OrtApiBase) -> std::result::Result<Self, OrtStatusPtr> {
         // SAFETY: the caller's promise.
-        let Some(base) = (unsafe { base.as_ref() }) else {
-            return Err(OrtStatusPtr(ptr::null_mut()));
-        };
-        // SAFETY: the caller's promise.
-        let version = unsafe { (base.GetVersionString)() };
-        let version = if version.is_null() {
-            "of no version".into()
-        } else {
-            // SAFETY: the version is a constant text.
-            unsafe { CStr::from_ptr(version) }.to_string_lossy()
-        };
+        let Some(base) = (unsafe { base.as_ref() }) else { return Err(OrtStatusPtr(ptr::null_mut())) };
+        // SAFETY: the caller's promise; the version is a constant text.
+        let version = unsafe { (base.GetVersionString)().as_ref().map(|text| CStr::from_ptr(text)) };
+        let version = version.map_or("of no version".into(), CStr::to_string_lossy);
         let minor = version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0);
         let old = version.starts_with("0.") || version.starts_with("1.") && minor < OLDEST;
         // An ONNX Runtime that is asked for more than it has says so on stderr, so one that is old is not asked.
@@ -113,7 +104,7 @@ impl Api {
         }
         let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
         let api = Self { table, refers_to_shapes: false };
-        Err(api.status(|| Err(Refusal::new(reason, "upgrade onnxruntime").into())))
+        Err(api.status(|| refuse(reason, "upgrade onnxruntime")))
     }
 
     /// The functions. Of those declared, the table has the ones of [`OLDEST`].
@@ -154,17 +145,14 @@ impl Api {
                 (OrtErrorCode::ORT_FAIL, format!("extremum failed inside, please report this: {text}"))
             }
         };
-        let text = CString::new(shortened(&text).replace('\0', " ")).unwrap_or_default();
+        // The model decides how long a text could be.
+        let text = match text.char_indices().nth(LONGEST) {
+            None => text,
+            Some((end, _)) => format!("{} ...", &text[..end]),
+        };
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
         // SAFETY: the text ends with a zero and is copied.
         unsafe { ((*self.table).CreateStatus)(code, text.as_ptr()) }
-    }
-}
-
-/// A text that is fit to be read: the model decides how long one could be.
-fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(LONGEST) {
-        None => text.into(),
-        Some((end, _)) => format!("{} ...", &text[..end]).into(),
     }
 }
 
@@ -178,21 +166,3 @@ macro_rules! call {
     }};
 }
 pub(crate) use call;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_is_one_line() {
-        let refusal = Refusal { given: Some("float32[2]".into()), ..Refusal::new("no", "yes") };
-        assert_eq!(refusal.to_string(), "no; given: float32[2]; help: yes");
-    }
-
-    #[test]
-    fn a_long_text_is_cut_between_characters() {
-        assert_eq!(shortened("née"), "née");
-        assert_eq!(shortened(&"é".repeat(LONGEST)), "é".repeat(LONGEST));
-        assert_eq!(shortened(&"é".repeat(LONGEST + 1)), format!("{} ...", "é".repeat(LONGEST)));
-    }
-}

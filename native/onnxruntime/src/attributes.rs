@@ -1,47 +1,89 @@
 //! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
-use crate::api::{Api, Refusal, Result};
-use crate::operators::PerAxis;
+use crate::api::{Api, Refusal, Result, refuse};
+use crate::operators::{ArgReduce, Extremum, OneHot, Operator, PerAxis, Reduce};
 use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
-use std::ffi::{CStr, CString, c_void};
-use std::ops::Range;
+use std::ffi::{CStr, c_void};
 use std::{mem, ptr};
+
+/// The value of an attribute.
+pub enum Value {
+    Int(i64),
+    Float(f32),
+    Text(String),
+    /// At least one.
+    Ints(Vec<i64>),
+    Floats(Vec<f32>),
+    /// An empty list, or what has no place here.
+    Other,
+}
+
+impl Value {
+    /// The value, as a message says it.
+    fn said(&self) -> String {
+        match self {
+            Self::Int(value) => value.to_string(),
+            Self::Float(value) => format!("{value:?}"),
+            Self::Text(value) => format!("{value:?}"),
+            Self::Ints(values) => format!("{values:?}"),
+            Self::Floats(values) => format!("{values:?}"),
+            Self::Other => "(an empty list, or neither numbers nor a text)".into(),
+        }
+    }
+
+    fn mistyped<T>(&self, name: &CStr, wanted: &str) -> Result<T> {
+        let name = name.to_string_lossy();
+        let refusal = Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}"));
+        Err(refusal.given(format!("{name}={}", self.said())))
+    }
+}
 
 /// Where attributes are read; an attribute that the node does not state is None.
 pub trait Attributes {
+    /// The value of an attribute, whatever its kind.
+    fn value(&self, name: &CStr) -> Option<Value>;
+
     /// An integer.
-    fn int(&self, name: &CStr) -> Result<Option<i64>>;
+    fn int(&self, name: &CStr) -> Result<Option<i64>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Int(value)) => Ok(Some(value)),
+            Some(other) => other.mistyped(name, "an integer"),
+        }
+    }
+
     /// A list of integers, at least one.
-    fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>>;
-    /// A text.
-    fn text(&self, name: &CStr) -> Result<Option<String>>;
+    fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Ints(values)) => Ok(Some(values)),
+            Some(other) => other.mistyped(name, "a list of at least one integer"),
+        }
+    }
 
     /// An integer that is 0 or 1.
     fn flag(&self, name: &CStr, default: bool) -> Result<bool> {
         match self.int(name)? {
             None => Ok(default),
-            Some(0) => Ok(false),
-            Some(1) => Ok(true),
+            Some(value @ (0 | 1)) => Ok(value == 1),
             Some(other) => {
-                let name = name.to_string_lossy();
-                Err(Refusal::new(format!("attribute '{name}' takes 0 or 1, not {other}"), "use 0 or 1").into())
+                refuse(format!("attribute '{}' takes 0 or 1, not {other}", name.to_string_lossy()), "use 0 or 1")
             }
         }
     }
-}
 
-/// The attributes of all operators of the domain.
-const NAMES: [&CStr; 9] = [
-    c"order",
-    c"axes",
-    c"axis",
-    c"to_last",
-    c"keepdims",
-    c"select_last_index",
-    c"broadcast",
-    c"noop_with_empty_axes",
-    c"identity",
-];
+    /// The attribute `order`: whether the largest is wanted, or the smallest.
+    fn largest(&self) -> Result<bool> {
+        match self.value(c"order") {
+            None => Ok(true),
+            Some(Value::Text(order)) if order == "max" || order == "min" => Ok(order == "max"),
+            Some(Value::Text(other)) => {
+                refuse(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'")
+            }
+            Some(other) => other.mistyped(c"order", "a text"),
+        }
+    }
+}
 
 /// The attributes of the node that a kernel is made for.
 pub struct OfKernel {
@@ -60,123 +102,65 @@ impl OfKernel {
 
     /// Refuses attributes of other operators of the domain; the C API cannot list what else a node has.
     pub fn refuse_all_but(&self, own: &[&CStr]) -> Result<()> {
-        match NAMES.iter().find(|name| !own.contains(name) && self.stated(name)) {
+        let all = [ArgReduce::ATTRIBUTES, Reduce::ATTRIBUTES, OneHot::ATTRIBUTES, Extremum::ATTRIBUTES].concat();
+        match all.into_iter().find(|name| !own.contains(name) && self.value(name).is_some()) {
             None => Ok(()),
             Some(name) => {
                 let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
                 let reason = format!("there is no attribute '{}'", name.to_string_lossy());
-                Err(Refusal::new(reason, format!("the attributes are {}", own.join(", "))).into())
+                refuse(reason, format!("the attributes are {}", own.join(", ")))
             }
         }
     }
 
-    /// Whether the node has an attribute of that name, whatever its kind.
-    ///
-    /// ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.
-    fn stated(&self, name: &CStr) -> bool {
-        self.read_ints(name).is_some()
-            || self.read_int(name).is_some()
-            || self.read_float(name).is_some()
-            || self.read_text(name).is_some()
-    }
-
-    fn read_int(&self, name: &CStr) -> Option<i64> {
-        let mut value = 0;
-        // SAFETY: the promise of `new`; the name ends with a zero, the value is written on success only.
-        let status =
-            unsafe { ((*self.api.table()).KernelInfoGetAttribute_int64)(self.info, name.as_ptr(), &raw mut value) };
-        self.api.succeeded(status).then_some(value)
-    }
-
-    fn read_float(&self, name: &CStr) -> Option<f32> {
-        let mut value = 0.0;
-        // SAFETY: as for an integer.
-        let status =
-            unsafe { ((*self.api.table()).KernelInfoGetAttribute_float)(self.info, name.as_ptr(), &raw mut value) };
-        self.api.succeeded(status).then_some(value)
-    }
-
-    fn read_ints(&self, name: &CStr) -> Option<Vec<i64>> {
-        // SAFETY: the table has the function.
-        let read = unsafe { (*self.api.table()).KernelInfoGetAttributeArray_int64 };
-        // SAFETY: the promise of `new`; the name ends with a zero, and `read_list` gives the room that it says.
-        self.read_list(|values, size| unsafe { read(self.info, name.as_ptr(), values, size) })
-    }
-
-    fn read_floats(&self, name: &CStr) -> Option<Vec<f32>> {
-        // SAFETY: the table has the function.
-        let read = unsafe { (*self.api.table()).KernelInfoGetAttributeArray_float };
-        // SAFETY: as for integers.
-        self.read_list(|values, size| unsafe { read(self.info, name.as_ptr(), values, size) })
-    }
-
-    fn read_text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: the table has the function.
-        let read = unsafe { (*self.api.table()).KernelInfoGetAttribute_string };
-        // SAFETY: as for integers; a C character and a byte are of one size.
-        let bytes =
-            self.read_list(|bytes: *mut u8, size| unsafe { read(self.info, name.as_ptr(), bytes.cast(), size) });
-        bytes.map(|bytes| {
-            let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
-            String::from_utf8_lossy(text).into_owned()
-        })
+    /// Reads one value.
+    fn one<T: Default>(&self, read: impl FnOnce(*mut T) -> OrtStatusPtr) -> Option<T> {
+        let mut value = T::default();
+        self.api.succeeded(read(&raw mut value)).then_some(value)
     }
 
     /// Reads a list by asking for its length first: `read` gets room, or null, and the number of values there is room for.
-    fn read_list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
+    fn list<T: Default + Clone>(&self, read: impl Fn(*mut T, *mut usize) -> OrtStatusPtr) -> Option<Vec<T>> {
         let mut size = 0;
         if !self.api.succeeded(read(ptr::null_mut(), &raw mut size)) {
             return None;
         }
         let mut values = vec![T::default(); size];
-        if size > 0 && !self.api.succeeded(read(values.as_mut_ptr(), &raw mut size)) {
-            return None;
-        }
-        Some(values)
-    }
-
-    /// Passes a value on; none is fine only where the node has no attribute of that name.
-    fn unless_mistyped<T>(&self, name: &CStr, wanted: &str, value: Option<T>) -> Result<Option<T>> {
-        if value.is_none() && self.stated(name) {
-            let name = name.to_string_lossy();
-            return Err(Refusal {
-                given: Some(format!("{name}={}", self.given(&name))),
-                ..Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}"))
-            }
-            .into());
-        }
-        Ok(value)
-    }
-
-    /// The value of an attribute, as far as it can be read.
-    fn given(&self, name: &str) -> String {
-        let name = &CString::new(name).unwrap_or_default();
-        let integer = self.read_int(name).map(|value| value.to_string());
-        integer
-            .or_else(|| self.read_float(name).map(|value| format!("{value:?}")))
-            .or_else(|| self.read_text(name).map(|value| format!("{value:?}")))
-            .or_else(|| self.read_ints(name).filter(|list| !list.is_empty()).map(|list| format!("{list:?}")))
-            .or_else(|| self.read_floats(name).filter(|list| !list.is_empty()).map(|list| format!("{list:?}")))
-            .unwrap_or_else(|| "(an empty list, or neither numbers nor a text)".into())
+        (size == 0 || self.api.succeeded(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
     }
 }
 
 impl Attributes for OfKernel {
-    fn int(&self, name: &CStr) -> Result<Option<i64>> {
-        self.unless_mistyped(name, "an integer", self.read_int(name))
-    }
-
-    fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
-        let values = self.read_ints(name).filter(|values| !values.is_empty());
-        self.unless_mistyped(name, "a list of at least one integer", values)
-    }
-
-    fn text(&self, name: &CStr) -> Result<Option<String>> {
-        self.unless_mistyped(name, "a text", self.read_text(name))
+    /// (ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.)
+    fn value(&self, name: &CStr) -> Option<Value> {
+        let (info, name, table) = (self.info, name.as_ptr(), self.api.table());
+        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they say, and a C
+        // character and a byte are of one size.
+        unsafe {
+            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
+                return Some(Value::Int(value));
+            }
+            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
+                return Some(Value::Float(value));
+            }
+            let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
+            if let Some(bytes) = self.list(text) {
+                let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
+                return Some(Value::Text(String::from_utf8_lossy(text).into_owned()));
+            }
+            let ints = self.list(|values, size| ((*table).KernelInfoGetAttributeArray_int64)(info, name, values, size));
+            let floats =
+                self.list(|values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
+            match (ints, floats) {
+                (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
+                (_, Some(floats)) if !floats.is_empty() => Some(Value::Floats(floats)),
+                (ints, _) => ints.map(|_| Value::Other),
+            }
+        }
     }
 }
 
-/// The attributes of the node whose output shape is asked for. Those of a wrong kind are its kernel's to refuse.
+/// The attributes of the node whose output shape is asked for.
 pub struct OfInference {
     api: Api,
     context: *const OrtShapeInferContext,
@@ -192,65 +176,45 @@ impl OfInference {
     }
 
     /// Reads an attribute into a buffer that grows until the value fits; its length in bytes is known afterwards.
-    fn read(&self, name: &CStr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
-        let mut attribute: *const OrtOpAttr = ptr::null();
-        let table = self.api.table();
-        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
-        let status =
-            unsafe { ((*table).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute) };
-        if !self.api.succeeded(status) {
-            return None;
-        }
+    fn read(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
         let mut words = vec![0u64; 1];
         loop {
-            let room = words.len() * size_of::<u64>();
-            let mut needed = 0;
+            let (room, mut needed) = (words.len() * size_of::<u64>(), 0);
+            let data = words.as_mut_ptr().cast::<c_void>();
             // SAFETY: the buffer has the room that is stated.
-            let status = unsafe {
-                ((*table).ReadOpAttr)(attribute, kind, words.as_mut_ptr().cast::<c_void>(), room, &raw mut needed)
-            };
+            let status = unsafe { ((*self.api.table()).ReadOpAttr)(attribute, kind, data, room, &raw mut needed) };
             let read = self.api.succeeded(status);
-            if read || needed <= room {
-                words.truncate(needed.div_ceil(size_of::<u64>()));
-                return read.then_some(words);
-            }
             words.resize(needed.div_ceil(size_of::<u64>()), 0);
+            if read || needed <= room {
+                return (read && needed > 0).then_some(words);
+            }
         }
     }
 }
 
 impl Attributes for OfInference {
-    fn int(&self, name: &CStr) -> Result<Option<i64>> {
-        Ok(self.read(name, OrtOpAttrType::ORT_OP_ATTR_INT).and_then(|words| Some(*words.first()? as i64)))
-    }
-
-    fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
-        let words = self.read(name, OrtOpAttrType::ORT_OP_ATTR_INTS);
-        let values = words.filter(|words| !words.is_empty());
-        Ok(values.map(|words| words.into_iter().map(|word| word as i64).collect()))
-    }
-
-    fn text(&self, name: &CStr) -> Result<Option<String>> {
-        let words = self.read(name, OrtOpAttrType::ORT_OP_ATTR_STRING);
-        let bytes = words.map(|words| words.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-        let text = bytes.and_then(|bytes| CStr::from_bytes_until_nul(&bytes).ok().map(CString::from));
-        Ok(text.map(|text| text.to_string_lossy().into_owned()))
-    }
-}
-
-/// Reads `order`: whether the largest is wanted, or the smallest.
-pub fn largest(attributes: &impl Attributes) -> Result<bool> {
-    match attributes.text(c"order")?.as_deref() {
-        None | Some("max") => Ok(true),
-        Some("min") => Ok(false),
-        Some(other) => {
-            Err(Refusal::new(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'").into())
+    fn value(&self, name: &CStr) -> Option<Value> {
+        let mut attribute: *const OrtOpAttr = ptr::null();
+        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
+        let status = unsafe {
+            ((*self.api.table()).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute)
+        };
+        if !self.api.succeeded(status) {
+            return None;
         }
+        if let Some(words) = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_INT) {
+            return Some(Value::Int(words[0] as i64));
+        }
+        if let Some(words) = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_INTS) {
+            return Some(Value::Ints(words.into_iter().map(|word| word as i64).collect()));
+        }
+        let words = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_STRING)?;
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
+        Some(Value::Text(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned()))
     }
 }
 
 /// The axes that a node looks along.
-#[derive(Debug, PartialEq, Eq)]
 pub enum Axes {
     /// `axes`: those that are listed.
     Listed(Vec<i64>),
@@ -270,74 +234,53 @@ impl Axes {
             (None, axis, true) => Ok(Self::ToLast(axis.unwrap_or(to_last))),
             (Some(axes), None, false) => Ok(Self::Listed(axes)),
             (Some(_), ..) => {
-                let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
-                Err(Refusal::new(reason, "list all axes, or give one axis").into())
+                refuse("attribute 'axes' cannot stand beside 'axis' or 'to_last'", "list all axes, or give one axis")
             }
         }
     }
 
     /// Those of an input of some rank.
     pub fn of(&self, rank: usize) -> Result<Chosen> {
-        Ok(match self {
-            Self::One(axis) => {
-                let axis = position(*axis, rank)?;
-                Chosen::Run(axis..axis + 1)
+        match self {
+            Self::One(axis) => Chosen::listed(&[*axis], rank),
+            Self::Listed(axes) => Chosen::listed(axes, rank),
+            Self::ToLast(axis) => {
+                position(*axis, rank).map(|first| Chosen((0..rank).map(|axis| axis >= first).collect()))
             }
-            Self::ToLast(axis) => Chosen::Run(position(*axis, rank)?..rank),
-            Self::Listed(axes) => Chosen::listed(axes, rank)?,
-        })
+        }
     }
 }
 
-/// Axes of an input whose rank is known.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Chosen {
-    /// Neighbours, or one.
-    Run(Range<usize>),
-    /// Whether each axis is among them.
-    Listed(Vec<bool>),
-}
+/// Of each axis of an input whose rank is known, whether it is among those that a node looks along.
+pub struct Chosen(pub PerAxis<bool>);
 
 impl Chosen {
     /// Those of a list.
     pub fn listed(axes: &[i64], rank: usize) -> Result<Self> {
-        let mut chosen = vec![false; rank];
+        let mut chosen = PerAxis::from_elem(false, rank);
         for &axis in axes {
             if mem::replace(&mut chosen[position(axis, rank)?], true) {
-                return Err(Refusal::new(format!("axis {axis} is listed twice"), "list each axis once").into());
+                return refuse(format!("axis {axis} is listed twice"), "list each axis once");
             }
         }
-        Ok(Self::Listed(chosen))
-    }
-
-    /// Whether an axis is among them.
-    pub fn contains(&self, axis: usize) -> bool {
-        match self {
-            Self::Run(axes) => axes.contains(&axis),
-            Self::Listed(chosen) => chosen[axis],
-        }
+        Ok(Self(chosen))
     }
 
     /// Refuses a shape of which one of them has no element.
     pub fn refuse_empty(&self, shape: &[i64]) -> Result<()> {
-        match shape.iter().enumerate().position(|(axis, &size)| size == 0 && self.contains(axis)) {
+        match shape.iter().zip(&self.0).position(|(&size, &chosen)| size == 0 && chosen) {
             None => Ok(()),
             Some(axis) => {
                 let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
-                Err(Refusal::new(reason, "reduce axes that are not empty").into())
+                refuse(reason, "reduce axes that are not empty")
             }
         }
     }
 
     /// What a reduction over them leaves of a shape.
     pub fn reduced(&self, shape: &[i64], keepdims: bool) -> PerAxis<i64> {
-        let sizes = shape.iter().enumerate();
-        sizes
-            .filter_map(|(axis, &size)| match self.contains(axis) {
-                false => Some(size),
-                true => keepdims.then_some(1),
-            })
-            .collect()
+        let sizes = shape.iter().zip(&self.0).filter(|&(_, &chosen)| keepdims || !chosen);
+        sizes.map(|(&size, &chosen)| if chosen { 1 } else { size }).collect()
     }
 }
 
@@ -350,38 +293,5 @@ fn position(axis: i64, rank: usize) -> Result<usize> {
         0 => "give it at least one axis".into(),
         _ => format!("use an axis in [-{rank}, {}]", rank - 1),
     };
-    Err(Refusal::new(format!("axis {axis} is out of range for an input of rank {rank}"), help).into())
-}
-
-#[cfg(test)]
-mod tests_of_axes {
-    use super::*;
-    use crate::api::Failure;
-
-    fn chosen(axes: &Axes, rank: usize) -> std::result::Result<Vec<bool>, String> {
-        axes.of(rank).map(|chosen| (0..rank).map(|axis| chosen.contains(axis)).collect()).map_err(|failure| {
-            match failure {
-                Failure::Refusal(refusal) => refusal.reason,
-                Failure::Status(_) => unreachable!("no call was made"),
-            }
-        })
-    }
-
-    #[test]
-    fn axes_are_resolved_against_the_rank() {
-        assert_eq!(chosen(&Axes::One(-1), 3), Ok(vec![false, false, true]));
-        assert_eq!(chosen(&Axes::ToLast(-2), 3), Ok(vec![false, true, true]));
-        assert_eq!(chosen(&Axes::Listed(vec![2, -3]), 3), Ok(vec![true, false, true]));
-    }
-
-    #[test]
-    fn axes_out_of_range_and_twice_are_refused() {
-        assert_eq!(chosen(&Axes::One(0), 0), Err("axis 0 is out of range for an input of rank 0".into()));
-        assert_eq!(chosen(&Axes::ToLast(1), 1), Err("axis 1 is out of range for an input of rank 1".into()));
-        assert_eq!(
-            chosen(&Axes::One(i64::MIN), 2),
-            Err(format!("axis {} is out of range for an input of rank 2", i64::MIN))
-        );
-        assert_eq!(chosen(&Axes::Listed(vec![1, -1]), 2), Err("axis -1 is listed twice".into()));
-    }
+    refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help)
 }

@@ -46,9 +46,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
         }
         inputs.push(Input { data: ptr::null(), shape: shape.into(), axes: None });
     }
-    let Some(element) = element else {
-        return Ok(());
-    };
+    let Some(element) = element else { return Ok(()) };
     let shape = operator.shape(&inputs)?;
     if shape.contains(&UNKNOWN) {
         return Ok(());

@@ -1,11 +1,10 @@
 //! A node of a session: its kernel made and run.
 
-use crate::api::{Api, Failure, Refusal, Result, call};
+use crate::api::{Api, Failure, Refusal, Result, call, refuse};
 use crate::attributes::OfKernel;
 use crate::operators::{Input, Operator};
 use crate::pool::{SessionPool, Sharing};
-use crate::tensor::name;
-use crate::tensor::{self, Tensor};
+use crate::tensor::{self, Tensor, name};
 use extremum_kernels::{ElementType, threads};
 use ort_sys::ONNXTensorElementDataType as Number;
 use ort_sys::{OrtKernelContext, OrtKernelInfo, OrtValue};
@@ -38,24 +37,16 @@ impl<O: Operator> Kernel<O> {
             attributes.refuse_all_but(O::ATTRIBUTES)?;
             O::new(&attributes)
         };
-        let operator = read().map_err(|failure| worded::<O>(failure, None))?;
+        let operator = named::<O, _>(None, read())?;
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
-        if !(1..=O::INPUTS.most()).contains(&inputs) || outputs != 1 {
+        if !(1..=O::INPUTS.most).contains(&inputs) || outputs != 1 {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-            let refusal = Refusal::new(reason, format!("the operator {} and has one output", O::INPUTS.said()));
-            return Err(worded::<O>(refusal.into(), None));
+            return named::<O, _>(None, refuse(reason, format!("the operator {} and has one output", O::INPUTS.said)));
         }
-        Ok(Self {
-            api,
-            operator,
-            number,
-            element,
-            inputs,
-            output_fits: AtomicBool::new(false),
-            sharing: Sharing::default(),
-        })
+        let (output_fits, sharing) = (AtomicBool::new(false), Sharing::default());
+        Ok(Self { api, operator, number, element, inputs, output_fits, sharing })
     }
 
     /// The table of functions of the ONNX Runtime that the kernel was made for.
@@ -74,7 +65,7 @@ impl<O: Operator> Kernel<O> {
             // SAFETY: the caller's promise.
             inputs.extend(unsafe { self.input(context, index)? });
         }
-        let shape = self.operator.shape(&inputs).map_err(|failure| worded::<O>(failure, Some(self.given(&inputs))))?;
+        let shape = named::<O, _>(Some(&|| self.given(&inputs)), self.operator.shape(&inputs))?;
         let mut value = ptr::null_mut();
         call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
         if value.is_null() {
@@ -109,8 +100,7 @@ impl<O: Operator> Kernel<O> {
             return Ok(None);
         }
         if value.is_null() {
-            let refusal = Refusal::new(format!("input {index} is left out"), "give every input");
-            return Err(worded::<O>(refusal.into(), None));
+            return named::<O, _>(None, refuse(format!("input {index} is left out"), "give every input"));
         }
         // SAFETY: the inputs of a call live as long as the call.
         let tensor = unsafe { tensor::of_value(api, value)? };
@@ -131,8 +121,8 @@ impl<O: Operator> Kernel<O> {
     unsafe fn axes<'a>(&self, value: *const OrtValue, tensor: Tensor<'a>) -> Result<Input<'a>> {
         self.require_type("the list of axes", tensor.number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?;
         let &[count] = &tensor.shape[..] else {
-            let refusal = Refusal::new("the axes are no list", "give them as a tensor of rank 1");
-            return Err(worded::<O>(refusal.into(), Some(format!("axes: int64{:?}", tensor.shape))));
+            let given = || format!("axes: int64{:?}", tensor.shape);
+            return named::<O, _>(Some(&given), refuse("the axes are no list", "give them as a tensor of rank 1"));
         };
         let mut data = ptr::null_mut();
         call!(self.api, GetTensorMutableData(value.cast_mut(), &raw mut data));
@@ -157,21 +147,17 @@ impl<O: Operator> Kernel<O> {
             return Ok(());
         }
         let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
-        Err(worded::<O>(Refusal::new(reason, "make the model anew: its types contradict each other").into(), None))
+        named::<O, _>(None, refuse(reason, "make the model anew: its types contradict each other"))
     }
 }
 
 /// Adds the name of the operator, and what was given where that is known, to a refusal.
-#[cold]
-fn worded<O: Operator>(failure: Failure, given: Option<String>) -> Failure {
-    match failure {
+fn named<O: Operator, T>(given: Option<&dyn Fn() -> String>, result: Result<T>) -> Result<T> {
+    result.map_err(|failure| match failure {
         Failure::Refusal(refusal) => {
             let reason = format!("{}: {}", O::NAME.to_string_lossy(), refusal.reason);
-            Refusal { reason, given: refusal.given.or(given), ..refusal }.into()
+            Refusal { reason, ..refusal }.given(given.map(|given| given()))
         }
         status => status,
-    }
+    })
 }
-
-#[cfg(test)]
-mod tests;

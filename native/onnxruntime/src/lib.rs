@@ -8,8 +8,6 @@
 
 mod api;
 mod attributes;
-#[cfg(test)]
-mod host;
 mod inference;
 mod kernel;
 mod operators;
@@ -19,7 +17,7 @@ mod tensor;
 
 use crate::operators::{ArgReduce, Extremum, OneHot, Reduce};
 use crate::tensor::ELEMENT_TYPES;
-use api::{Api, Refusal, Result, call};
+use api::{Api, Result, call, refuse};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;
 use std::ffi::CStr;
@@ -53,7 +51,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
     };
     api.status(|| {
         if options.is_null() {
-            return Err(Refusal::new("there are no session options to register in", "give some").into());
+            return refuse("there are no session options to register in", "give some");
         }
         let mut registered = 0;
         call!(api, HasSessionConfigEntry(options, REGISTERED.as_ptr(), &raw mut registered));

@@ -3,18 +3,18 @@
 //! `ArgReduce` is the index of the extremum over any set of axes, `OneHot` 1 at the first largest element and 0 elsewhere,
 //! `Reduce` the extremum itself, `Extremum` the elementwise largest or smallest of any number of operands.
 
-use crate::api::{Failure, Refusal, Result};
-use crate::attributes::{Attributes, Axes, Chosen, largest};
+use crate::api::{Failure, Refusal, Result, refuse};
+use crate::attributes::{Attributes, Axes, Chosen};
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, argreduce, extremum, onehot, select,
 };
+use ort_sys::ONNXTensorElementDataType as Number;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::ptr;
 
 pub use extremum_kernels::layout::PerAxis;
-use ort_sys::ONNXTensorElementDataType as Number;
-use std::borrow::Cow;
 
 /// A core operation as an operator of ONNX Runtime.
 pub trait Operator: Sized + Send + Sync {
@@ -50,38 +50,26 @@ pub trait Operator: Sized + Send + Sync {
 }
 
 /// Which inputs an operator takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inputs {
-    /// One.
-    One,
-    /// One, and a list of axes as int64 that may be left out.
-    OneAndAxes,
-    /// Any number of one element type, at least one.
-    Any,
+pub struct Inputs {
+    /// The most that a node may have.
+    pub most: usize,
+    /// What an operator takes, as a message says it.
+    pub said: &'static str,
 }
 
 impl Inputs {
-    /// The most that a node may have.
-    pub const fn most(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::OneAndAxes => 2,
-            Self::Any => usize::MAX,
-        }
+    const ONE: Self = Self { most: 1, said: "takes one input" };
+    const ONE_AND_AXES: Self = Self { most: 2, said: "takes one input and a list of axes" };
+    const ANY: Self = Self { most: usize::MAX, said: "takes inputs" };
+
+    /// Whether there is any number of one element type.
+    pub fn are_any(&self) -> bool {
+        self.most == usize::MAX
     }
 
-    /// Whether the input at an index is the list of axes.
-    pub const fn is_axes(self, index: usize) -> bool {
-        matches!(self, Self::OneAndAxes) && index == 1
-    }
-
-    /// What an operator takes, as a message says it.
-    pub const fn said(self) -> &'static str {
-        match self {
-            Self::One => "takes one input",
-            Self::OneAndAxes => "takes one input and a list of axes",
-            Self::Any => "takes inputs",
-        }
+    /// Whether the input at an index is the list of axes, which is of int64 and may be left out.
+    pub fn is_axes(&self, index: usize) -> bool {
+        self.most == 2 && index == 1
     }
 }
 
@@ -109,18 +97,6 @@ pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, i
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::c_order;
-
-    #[test]
-    fn strides_are_those_of_c_order() {
-        assert!(c_order(&[2, 3, 4], 2).eq([(4, 2), (3, 8), (2, 24)]));
-        assert!(c_order(&[2, 0, 4], 2).eq([(4, 2), (0, 8), (2, 0)]));
-        assert!(c_order(&[], 4).next().is_none());
-    }
-}
-
 /// The index, row-major within the reduced axes, of the largest or smallest.
 pub struct ArgReduce {
     largest: bool,
@@ -133,13 +109,13 @@ impl Operator for ArgReduce {
     const NAME: &'static CStr = c"ArgReduce";
     const ATTRIBUTES: &'static [&'static CStr] =
         &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"];
-    const INPUTS: Inputs = Inputs::One;
+    const INPUTS: Inputs = Inputs::ONE;
     // ONNX Runtime infers the type of an output from the types of the inputs alone: an attribute cannot choose it.
     const INDICES: bool = true;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {
         Ok(Self {
-            largest: largest(attributes)?,
+            largest: attributes.largest()?,
             axes: Axes::read(attributes, 0, 0)?,
             keepdims: attributes.flag(c"keepdims", true)?,
             last: attributes.flag(c"select_last_index", false)?,
@@ -159,21 +135,15 @@ impl Operator for ArgReduce {
         let mut to = IndexType::Int64.size() as isize;
         let axes = (0..whole.len()).rev().zip(c_order(whole, element.size()));
         let walk = axes.map(move |(axis, (size, stride))| {
-            let reduced = reduced.contains(axis);
+            let reduced = reduced.0[axis];
             let out = to;
             if !reduced {
                 to = to.wrapping_mul(size as isize);
             }
             (size, stride, out, reduced)
         });
-        let input = extremum_kernels::Input {
-            data: *data,
-            element,
-            swapped: false,
-            largest: self.largest,
-            last: self.last,
-            numbers: false,
-        };
+        let Self { largest, last, .. } = *self;
+        let input = extremum_kernels::Input { data: *data, element, swapped: false, largest, last, numbers: false };
         // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
         unsafe { argreduce(input, walk, output, IndexType::Int64) };
         Ok(())
@@ -188,7 +158,7 @@ pub struct OneHot {
 impl Operator for OneHot {
     const NAME: &'static CStr = c"OneHot";
     const ATTRIBUTES: &'static [&'static CStr] = &[c"axes", c"axis", c"to_last"];
-    const INPUTS: Inputs = Inputs::One;
+    const INPUTS: Inputs = Inputs::ONE;
     const INDICES: bool = false;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {
@@ -204,7 +174,7 @@ impl Operator for OneHot {
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
         let chosen = self.axes.of(shape.len())?;
         let axes = (0..shape.len()).rev().zip(c_order(shape, element.size()));
-        let walk = axes.map(|(axis, (size, stride))| (size, stride, stride, chosen.contains(axis)));
+        let walk = axes.map(|(axis, (size, stride))| (size, stride, stride, chosen.0[axis]));
         // SAFETY: the caller's promise; input and output have one shape.
         unsafe { onehot(inputs[0].data, element, false, walk, output) };
         Ok(())
@@ -233,12 +203,11 @@ impl Reduce {
             (None, Some(Input { axes: Some(axes), .. })) => axes,
             (None, Some(_)) => return Ok(None),
             (Some(_), Some(_)) => {
-                let reason = "attribute 'axes' cannot stand beside an input of axes";
-                return Err(Refusal::new(reason, "give one of them").into());
+                return refuse("attribute 'axes' cannot stand beside an input of axes", "give one of them");
             }
         };
         match listed.is_empty() && !self.noop {
-            true => Ok(Some(Chosen::Run(0..rank))),
+            true => Ok(Some(Chosen(PerAxis::from_elem(true, rank)))),
             false => Chosen::listed(listed, rank).map(Some),
         }
     }
@@ -248,12 +217,12 @@ impl Operator for Reduce {
     const NAME: &'static CStr = c"Reduce";
     const ATTRIBUTES: &'static [&'static CStr] =
         &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"];
-    const INPUTS: Inputs = Inputs::OneAndAxes;
+    const INPUTS: Inputs = Inputs::ONE_AND_AXES;
     const INDICES: bool = false;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {
         Ok(Self {
-            largest: largest(attributes)?,
+            largest: attributes.largest()?,
             axes: attributes.ints(c"axes")?,
             keepdims: attributes.flag(c"keepdims", true)?,
             noop: attributes.flag(c"noop_with_empty_axes", false)?,
@@ -275,7 +244,7 @@ impl Operator for Reduce {
     unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], _: &[i64], output: *mut u8) -> Result<()> {
         let Input { data, shape, .. } = &inputs[0];
         let reduced = self.chosen(inputs)?.expect("the inputs of a call are known");
-        if shape.iter().enumerate().all(|(axis, &size)| size == 1 || !reduced.contains(axis)) {
+        if shape.iter().enumerate().all(|(axis, &size)| size == 1 || !reduced.0[axis]) {
             // Every element is the only one of its slice. An array without elements may have no memory.
             let bytes = shape.iter().fold(element.size(), |bytes, &size| bytes.wrapping_mul(size as usize));
             if bytes > 0 {
@@ -285,8 +254,7 @@ impl Operator for Reduce {
             return Ok(());
         }
         let axes = (0..shape.len()).rev().zip(c_order(shape, element.size()));
-        let walk =
-            axes.map(|(axis, (len, stride))| Dimension { len, stride, mask: 0, reduced: reduced.contains(axis) });
+        let walk = axes.map(|(axis, (len, stride))| Dimension { len, stride, mask: 0, reduced: reduced.0[axis] });
         let selection =
             Selection { data: *data, element, swapped: false, last: false, mask: ptr::null(), omit: Omit::Nothing };
         let target =
@@ -306,11 +274,11 @@ pub struct Extremum {
 impl Operator for Extremum {
     const NAME: &'static CStr = c"Extremum";
     const ATTRIBUTES: &'static [&'static CStr] = &[c"order", c"broadcast"];
-    const INPUTS: Inputs = Inputs::Any;
+    const INPUTS: Inputs = Inputs::ANY;
     const INDICES: bool = false;
 
     fn new(attributes: &impl Attributes) -> Result<Self> {
-        Ok(Self { largest: largest(attributes)?, broadcast: attributes.flag(c"broadcast", true)? })
+        Ok(Self { largest: attributes.largest()?, broadcast: attributes.flag(c"broadcast", true)? })
     }
 
     fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
@@ -367,20 +335,5 @@ fn join(one: i64, two: i64) -> Option<i64> {
 
 fn refusal(reason: &str, inputs: &[Input<'_>], help: &str) -> Failure {
     let shapes: Vec<String> = inputs.iter().map(|input| format!("{:?}", input.shape)).collect();
-    Refusal { given: Some(shapes.join(", ")), ..Refusal::new(reason, help) }.into()
-}
-
-#[cfg(test)]
-mod tests_of_extremum {
-    use super::{UNKNOWN, join};
-
-    #[test]
-    fn sizes_are_joined_as_far_as_they_are_known() {
-        assert_eq!(
-            [join(1, 5), join(5, 1), join(5, 5), join(0, 1), join(2, 3)],
-            [Some(5), Some(5), Some(5), Some(0), None]
-        );
-        assert_eq!([join(-7, 1), join(-7, 4), join(4, -7), join(-7, -7)], [Some(-7), Some(4), Some(4), Some(-7)]);
-        assert_eq!([join(-7, -8), join(UNKNOWN, -8), join(UNKNOWN, 1)], [Some(UNKNOWN); 3]);
-    }
+    Refusal::new(reason, help).given(shapes.join(", "))
 }

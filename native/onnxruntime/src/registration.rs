@@ -3,13 +3,12 @@
 use crate::api::{Api, OLDEST};
 use crate::inference::infer;
 use crate::kernel::Kernel;
-use crate::operators::{Inputs, Operator};
+use crate::operators::Operator;
 use extremum_kernels::ElementType;
-use ort_sys::ONNXTensorElementDataType;
-use ort_sys::OrtCustomOpInputOutputCharacteristic::{
-    self, INPUT_OUTPUT_OPTIONAL, INPUT_OUTPUT_REQUIRED, INPUT_OUTPUT_VARIADIC,
+use ort_sys::{
+    ONNXTensorElementDataType as Number, OrtApi, OrtCustomOp, OrtCustomOpInputOutputCharacteristic as Characteristic,
+    OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr,
 };
-use ort_sys::{OrtApi, OrtCustomOp, OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
@@ -22,13 +21,13 @@ pub struct Registration {
     /// What ONNX Runtime knows of; it comes first, so that a pointer to it is one to the whole.
     table: OrtCustomOp,
     api: Api,
-    number: ONNXTensorElementDataType,
+    number: Number,
     element: ElementType,
 }
 
 impl Registration {
     /// The registration of an operator. ONNX Runtime keeps pointers to it: it is never freed.
-    pub fn of<O: Operator>(api: Api, number: ONNXTensorElementDataType, element: ElementType) -> *const OrtCustomOp {
+    pub fn of<O: Operator>(api: Api, number: Number, element: ElementType) -> *const OrtCustomOp {
         let registration: &'static Self = Box::leak(Box::new(Self { table: table::<O>(), api, number, element }));
         (&raw const *registration).cast()
     }
@@ -83,12 +82,9 @@ unsafe extern "system" fn processor(_: *const OrtCustomOp) -> *const c_char {
     ptr::null()
 }
 
-unsafe extern "system" fn input_type<O: Operator>(
-    operator: *const OrtCustomOp,
-    index: usize,
-) -> ONNXTensorElementDataType {
+unsafe extern "system" fn input_type<O: Operator>(operator: *const OrtCustomOp, index: usize) -> Number {
     if O::INPUTS.is_axes(index) {
-        return ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+        return Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
     }
     // SAFETY: the only tables that ONNX Runtime has from us are the beginnings of registrations.
     unsafe { Registration::behind(operator) }.number
@@ -96,13 +92,10 @@ unsafe extern "system" fn input_type<O: Operator>(
 
 /// How many inputs are described: any number of one kind are described as one.
 unsafe extern "system" fn input_count<O: Operator>(_: *const OrtCustomOp) -> usize {
-    if O::INPUTS == Inputs::Any { 1 } else { O::INPUTS.most() }
+    if O::INPUTS.are_any() { 1 } else { O::INPUTS.most }
 }
 
-unsafe extern "system" fn output_type<O: Operator>(
-    operator: *const OrtCustomOp,
-    _: usize,
-) -> ONNXTensorElementDataType {
+unsafe extern "system" fn output_type<O: Operator>(operator: *const OrtCustomOp, _: usize) -> Number {
     // SAFETY: as above.
     O::output(unsafe { Registration::behind(operator) }.number)
 }
@@ -115,22 +108,16 @@ unsafe extern "system" fn yes(_: *const OrtCustomOp) -> c_int {
     1
 }
 
-unsafe extern "system" fn input_characteristic<O: Operator>(
-    _: *const OrtCustomOp,
-    index: usize,
-) -> OrtCustomOpInputOutputCharacteristic {
+unsafe extern "system" fn input_characteristic<O: Operator>(_: *const OrtCustomOp, index: usize) -> Characteristic {
     match O::INPUTS {
-        Inputs::Any => INPUT_OUTPUT_VARIADIC,
-        inputs if inputs.is_axes(index) => INPUT_OUTPUT_OPTIONAL,
-        _ => INPUT_OUTPUT_REQUIRED,
+        inputs if inputs.are_any() => Characteristic::INPUT_OUTPUT_VARIADIC,
+        inputs if inputs.is_axes(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
+        _ => Characteristic::INPUT_OUTPUT_REQUIRED,
     }
 }
 
-unsafe extern "system" fn output_characteristic(
-    _: *const OrtCustomOp,
-    _: usize,
-) -> OrtCustomOpInputOutputCharacteristic {
-    INPUT_OUTPUT_REQUIRED
+unsafe extern "system" fn output_characteristic(_: *const OrtCustomOp, _: usize) -> Characteristic {
+    Characteristic::INPUT_OUTPUT_REQUIRED
 }
 
 unsafe extern "system" fn memory(_: *const OrtCustomOp, _: usize) -> OrtMemType {

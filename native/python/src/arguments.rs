@@ -49,6 +49,10 @@ impl<'a, 'py> Named<'a, 'py> {
     #[inline(always)]
     pub fn of(&self, array: &Array<'py>, function: &str) -> PyResult<Axes> {
         let rank = array.shape().len();
+        let given = match (self.integers.as_ref().or(self.given), self.default) {
+            (None, Default::All) => return Ok(Axes::all(rank)),
+            (given, _) => given,
+        };
         let mut axes = Axes(0);
         let mut add = |number: i64, axis: Option<&Bound<'py, PyAny>>| {
             let from_front = if number < 0 { number + rank as i64 } else { number };
@@ -59,11 +63,10 @@ impl<'a, 'py> Named<'a, 'py> {
             axes.0 |= 1 << from_front;
             Ok(())
         };
-        match (self.integers.as_ref().or(self.given), self.default) {
-            (None, Default::All) => axes = Axes::all(rank),
-            (None, Default::Last) => add(-1, None)?,
-            (Some(axis), _) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
-            (Some(several), _) => {
+        match given {
+            None => add(-1, None)?,
+            Some(axis) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
+            Some(several) => {
                 for axis in several.cast::<PyTuple>()?.iter_borrowed() {
                     add(number(&axis)?, Some(&axis))?;
                 }
@@ -193,7 +196,10 @@ impl<'py> Index<'py> {
         if let Some(dtype) = dtype {
             return Self::named(dtype, function);
         }
-        let own = out.and_then(elements_of).filter(|own| own.element.is_integer()).unwrap_or(INT64);
+        let own = match out {
+            Some(out) => elements_of(out).filter(|own| own.element.is_integer()).unwrap_or(INT64),
+            None => INT64,
+        };
         Ok(Self { elements: Elements { swapped: false, ..own }, descriptor: descriptor(py, own.number)? })
     }
 
@@ -258,14 +264,20 @@ impl Given<'_> {
     pub const NOT: Self = Self(None);
 
     /// Reads a flag, false where it is left out; what is no flag is refused.
-    #[inline]
+    #[inline(always)]
     pub fn flag(self, name: &str, function: &str) -> PyResult<bool> {
-        static FLAG: Function = Function::new("flag");
-        let Some(given) = self.0 else { return Ok(false) };
-        match given.cast::<PyBool>() {
-            Ok(flag) => Ok(flag.is_true()),
-            Err(_) => FLAG.call(given.py(), (function, name, &given))?.extract(),
+        match &self.0 {
+            None => Ok(false),
+            Some(given) => flag(given, name, function),
         }
+    }
+}
+
+fn flag(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> {
+    static FLAG: Function = Function::new("flag");
+    match given.cast::<PyBool>() {
+        Ok(flag) => Ok(flag.is_true()),
+        Err(_) => FLAG.call(given.py(), (function, name, given))?.extract(),
     }
 }
 

@@ -126,7 +126,7 @@ impl<'py> Array<'py> {
     }
 
     /// The lengths of the dimensions.
-    #[inline]
+    #[inline(always)]
     pub fn shape(&self) -> &[usize] {
         match &self.many {
             None => &self.few.0[..self.rank],
@@ -135,7 +135,7 @@ impl<'py> Array<'py> {
     }
 
     /// The strides of the dimensions in bytes.
-    #[inline]
+    #[inline(always)]
     pub fn strides(&self) -> &[isize] {
         match &self.many {
             None => &self.few.1[..self.rank],

@@ -274,93 +274,90 @@ fn fill([_, indices]: &mut End<'_>, place: i32) {
     }
 }
 
-macro_rules! arg {
-    ($function:ident, $largest:literal, $superlative:literal, $comparative:literal, $operators:literal, $(#[doc = $example:literal])+) => {
-        #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
-        ///
-        /// Equal elements: the first wins, or the last on request.
-        #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
-        /// Over several axes the index counts row-major within the reduced block, in dimension order.
-        ///
-        /// Parameters
-        /// ----------
-        /// x : array_like
-        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
-        ///     modified.
-        /// axis : int or tuple of int, optional
-        ///     The axes to reduce; all of them by default.
-        /// keepdims : bool, default False
-        ///     Keep reduced axes with length 1.
-        /// select_last_index : bool, default False
-        ///     Among equal elements take the last instead of the first.
-        /// dtype : data type, default int64
-        ///     Type of the indices: any integer that holds the last index of a slice. That of `out` where none is named.
-        /// out : numpy.ndarray, optional
-        ///     Receives the result; needs its shape and type, may have any strides.
-        /// nan_policy : str, default "propagate"
-        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
-        /// where : array_like of bool, optional
-        ///     Elements that take part; broadcast to the shape of `x`. Indices count all elements all the same.
-        /// default : int, optional
-        ///     The index of a slice in which no element takes part. Without it such a slice is an error.
-        ///
-        /// Returns
-        /// -------
-        /// array or integer
-        ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
-        ///     where it was given.
-        ///
-        /// Raises
-        /// ------
-        /// AxisError
-        ///     An axis is out of range or given twice.
-        /// ArgumentError
-        ///     A slice has no element to choose from and there is no default, an index would not fit `dtype`, an element is
-        ///     NaN under ``raise``, or `out` does not fit.
-        /// ElementTypeError
-        ///     `x` holds elements that have no order here, `dtype` is no index type, or the mask is not of bool.
-        ///
-        /// Notes
-        /// -----
-        #[doc = concat!("The operation behind ", $operators, ".")]
-        ///
-        /// Examples
-        /// --------
-        /// >>> import numpy as np
-        /// >>> import extremum as ex
-        $(#[doc = $example])+
+/// An array function over some axes: its flags, then its other keywords, go to what answers it.
+macro_rules! reduction {
+    ($(#[$doc:meta])* $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
+        $(#[$doc])*
         #[pyfunction]
         #[pyo3(
-            signature = (
-                x, /, axis=None, *, keepdims=Given::NOT, select_last_index=Given::NOT, dtype=None, out=None,
-                nan_policy=None, r#where=None, default=None, **unknown
-            ),
-            text_signature = "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)"
+            signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)* **unknown),
+            text_signature = $text
         )]
         #[allow(clippy::too_many_arguments)]
         pub fn $function<'py>(
             x: &Bound<'py, PyAny>,
             axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Given<'py>,
-            select_last_index: Given<'py>,
-            dtype: Option<&Bound<'py, PyAny>>,
-            out: Option<&Bound<'py, PyAny>>,
-            nan_policy: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-            default: Option<&Bound<'py, PyAny>>,
+            $($flag: Given<'py>,)*
+            $($keyword: Option<&Bound<'py, PyAny>>,)*
             unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
             refuse_unknown(function, unknown)?;
-            let last = select_last_index.flag("select_last_index", function)?;
-            let keepdims = keepdims.flag("keepdims", function)?;
-            let reduction = Reduction { function, largest: &[$largest], keepdims, last };
-            match settled(x) {
-                Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => {
-                    reduction.index(x, axis, dtype, out)
-                }
-                _ => reduction.index_beyond(x, axis, dtype, out, Terms { nan_policy, r#where }, default),
-            }
+            let flags = [$($flag.flag(stringify!($flag), function)?),*];
+            $answer(function, $ends, x, axis, flags, [$($keyword),*])
+        }
+    };
+}
+
+macro_rules! arg {
+    ($function:ident, $largest:literal, $superlative:literal, $comparative:literal, $operators:literal, $(#[doc = $example:literal])+) => {
+        reduction! {
+            #[doc = concat!("Index of the ", $superlative, " element over any set of axes.")]
+            ///
+            /// Equal elements: the first wins, or the last on request.
+            #[doc = concat!("NaN is ", $comparative, " than every number; `-0.0` equals `+0.0`.")]
+            /// Over several axes the index counts row-major within the reduced block, in dimension order.
+            ///
+            /// Parameters
+            /// ----------
+            /// x : array_like
+            ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+            ///     modified.
+            /// axis : int or tuple of int, optional
+            ///     The axes to reduce; all of them by default.
+            /// keepdims : bool, default False
+            ///     Keep reduced axes with length 1.
+            /// select_last_index : bool, default False
+            ///     Among equal elements take the last instead of the first.
+            /// dtype : data type, default int64
+            ///     Type of the indices: any integer that holds the last index of a slice. That of `out` where none is named.
+            /// out : numpy.ndarray, optional
+            ///     Receives the result; needs its shape and type, may have any strides.
+            /// nan_policy : str, default "propagate"
+            ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+            /// where : array_like of bool, optional
+            ///     Elements that take part; broadcast to the shape of `x`. Indices count all elements all the same.
+            /// default : int, optional
+            ///     The index of a slice in which no element takes part. Without it such a slice is an error.
+            ///
+            /// Returns
+            /// -------
+            /// array or integer
+            ///     The indices, in the shape of `x` without the reduced axes, as an array of the caller's own library; `out`
+            ///     where it was given.
+            ///
+            /// Raises
+            /// ------
+            /// AxisError
+            ///     An axis is out of range or given twice.
+            /// ArgumentError
+            ///     A slice has no element to choose from and there is no default, an index would not fit `dtype`, an element is
+            ///     NaN under ``raise``, or `out` does not fit.
+            /// ElementTypeError
+            ///     `x` holds elements that have no order here, `dtype` is no index type, or the mask is not of bool.
+            ///
+            /// Notes
+            /// -----
+            #[doc = concat!("The operation behind ", $operators, ".")]
+            ///
+            /// Examples
+            /// --------
+            /// >>> import numpy as np
+            /// >>> import extremum as ex
+            $(#[doc = $example])+
+            $function
+            "(x, /, axis=None, *, keepdims=False, select_last_index=False, dtype=None, out=None, nan_policy='propagate', where=None, default=None)",
+            [keepdims select_last_index] [dtype out nan_policy r#where default] => index(&[$largest])
         }
     };
 }
@@ -390,6 +387,25 @@ arg! {
     /// 1
     /// >>> ex.argmin(np.array([[3, 1], [2, 1]]), axis=0, dtype=np.uint32)
     /// array([1, 0], dtype=uint32)
+}
+
+/// Answers `argmax` and `argmin`.
+#[inline(always)]
+fn index<'py>(
+    function: &str,
+    largest: &[bool],
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    [keepdims, last]: [bool; 2],
+    [dtype, out, nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 5],
+) -> PyResult<Bound<'py, PyAny>> {
+    let reduction = Reduction { function, largest, keepdims, last };
+    match settled(x) {
+        Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => {
+            reduction.index(x, axis, dtype, out)
+        }
+        _ => reduction.index_beyond(x, axis, dtype, out, Terms { nan_policy, r#where }, default),
+    }
 }
 
 impl Reduction<'_> {
@@ -429,82 +445,61 @@ fn no_place(default: Option<&Bound<'_, PyAny>>, index: IndexType) -> Option<Opti
 
 macro_rules! one_end {
     ($function:ident, $largest:literal, $superlative:literal, $arg:literal, $operators:literal, $(#[doc = $example:literal])+) => {
-        #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
-        ///
-        /// Parameters
-        /// ----------
-        /// x : array_like
-        ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
-        ///     modified.
-        /// axis : int or tuple of int, optional
-        ///     The axes to reduce; all of them by default.
-        /// keepdims : bool, default False
-        ///     Keep reduced axes with length 1.
-        /// return_index : bool, default False
-        #[doc = concat!("    Return the indices too, as :func:`extremum.", $arg, "` gives them.")]
-        /// select_last_index : bool, default False
-        ///     Among equal elements take the last instead of the first; zeros of both signs are equal.
-        /// nan_policy : str, default "propagate"
-        ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
-        /// where : array_like of bool, optional
-        ///     Elements that take part; broadcast to the shape of `x`.
-        /// default : scalar, optional
-        ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
-        /// index_dtype : data type, default int64
-        ///     Type of the indices: any integer that holds the last index of a slice.
-        /// out : numpy.ndarray, optional
-        ///     Receives the values; needs their shape and type.
-        ///
-        /// Returns
-        /// -------
-        /// array or scalar, or ValuesIndices
-        ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch, JAX
-        ///     and other libraries come back as their own.
-        ///
-        /// Raises
-        /// ------
-        /// AxisError
-        ///     An axis is out of range or given twice.
-        /// ArgumentError
-        ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option has
-        ///     no such value, or `out` does not fit.
-        /// ElementTypeError
-        ///     `x` holds elements that have no order here, the mask is not of bool, or the default is no element of `x`.
-        ///
-        /// Notes
-        /// -----
-        #[doc = concat!("The operation behind ", $operators, ".")]
-        ///
-        /// Examples
-        /// --------
-        /// >>> import numpy as np
-        /// >>> import extremum as ex
-        $(#[doc = $example])+
-        #[pyfunction]
-        #[pyo3(
-            signature = (
-                x, /, axis=None, *, keepdims=Given::NOT, return_index=Given::NOT, select_last_index=Given::NOT,
-                nan_policy=None, r#where=None, default=None, index_dtype=None, out=None, **unknown
-            ),
-            text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)"
-        )]
-        #[allow(clippy::too_many_arguments)]
-        pub fn $function<'py>(
-            x: &Bound<'py, PyAny>,
-            axis: Option<&Bound<'py, PyAny>>,
-            keepdims: Given<'py>,
-            return_index: Given<'py>,
-            select_last_index: Given<'py>,
-            nan_policy: Option<&Bound<'py, PyAny>>,
-            r#where: Option<&Bound<'py, PyAny>>,
-            default: Option<&Bound<'py, PyAny>>,
-            index_dtype: Option<&Bound<'py, PyAny>>,
-            out: Option<&Bound<'py, PyAny>>,
-            unknown: Option<&Bound<'py, PyDict>>,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            refuse_unknown(stringify!($function), unknown)?;
-            let flags = [keepdims, return_index, select_last_index];
-            answer(stringify!($function), &[$largest], x, axis, flags, [nan_policy, r#where, default, index_dtype, out])
+        reduction! {
+            #[doc = concat!($superlative, " element over any set of axes, with its index on request, in one pass.")]
+            ///
+            /// Parameters
+            /// ----------
+            /// x : array_like
+            ///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never
+            ///     modified.
+            /// axis : int or tuple of int, optional
+            ///     The axes to reduce; all of them by default.
+            /// keepdims : bool, default False
+            ///     Keep reduced axes with length 1.
+            /// return_index : bool, default False
+            #[doc = concat!("    Return the indices too, as :func:`extremum.", $arg, "` gives them.")]
+            /// select_last_index : bool, default False
+            ///     Among equal elements take the last instead of the first; zeros of both signs are equal.
+            /// nan_policy : str, default "propagate"
+            ///     ``propagate``: NaN (NaT) is the extremum. ``omit``: it does not take part. ``raise``: it is an error.
+            /// where : array_like of bool, optional
+            ///     Elements that take part; broadcast to the shape of `x`.
+            /// default : scalar, optional
+            ///     The value of a slice in which no element takes part; its index is -1. Without it such a slice is an error.
+            /// index_dtype : data type, default int64
+            ///     Type of the indices: any integer that holds the last index of a slice.
+            /// out : numpy.ndarray, optional
+            ///     Receives the values; needs their shape and type.
+            ///
+            /// Returns
+            /// -------
+            /// array or scalar, or ValuesIndices
+            ///     Elements of `x`, bit for bit; with ``return_index`` a named tuple ``(values, indices)``. Arrays of PyTorch, JAX
+            ///     and other libraries come back as their own.
+            ///
+            /// Raises
+            /// ------
+            /// AxisError
+            ///     An axis is out of range or given twice.
+            /// ArgumentError
+            ///     A slice has no element to choose from and there is no default, an element is NaN under ``raise``, an option has
+            ///     no such value, or `out` does not fit.
+            /// ElementTypeError
+            ///     `x` holds elements that have no order here, the mask is not of bool, or the default is no element of `x`.
+            ///
+            /// Notes
+            /// -----
+            #[doc = concat!("The operation behind ", $operators, ".")]
+            ///
+            /// Examples
+            /// --------
+            /// >>> import numpy as np
+            /// >>> import extremum as ex
+            $(#[doc = $example])+
+            $function
+            "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None, out=None)",
+            [keepdims return_index select_last_index] [nan_policy r#where default index_dtype out] => values(&[$largest])
         }
     };
 }
@@ -533,71 +528,60 @@ one_end! {
     /// array([ 3, -1])
 }
 
-/// Smallest and largest element over any set of axes, with their indices on request, in one pass.
-///
-/// Parameters
-/// ----------
-/// x, axis, keepdims, return_index, select_last_index, nan_policy, where, index_dtype
-///     As for :func:`extremum.max`.
-/// default : scalar or pair of scalars, optional
-///     The smallest and the largest of a slice in which no element takes part; one value stands for both.
-///
-/// Returns
-/// -------
-/// MinMax or MinMaxIndices
-///     A named tuple ``(min, max)``, or ``(min, max, argmin, argmax)`` with ``return_index``.
-///
-/// Raises
-/// ------
-/// AxisError, ArgumentError, ElementTypeError
-///     As :func:`extremum.max`.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import extremum as ex
-/// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
-/// >>> low, high
-/// (array([1, 0]), array([5, 7]))
-#[pyfunction]
-#[pyo3(
-    signature = (
-        x, /, axis=None, *, keepdims=Given::NOT, return_index=Given::NOT, select_last_index=Given::NOT,
-        nan_policy=None, r#where=None, default=None, index_dtype=None, **unknown
-    ),
-    text_signature = "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)"
-)]
-#[allow(clippy::too_many_arguments)]
-pub fn minmax<'py>(
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
-    keepdims: Given<'py>,
-    return_index: Given<'py>,
-    select_last_index: Given<'py>,
-    nan_policy: Option<&Bound<'py, PyAny>>,
-    r#where: Option<&Bound<'py, PyAny>>,
-    default: Option<&Bound<'py, PyAny>>,
-    index_dtype: Option<&Bound<'py, PyAny>>,
-    unknown: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    refuse_unknown("minmax", unknown)?;
-    let flags = [keepdims, return_index, select_last_index];
-    answer("minmax", &[false, true], x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
+reduction! {
+    /// Smallest and largest element over any set of axes, with their indices on request, in one pass.
+    ///
+    /// Parameters
+    /// ----------
+    /// x, axis, keepdims, return_index, select_last_index, nan_policy, where, index_dtype
+    ///     As for :func:`extremum.max`.
+    /// default : scalar or pair of scalars, optional
+    ///     The smallest and the largest of a slice in which no element takes part; one value stands for both.
+    ///
+    /// Returns
+    /// -------
+    /// MinMax or MinMaxIndices
+    ///     A named tuple ``(min, max)``, or ``(min, max, argmin, argmax)`` with ``return_index``.
+    ///
+    /// Raises
+    /// ------
+    /// AxisError, ArgumentError, ElementTypeError
+    ///     As :func:`extremum.max`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import extremum as ex
+    /// >>> low, high = ex.minmax(np.array([[1, 5], [7, 0]]), axis=1)
+    /// >>> low, high
+    /// (array([1, 0]), array([5, 7]))
+    minmax
+    "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)",
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => both(&[false, true])
 }
 
-fn answer<'py>(
+/// Answers `minmax`, which takes no `out`.
+fn both<'py>(
     function: &str,
     largest: &[bool],
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
-    flags: [Given<'py>; 3],
+    flags: [bool; 3],
+    [nan_policy, r#where, default, index_dtype]: [Option<&Bound<'py, PyAny>>; 4],
+) -> PyResult<Bound<'py, PyAny>> {
+    values(function, largest, x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
+}
+
+/// Answers `max` and `min`, and `minmax`.
+fn values<'py>(
+    function: &str,
+    largest: &[bool],
+    x: &Bound<'py, PyAny>,
+    axis: Option<&Bound<'py, PyAny>>,
+    [keepdims, return_index, last]: [bool; 3],
     [nan_policy, r#where, default, index_dtype, out]: [Option<&Bound<'py, PyAny>>; 5],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let [keepdims, return_index, last] = flags;
-    let keepdims = keepdims.flag("keepdims", function)?;
-    let return_index = return_index.flag("return_index", function)?;
-    let last = last.flag("select_last_index", function)?;
     if out.is_none() && default.is_none() {
         let index = return_index.then(|| Index::new(py, index_dtype, None, function)).transpose()?;
         let reduction = Reduction { function, largest, keepdims, last };

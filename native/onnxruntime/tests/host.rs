@@ -1,0 +1,408 @@
+//! The library as a host without Python meets it, which this program is: loaded, registered, run, left. The host has the few
+//! functions of the C API that it needs, over tensors that say what a test wants.
+
+#[cfg(unix)]
+use libloading::os::unix as system;
+#[cfg(windows)]
+use libloading::os::windows as system;
+use ort_sys::ONNXTensorElementDataType::{self, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT};
+use ort_sys::{
+    OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext, OrtKernelInfo,
+    OrtSessionOptions, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::{MaybeUninit, forget};
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock};
+use std::{env, fs, ptr};
+
+type RegisterCustomOps = unsafe extern "system" fn(*mut OrtSessionOptions, *const OrtApiBase) -> OrtStatusPtr;
+
+/// The file that cargo has made of the same crate beside this program.
+fn path() -> PathBuf {
+    let name = format!("{}extremum_onnxruntime{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    env::current_exe().expect("this program has a path").with_file_name(name)
+}
+
+/// The library, loaded as strictly as can be: every symbol has to be found at once; and the function that a host needs, as an
+/// address that is not bound to the handle.
+fn loaded() -> (system::Library, RegisterCustomOps) {
+    #[cfg(unix)]
+    // SAFETY: the library does nothing while it is loaded.
+    let library = unsafe { system::Library::open(Some(path()), system::RTLD_NOW | system::RTLD_LOCAL) };
+    #[cfg(windows)]
+    // SAFETY: as above.
+    let library = unsafe { system::Library::new(path()) };
+    let library = library.unwrap_or_else(|error| panic!("{} does not load: {error}", path().display()));
+    // SAFETY: the function has this type.
+    let function = *unsafe { library.get::<RegisterCustomOps>(b"RegisterCustomOps\0") }.expect("it has the function");
+    (library, function)
+}
+
+/// Options of a session: the keys of its configuration, and how many domains it has.
+#[derive(Default)]
+struct Options {
+    keys: BTreeSet<String>,
+    domains: usize,
+}
+
+impl Options {
+    /// Registers the library; what went wrong, in words.
+    fn register(&mut self, function: RegisterCustomOps, base: &OrtApiBase) -> Option<String> {
+        // SAFETY: the options and the table are this host's, and are there for the call.
+        text_of(unsafe { function(ptr::from_mut(self).cast(), base) })
+    }
+}
+
+/// The operators that were added to a domain, by their addresses.
+static OPERATORS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+fn operators() -> Vec<&'static OrtCustomOp> {
+    let addresses = OPERATORS.lock().expect("no test has failed");
+    // SAFETY: the library never frees an operator.
+    addresses.iter().map(|&each| unsafe { &*ptr::with_exposed_provenance(each) }).collect()
+}
+
+fn name(operator: &OrtCustomOp) -> String {
+    // SAFETY: an operator has a name.
+    unsafe { text(operator.GetName.expect("a function")(operator)) }
+}
+
+/// A tensor: what a value and its description point to.
+#[derive(Clone)]
+struct Tensor {
+    number: i32,
+    rank: usize,
+    shape: Vec<i64>,
+    /// The bytes, aligned for every element.
+    words: Vec<u64>,
+}
+
+/// A call of a node: what a context points to.
+#[derive(Default)]
+struct Call {
+    /// The inputs, as many as the node has; None for one that is left out.
+    inputs: Vec<Option<Tensor>>,
+    /// The output; None where nobody wants it. The kernel sets its shape, the test its type and its memory.
+    output: Option<Tensor>,
+}
+
+/// A node: what the information for a kernel points to. It states no attribute.
+struct Node {
+    inputs: usize,
+    outputs: usize,
+}
+
+const FINE: OrtStatusPtr = OrtStatusPtr(ptr::null_mut());
+
+/// # Safety
+/// The text ends with a zero.
+unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: the caller's.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The text of a status, which is released.
+fn text_of(status: OrtStatusPtr) -> Option<String> {
+    // SAFETY: a status of this host, or null.
+    (!status.0.is_null()).then(|| *unsafe { Box::from_raw(status.0.cast::<String>()) })
+}
+
+/// The functions of the host, each of which is given valid pointers to what its parameters say: that is what their unsafe
+/// blocks rely on.
+macro_rules! functions {
+    ($($name:ident($($parameter:ident: $type:ty),*) $body:block)*) => {$(
+        unsafe extern "system" fn $name($($parameter: $type),*) -> OrtStatusPtr {
+            // SAFETY: the library calls it as the C API documents it, with objects of this host.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
+    )*};
+}
+
+functions! {
+    create_status(_code: OrtErrorCode, message: *const c_char) {
+        OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
+    }
+    create_domain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) {
+        assert_eq!(text(name), "ai.extremum");
+        // Nobody follows it.
+        *domain = ptr::without_provenance_mut(1);
+        FINE
+    }
+    add_operator(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
+        OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
+        FINE
+    }
+    add_domain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) {
+        (*options.cast::<Options>()).domains += 1;
+        FINE
+    }
+    has_entry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) {
+        *has = (*options.cast::<Options>()).keys.contains(&text(key)).into();
+        FINE
+    }
+    add_entry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) {
+        (*options.cast::<Options>()).keys.insert(text(key));
+        FINE
+    }
+    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) { create_status(OrtErrorCode::ORT_FAIL, name) }
+    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) { create_status(OrtErrorCode::ORT_FAIL, name) }
+    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) {
+        create_status(OrtErrorCode::ORT_FAIL, name)
+    }
+    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) {
+        create_status(OrtErrorCode::ORT_FAIL, name)
+    }
+    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) {
+        create_status(OrtErrorCode::ORT_FAIL, name)
+    }
+    input_count(info: *const OrtKernelInfo, count: *mut usize) {
+        *count = (*info.cast::<Node>()).inputs;
+        FINE
+    }
+    output_count(info: *const OrtKernelInfo, count: *mut usize) {
+        *count = (*info.cast::<Node>()).outputs;
+        FINE
+    }
+    input(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) {
+        let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
+        *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
+        FINE
+    }
+    output(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) {
+        let output = &mut (*context.cast::<Call>()).output;
+        if let Some(tensor) = output {
+            tensor.shape = (0..rank).map(|axis| *sizes.add(axis)).collect();
+            tensor.rank = rank;
+        }
+        *value = output.as_mut().map_or(ptr::null_mut(), |tensor| ptr::from_mut(tensor).cast());
+        FINE
+    }
+    data(value: *mut OrtValue, data: *mut *mut c_void) {
+        *data = (*value.cast::<Tensor>()).words.as_mut_ptr().cast();
+        FINE
+    }
+    description(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) {
+        *info = Box::into_raw(Box::new((*value.cast::<Tensor>()).clone())).cast();
+        FINE
+    }
+    element_type(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) {
+        *number.cast::<i32>() = (*info.cast::<Tensor>()).number;
+        FINE
+    }
+    rank(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) {
+        *count = (*info.cast::<Tensor>()).rank;
+        FINE
+    }
+    sizes(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) {
+        ptr::copy_nonoverlapping((*info.cast::<Tensor>()).shape.as_ptr(), sizes, count);
+        FINE
+    }
+}
+
+unsafe extern "system" fn release_status(status: *mut OrtStatus) {
+    text_of(OrtStatusPtr(status));
+}
+
+unsafe extern "system" fn release_description(info: *mut OrtTensorTypeAndShapeInfo) {
+    // SAFETY: a description that `description` made.
+    drop(unsafe { Box::from_raw(info.cast::<Tensor>()) });
+}
+
+unsafe extern "system" fn table(_: u32) -> *const OrtApi {
+    static TABLE: OnceLock<usize> = OnceLock::new();
+    macro_rules! table {
+        ($($name:ident = $function:expr,)*) => {{
+            let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
+            // SAFETY: the places of functions in a table that nobody else has yet.
+            unsafe { $((&raw mut (*table).$name).write($function);)* }
+            table.expose_provenance()
+        }};
+    }
+    ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
+        table! {
+            CreateStatus = create_status,
+            ReleaseStatus = release_status,
+            CreateCustomOpDomain = create_domain,
+            CustomOpDomain_Add = add_operator,
+            AddCustomOpDomain = add_domain,
+            HasSessionConfigEntry = has_entry,
+            AddSessionConfigEntry = add_entry,
+            KernelInfoGetAttribute_int64 = no_int,
+            KernelInfoGetAttribute_float = no_float,
+            KernelInfoGetAttribute_string = no_text,
+            KernelInfoGetAttributeArray_int64 = no_ints,
+            KernelInfoGetAttributeArray_float = no_floats,
+            KernelInfo_GetInputCount = input_count,
+            KernelInfo_GetOutputCount = output_count,
+            KernelContext_GetInput = input,
+            KernelContext_GetOutput = output,
+            GetTensorMutableData = data,
+            GetTensorTypeAndShape = description,
+            GetTensorElementType = element_type,
+            GetDimensionsCount = rank,
+            GetDimensions = sizes,
+            ReleaseTensorTypeAndShapeInfo = release_description,
+        }
+    }))
+}
+
+unsafe extern "system" fn version() -> *const c_char {
+    c"1.18.0".as_ptr()
+}
+
+unsafe extern "system" fn old_version() -> *const c_char {
+    c"1.17.3".as_ptr()
+}
+
+const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
+
+#[test]
+fn nothing_of_python_is_in_it() {
+    let bytes = fs::read(path()).expect("cargo has made the library");
+    for name in [&b"PyErr_"[..], b"PyExc_", b"PyObject_", b"_Py_"] {
+        assert!(!bytes.windows(name.len()).any(|each| each == name), "{}", String::from_utf8_lossy(name));
+    }
+    assert!(bytes.windows(17).any(|each| each == b"RegisterCustomOps"));
+}
+
+#[test]
+fn it_is_registered_once_and_stays() {
+    let (library, function) = loaded();
+    let mut options = Options::default();
+    for _ in 0..2 {
+        assert_eq!((options.register(function, &BASE), options.domains), (None, 1));
+    }
+    let mut count = BTreeMap::new();
+    operators().into_iter().for_each(|operator| *count.entry(name(operator)).or_insert(0) += 1);
+    assert_eq!(count, BTreeMap::from(["ArgReduce", "Extremum", "OneHot", "Reduce"].map(|name| (name.to_owned(), 13))));
+
+    // The host closes it with the last session, and what was registered is still there for the next.
+    library.close().expect("the library can be closed");
+    let mut options = Options::default();
+    assert_eq!((options.register(function, &BASE), options.domains), (None, 1));
+    assert_eq!(operators().len(), 4 * 13);
+}
+
+#[test]
+fn an_old_host_is_told_so() {
+    let mut options = Options::default();
+    let (_library, function) = loaded();
+    let message = options.register(function, &OrtApiBase { GetApi: table, GetVersionString: old_version });
+    let expected = "extremum needs ONNX Runtime 1.18 or later, this is 1.17.3; help: upgrade onnxruntime";
+    assert_eq!((message.as_deref(), options.domains), (Some(expected), 0));
+}
+
+const FLOAT: i32 = 1;
+const INT8: i32 = 3;
+const INT64: i32 = 7;
+
+fn tensor(number: i32, shape: &[i64], word: u64) -> Option<Tensor> {
+    Some(Tensor { number, rank: shape.len(), shape: shape.into(), words: vec![word, 0] })
+}
+
+fn floats(one: f32, other: f32) -> Option<Tensor> {
+    let word = u64::from(one.to_bits()) | u64::from(other.to_bits()) << 32;
+    tensor(FLOAT, &[2], if cfg!(target_endian = "big") { word.rotate_left(32) } else { word })
+}
+
+/// What makes a kernel of floats and runs it on a call ends in: the text of an error, if there is one.
+fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
+    let (library, function) = loaded();
+    forget(library);
+    assert_eq!(Options::default().register(function, &BASE), None);
+    let node = Node { inputs: call.inputs.len(), outputs };
+    let mut kernel = ptr::null_mut();
+    // SAFETY: the operator's own functions; the information and the context are a node and a call.
+    unsafe {
+        let is_wanted = |operator: &&OrtCustomOp| {
+            let first = operator.GetInputType.expect("a function")(*operator, 0);
+            name(operator) == wanted && first == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
+        };
+        let operator = operators().into_iter().find(is_wanted).expect("the library has it");
+        let create = operator.CreateKernelV2.expect("a function");
+        let made = create(operator, ptr::null(), (&raw const node).cast(), &raw mut kernel);
+        text_of(made).or_else(|| {
+            let done = operator.KernelComputeV2.expect("a function")(kernel, ptr::from_mut(call).cast());
+            operator.KernelDestroy.expect("a function")(kernel);
+            text_of(done)
+        })
+    }
+}
+
+#[test]
+fn a_call_is_answered() {
+    let x = || floats(1.0, 3.0);
+    let axes = |axis: i64| tensor(INT64, &[1], axis as u64);
+    let three = floats(3.0, 0.0).expect("a tensor").words[0];
+    for (operator, inputs, number, expected) in [
+        ("ArgReduce", vec![x()], INT64, 1),
+        ("Reduce", vec![x()], FLOAT, three),
+        ("Reduce", vec![x(), None], FLOAT, three),
+        ("Reduce", vec![x(), axes(0)], FLOAT, three),
+        ("Reduce", vec![x(), axes(-1)], FLOAT, three),
+    ] {
+        let mut call = Call { inputs, output: tensor(number, &[], 0) };
+        assert_eq!(outcome(operator, 1, &mut call), None);
+        let output = call.output.expect("it was wanted");
+        assert_eq!((&output.shape[..], output.words[0]), (&[1][..], expected), "{operator}");
+    }
+    // An output that nobody wants is not written.
+    assert_eq!(outcome("ArgReduce", 1, &mut Call { inputs: vec![x()], output: None }), None);
+}
+
+#[test]
+fn what_a_kernel_cannot_run_on_is_refused() {
+    let x = || floats(1.0, 3.0);
+    let types = "help: make the model anew: its types contradict each other";
+    let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
+    for (operator, inputs, number, message) in [
+        ("Extremum", vec![x(), tensor(INT8, &[], 0)], FLOAT, format!("an input is of element type 3, not 1; {types}")),
+        ("ArgReduce", vec![x()], INT8, format!("the output is of element type 3, not 7; {types}")),
+        ("Extremum", vec![x(), None], FLOAT, "input 1 is left out; help: give every input".into()),
+        (
+            "Reduce",
+            vec![x(), tensor(INT8, &[1], 0)],
+            FLOAT,
+            format!("the list of axes is of element type 3, not 7; {types}"),
+        ),
+        (
+            "Reduce",
+            vec![x(), tensor(INT64, &[], 0)],
+            FLOAT,
+            "the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1".into(),
+        ),
+        (
+            "Reduce",
+            vec![x(), tensor(INT64, &[1], 7)],
+            FLOAT,
+            "axis 7 is out of range for an input of rank 1; given: float32[2], axes: [7]; help: use an axis in [-1, 0]"
+                .into(),
+        ),
+    ] {
+        let mut call = Call { inputs, output: tensor(number, &[], 0) };
+        assert_eq!(outcome(operator, 1, &mut call), Some(format!("{operator}: {message}")));
+    }
+    // A panic is an error that asks for a report.
+    let message = "extremum failed inside, please report this: capacity overflow";
+    assert_eq!(outcome("OneHot", 1, &mut Call { inputs: vec![endless], output: None }).as_deref(), Some(message));
+}
+
+#[test]
+fn a_node_with_other_inputs_and_outputs_is_refused() {
+    for (operator, inputs, outputs, takes) in [
+        ("ArgReduce", 0, 1, "takes one input"),
+        ("ArgReduce", 2, 1, "takes one input"),
+        ("Extremum", 0, 1, "takes inputs"),
+        ("Extremum", 1, 2, "takes inputs"),
+        ("Reduce", 0, 1, "takes one input and a list of axes"),
+        ("Reduce", 3, 1, "takes one input and a list of axes"),
+    ] {
+        let mut call = Call { inputs: vec![floats(1.0, 3.0); inputs], output: None };
+        let given = format!("the node has {inputs} inputs and {outputs} outputs");
+        let expected = format!("{operator}: {given}; help: the operator {takes} and has one output");
+        assert_eq!(outcome(operator, outputs, &mut call), Some(expected));
+    }
+}
