@@ -38,7 +38,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def settings(text, folder="."):
-    Path(folder, "pyproject.toml").write_text(f"[tool.extremum.check]\n{text}\n", encoding="utf-8")
+    text = f"[tool.extremum.check]\n{text}\n" if text else '[project]\nname = "x"\n'
+    Path(folder, "pyproject.toml").write_text(text, encoding="utf-8")
 
 
 def found(*words):
@@ -55,18 +56,30 @@ def refusal(capsys, *words):
     return capsys.readouterr().err
 
 
-def test_a_prefix_selects_and_ignores_many():
-    assert found("broken.onnx") == (["EX003", "EX103"], 1)
-    assert found("broken.onnx", "--select", "EX1") == (["EX103"], 0)
-    assert found("broken.onnx", "--ignore", "ex0") == (["EX103"], 0)
-    assert found("broken.onnx", "--select", "EX", "--ignore", "EX0", "--ignore", "EX103") == ([], 0)
+BOTH, BROKEN, NAN = ["EX003", "EX103"], ["EX003"], ["EX103"]
 
 
-def test_codes_may_stand_beside_each_other():
-    assert found("broken.onnx", "--select", "EX003,EX103") == (["EX003", "EX103"], 1)
-    assert found("broken.onnx", "--ignore", "EX0, EX1") == ([], 0)
-    settings('ignore = ["EX0,EX1"]')
-    assert found("broken.onnx") == ([], 0)
+@pytest.mark.parametrize(
+    ("text", "words", "codes", "status"),
+    [
+        ("", "", BOTH, 1),
+        ("", "--select EX1", NAN, 0),
+        ("", "--ignore ex0", NAN, 0),
+        ("", "--select EX --ignore EX0 --ignore EX103", [], 0),
+        ("", "--select EX003,EX103", BOTH, 1),
+        ("", "--ignore EX0,EX1", [], 0),
+        ('ignore = ["EX0, EX1"]', "", [], 0),
+        ('ignore = ["EX0"]', "", NAN, 0),
+        ('ignore = ["EX0"]', "--ignore EX1", BROKEN, 1),
+        ('ignore = ["EX0"]\nstrict = true', "", NAN, 1),
+        ('ignore = ["EX0"]\nstrict = true', "--no-strict", NAN, 0),
+        ('ignore = ["EX0"]', "--config other.toml", BROKEN, 1),
+    ],
+)
+def test_options_and_settings(text, words, codes, status, folder):
+    settings(text)
+    (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
+    assert found("broken.onnx", *words.split()) == (codes, status)
 
 
 @pytest.mark.parametrize("code", ["", "EX2", "X", "EX0,", "EX0,EX2"])
@@ -76,61 +89,38 @@ def test_a_prefix_of_no_rule_is_refused(code, capsys):
 
 def test_settings_are_those_of_the_nearest_file(folder):
     settings('ignore = ["EX0"]')
-    assert found("broken.onnx") == (["EX103"], 0)
     below = folder / "a" / "b"
     below.mkdir(parents=True)
     os.chdir(below)
-    assert found("../../broken.onnx") == (["EX103"], 0)
+    assert found("../../broken.onnx") == (NAN, 0)
     settings('select = ["EX003"]', folder="..")
-    assert found("../../broken.onnx") == (["EX003"], 1)
-
-
-def test_the_command_line_takes_the_place_of_a_setting():
-    settings('ignore = ["EX0"]\nstrict = true')
-    assert found("broken.onnx") == (["EX103"], 1)
-    assert found("broken.onnx", "--ignore", "EX1") == (["EX003"], 1)
-    assert found("broken.onnx", "--no-strict") == (["EX103"], 0)
-
-
-def test_another_file_may_be_named(folder):
-    settings('ignore = ["EX0"]')
-    (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
-    assert found("--config", "other.toml", "broken.onnx") == (["EX003"], 1)
-
-
-def test_a_file_without_settings_changes_nothing(folder):
-    (folder / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
-    assert found("broken.onnx") == (["EX003", "EX103"], 1)
+    assert found("../../broken.onnx") == (BROKEN, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    ("text", "errors"),
     [
-        ('slect = ["EX0"]', "there is no setting 'slect'"),
-        ('select = "EX0"', "the setting 'select' must be a list of strings"),
-        ("select = [1]", "the setting 'select' must be a list of strings"),
-        ('strict = "yes"', "the setting 'strict' must be true or false"),
-        ("for = 3", "the setting 'for' must be a string"),
-        ('feature-level = "9"', "'9' is not one of"),
-        ('select = ["EX999"]', "there is no rule 'EX999'"),
-        ("select =", "is not valid TOML"),
+        ('slect = ["EX0"]', ["there is no setting 'slect'"]),
+        ('select = "EX0"', ["the setting 'select' must be a list of strings"]),
+        ("select = [1]", ["the setting 'select' must be a list of strings"]),
+        ('strict = "yes"', ["the setting 'strict' must be true or false"]),
+        ("for = 3", ["the setting 'for' must be a string"]),
+        ('feature-level = "9"', ["'9' is not one of"]),
+        ('select = ["EX999"]', ["there is no rule 'EX999'"]),
+        ("select =", ["is not valid TOML"]),
+        (
+            '[tool.extremum]\nselect = ["EX0"]',
+            ["there is no 'select' under [tool.extremum]", "settings are under [tool.extremum.check]"],
+        ),
+        ("[tool]\nextremum = 3", ["'extremum' must be a table"]),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused(text, error, capsys):
+def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder, capsys):
     settings(text)
-    assert error in refusal(capsys, "clean.onnx")
-
-
-def test_a_setting_at_another_place_is_refused(folder, capsys):
-    (folder / "pyproject.toml").write_text('[tool.extremum]\nselect = ["EX0"]\n', encoding="utf-8")
+    if text.startswith("["):
+        (folder / "pyproject.toml").write_text(text, encoding="utf-8")
     said = refusal(capsys, "clean.onnx")
-    assert "there is no 'select' under [tool.extremum]" in said
-    assert "settings are under [tool.extremum.check]" in said
-
-
-def test_a_table_that_is_none_is_refused(folder, capsys):
-    (folder / "pyproject.toml").write_text("[tool]\nextremum = 3\n", encoding="utf-8")
-    assert "'extremum' must be a table" in refusal(capsys, "clean.onnx")
+    assert all(error in said for error in errors)
 
 
 def sarif(*words, status):
@@ -157,11 +147,14 @@ def test_sarif_has_findings_rules_and_places():
 
 def test_sarif_tells_two_findings_of_one_model_apart(folder):
     onnx.save(model("(float[3] x) => (y, z) { y = ArgMax <axis=1> (x) z = ArgMax <axis=1> (x) }"), folder / "two.onnx")
-    (run,) = sarif("two.onnx", "broken.onnx", "--select", "EX003", status=1)["runs"]
-    prints = [each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]]
-    assert len(set(prints)) == len(prints) == 3
-    (again,) = sarif("two.onnx", "--select", "EX003", status=1)["runs"]
-    assert [each["partialFingerprints"]["primaryLocationLineHash"] for each in again["results"]] == prints[:2]
+
+    def prints(*words):
+        (run,) = sarif(*words, "--select", "EX003", status=1)["runs"]
+        return [each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]]
+
+    three = prints("two.onnx", "broken.onnx")
+    assert len(set(three)) == len(three) == 3
+    assert prints("two.onnx") == three[:2]
 
 
 def test_sarif_shows_infos_on_request():
@@ -205,7 +198,7 @@ def act(**inputs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
-def test_the_action_annotates_and_writes_sarif(folder):
+def test_the_action(folder):
     (folder / "below").mkdir()
     shutil.copy("broken.onnx", folder / "below" / "with space.onnx")
     done = act(SARIF="findings.sarif")
@@ -214,16 +207,7 @@ def test_the_action_annotates_and_writes_sarif(folder):
     assert sorted(titles) == [("below/with space.onnx", "EX003"), ("broken.onnx", "EX003")]
     (run,) = json.loads((folder / "findings.sarif").read_text(encoding="utf-8"))["runs"]
     assert len(run["results"]) == 2
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
-def test_the_action_takes_patterns_and_options():
     assert act(MODELS="clean.onnx\ndif*.onnx\n").returncode == 0
     assert act(MODELS="clean.onnx\ndif*.onnx", OPTIONS="--strict --select EX103").returncode == 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
-def test_the_action_says_when_there_is_no_model():
     done = act(MODELS="none/*.onnx")
-    assert done.returncode == 2
-    assert done.stdout == "::error::no model is named so: none/*.onnx\n"
+    assert (done.returncode, done.stdout) == (2, "::error::no model is named so: none/*.onnx\n")

@@ -1,5 +1,7 @@
 """Every rule finds its own example, in the words stated here, and nothing in what to write instead."""
 
+import re
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -9,120 +11,82 @@ from extremum import runtimes
 from extremum.check import RULES, Severity, check, find
 
 ORT = f"onnxruntime {onnxruntime.__version__}"
-LEVEL = 0x3000
 
+# For each rule the reason, what the node states, and the remedy if there is one.
 FINDINGS = {
-    "EX001": """\
-EX001 error: ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)
-  at    graph.node[0], opset 11
-  given scores: float32[1, 1000], axis=1, select_last_index=1
-  help  use opset 12 or later, or drop the attribute if its value is 0""",
-    "EX002": """\
-EX002 error: ArgMax-13 takes 0 or 1 for 'keepdims', not 2
-  at    graph.node[0], opset 13
-  given scores: float32[4, 10], axis=1, keepdims=2
-  help  runtimes disagree on what any other value means""",
-    "EX003": """\
-EX003 error: ArgMax-13 has axis=2, but its input has rank 2
-  at    graph.node[0], opset 13
-  given scores: float32[4, 10], axis=2
-  help  use a value in [-2, 1]""",
-    "EX004": """\
-EX004 error: ArgMax-12 does not take bfloat16 (it came with ArgMax-13)
-  at    graph.node[0], opset 12
-  given scores: bfloat16[4, 10], axis=1
-  help  the element types of ArgMax-12 are: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, \
-float32, float64""",
-    "EX005": """\
-EX005 error: ArgMax-13 takes 1 input, not 2
-  at    graph.node[0], opset 13
-  given a: float32[4], b: float32[4]""",
-    "EX006": """\
-EX006 error: Max-13 takes inputs of one element type, not of float32 and float64
-  at    graph.node[0], opset 13
-  given a: float32[4], b: float64[4]
-  help  put a Cast before it""",
-    "EX007": """\
-EX007 warning: ArgMax-1 does not say what axis=-1 means
-  at    graph.node[0], opset 10
-  given scores: float32[4, 10], axis=-1
-  help  write axis=1, or use opset 11 or later""",
-    "EX008": """\
-EX008 error: Max-6 takes inputs of one shape, not [2, 3] and [3]
-  at    graph.node[0], opset 7
-  given a: float32[2, 3], b: float32[3]
-  help  use opset 8 or later, which broadcasts""",
-    "EX009": """\
-EX009 error: ArgMax-13 has nothing to choose from: axis 1 of its input has no element
-  at    graph.node[0], opset 13
-  given scores: float32[4, 0], axis=1""",
-    "EX010": """\
-EX010 error: ArgMax-13 has no axis to look along in a tensor of rank 0
-  at    graph.node[0], opset 13
-  given score: float32[]
-  help  give it at least one""",
-    "EX011": """\
-EX011 error: Hardmax-11 has axis=1, but its input has rank 1
-  at    graph.node[0], opset 11
-  given scores: float32[10]
-  help  use a value in [-1, 0]""",
-    "EX012": """\
-EX012 error: ArgMax-13 gives int64[4, 1], but its output 'label' is declared int64[4]
-  at    graph.node[0], opset 13
-  given scores: float32[4, 10], axis=1""",
-    "EX013": """\
-EX013 info: Max-1 does nothing with 'consumed_inputs'
-  at    graph.node[0], opset 1
-  given a: float32[3], b: float32[3], consumed_inputs=[0, 0]
-  help  drop it""",
-    "EX101": f"""\
-EX101 warning: {ORT} does not run ArgMax-13 on int16 at opset 13
-  at    graph.node[0], opset 13
-  given [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Could not find an implementation for ArgMax(13) node with name ''
-  help  extremum fix rewrites it""",
-    "EX102": """\
-EX102 warning: DML_ARGMAX-3_0 does not take INT64 as input_tensor (it came with DML_ARGMAX-4_1)
-  at    graph.node[0], opset 13
-  given scores: int64[4, 10], axis=1
-  help  use feature level 4_1 or later""",
-    "EX103": """\
-EX103 info: runtimes answer ArgMax-13 differently where its input holds a NaN
-  at    graph.node[0], opset 13
-  given scores: float32[4, 10], axis=1
-  help  make sure that there is none, or run the node with extremum""",
-    "EX104": """\
-EX104 warning: Hardmax-11 puts a single 1 into each block of axes 1 to 2; some runtimes put one per row
-  at    graph.node[0], opset 11
-  given scores: float32[2, 3, 4], axis=1
-  help  reshape those axes into one and use opset 13 or later""",
-    "EX105": """\
-EX105 info: onnxruntime runs ArgMax-13 with select_last_index=1 on the CPU, even where a GPU is used
-  at    graph.node[0], opset 13
-  given scores: float32[4, 10], axis=1, select_last_index=1
-  help  drop it if ties do not matter""",
-    "EX106": f"""\
-EX106 warning: {ORT} does not run Max-13 on uint16 at opset 13
-  at    graph.node[0], opset 13
-  given Max (left, right), opset 13; left = uint16[1] [33375]; right = uint16[1] [55073]: [ONNXRuntimeError] : 9 : \
+    block[:5]: block[6:].splitlines()
+    for block in re.split(
+        r"\n(?=EX)",
+        f"""\
+EX001 ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)
+scores: float32[1, 1000], axis=1, select_last_index=1
+use opset 12 or later, or drop the attribute if its value is 0
+EX002 ArgMax-13 takes 0 or 1 for 'keepdims', not 2
+scores: float32[4, 10], axis=1, keepdims=2
+runtimes disagree on what any other value means
+EX003 ArgMax-13 has axis=2, but its input has rank 2
+scores: float32[4, 10], axis=2
+use a value in [-2, 1]
+EX004 ArgMax-12 does not take bfloat16 (it came with ArgMax-13)
+scores: bfloat16[4, 10], axis=1
+the element types of ArgMax-12 are: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, \
+float64
+EX005 ArgMax-13 takes 1 input, not 2
+a: float32[4], b: float32[4]
+EX006 Max-13 takes inputs of one element type, not of float32 and float64
+a: float32[4], b: float64[4]
+put a Cast before it
+EX007 ArgMax-1 does not say what axis=-1 means
+scores: float32[4, 10], axis=-1
+write axis=1, or use opset 11 or later
+EX008 Max-6 takes inputs of one shape, not [2, 3] and [3]
+a: float32[2, 3], b: float32[3]
+use opset 8 or later, which broadcasts
+EX009 ArgMax-13 has nothing to choose from: axis 1 of its input has no element
+scores: float32[4, 0], axis=1
+EX010 ArgMax-13 has no axis to look along in a tensor of rank 0
+score: float32[]
+give it at least one
+EX011 Hardmax-11 has axis=1, but its input has rank 1
+scores: float32[10]
+use a value in [-1, 0]
+EX012 ArgMax-13 gives int64[4, 1], but its output 'label' is declared int64[4]
+scores: float32[4, 10], axis=1
+EX013 Max-1 does nothing with 'consumed_inputs'
+a: float32[3], b: float32[3], consumed_inputs=[0, 0]
+drop it
+EX101 {ORT} does not run ArgMax-13 on int16 at opset 13
+[ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Could not find an implementation for ArgMax(13) node with name ''
+extremum fix rewrites it
+EX102 DML_ARGMAX-3_0 does not take INT64 as input_tensor (it came with DML_ARGMAX-4_1)
+scores: int64[4, 10], axis=1
+use feature level 4_1 or later
+EX103 runtimes answer ArgMax-13 differently where its input holds a NaN
+scores: float32[4, 10], axis=1
+make sure that there is none, or run the node with extremum
+EX104 Hardmax-11 puts a single 1 into each block of axes 1 to 2; some runtimes put one per row
+scores: float32[2, 3, 4], axis=1
+reshape those axes into one and use opset 13 or later
+EX105 onnxruntime runs ArgMax-13 with select_last_index=1 on the CPU, even where a GPU is used
+scores: float32[4, 10], axis=1, select_last_index=1
+drop it if ties do not matter
+EX106 {ORT} does not run Max-13 on uint16 at opset 13
+Max (left, right), opset 13; left = uint16[1] [33375]; right = uint16[1] [55073]: [ONNXRuntimeError] : 9 : \
 NOT_IMPLEMENTED : Could not find an implementation for Max(13) node with name ''
-  help  extremum fix --for onnxruntime rewrites it, where standard ONNX can say the same""",
-    "EX107": f"""\
-EX107 warning: {ORT} answers ArgMax-13 on float32 otherwise: NaN
-  at    graph.node[0], opset 13
-  given ArgMax <axis=1> (scores), opset 13; scores = float32[1, 2] [[-inf, nan]]; expected int64[1, 1] [[1]]; \
-answered int64[1, 1] [[0]]
-  help  no document says what NaN compares to: keep it away from the node""",
-    "EX108": f"""\
-EX108 warning: {ORT} compares int64 wrongly in Max-13 where the upper 32 bits are equal
-  at    graph.node[0], opset 13
-  given Max (before, now), opset 13; before = int64[1] [2147483648]; now = int64[1] [0]; \
-expected int64[1] [2147483648]; answered int64[1] [0]
-  help  run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where""",
-    "EX109": """\
-EX109 info: onnxruntime may give ArgMax-13 float32 elements where the model has float16, and choose another one
-  at    graph.node[1], opset 13
-  given scores: float16[4, 10], axis=1
-  help  compute in float32, or run the node with extremum.onnxruntime""",
+extremum fix --for onnxruntime rewrites it, where standard ONNX can say the same
+EX107 {ORT} answers ArgMax-13 on float32 otherwise: NaN
+ArgMax <axis=1> (scores), opset 13; scores = float32[1, 2] [[-inf, nan]]; expected int64[1, 1] [[1]]; answered \
+int64[1, 1] [[0]]
+no document says what NaN compares to: keep it away from the node
+EX108 {ORT} compares int64 wrongly in Max-13 where the upper 32 bits are equal
+Max (before, now), opset 13; before = int64[1] [2147483648]; now = int64[1] [0]; expected int64[1] [2147483648]; \
+answered int64[1] [0]
+run the node with extremum.onnxruntime, or write Max and Min as Greater or Less and Where
+EX109 onnxruntime may give ArgMax-13 float32 elements where the model has float16, and choose another one
+scores: float16[4, 10], axis=1
+compute in float32, or run the node with extremum.onnxruntime
+""",
+    )
 }
 
 
@@ -142,39 +106,26 @@ def _lower_halves(request, monkeypatch):
         monkeypatch.setattr(runtimes, "find", lambda name: ByLowerHalves())
 
 
-# Rules that ask a runtime by name.
-RUNTIMES = {"EX106": "onnxruntime", "EX107": "onnxruntime"}
+def findings(text, code, level=0x3000):
+    runtime = "onnxruntime" if code in ("EX106", "EX107") else None
+    return check(onnx.parser.parse_model(text), feature_level=level, runtime=runtime, select=[code]).findings
 
 
-def found(text, code, level=LEVEL):
-    report = check(onnx.parser.parse_model(text), feature_level=level, runtime=RUNTIMES.get(code), select=[code])
-    return [str(each) for each in report.findings]
-
-
-def graph(body, opset=13):
-    return f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}'
-
-
-def test_every_rule_has_an_expected_finding():
-    assert list(FINDINGS) == [rule.code for rule in RULES]
+def test_every_rule_has_an_expected_finding_and_codes_are_in_order():
+    assert list(FINDINGS) == [rule.code for rule in RULES] == sorted(FINDINGS)
 
 
 @pytest.mark.parametrize("code", FINDINGS)
-def test_a_rule_finds_its_example(code):
-    assert found(find(code).example, code) == [FINDINGS[code]]
-
-
-@pytest.mark.parametrize("code", FINDINGS)
-def test_a_rule_finds_nothing_in_what_to_write_instead(code):
-    assert found(find(code).instead, code) == []
-
-
-@pytest.mark.parametrize(
-    "rule", [rule for rule in RULES if rule.severity is Severity.ERROR], ids=lambda rule: rule.code
-)
-def test_what_to_write_instead_of_an_error_is_without_errors(rule):
-    report = check(onnx.parser.parse_model(rule.instead))
-    assert [each for each in report.findings if each.severity is Severity.ERROR] == []
+def test_a_rule_finds_its_example_and_nothing_in_what_to_write_instead(code):
+    rule = find(code)
+    (found,) = findings(rule.example, code)
+    assert [each for each in (found.reason, found.given, found.remedy) if each] == FINDINGS[code]
+    where = f"graph.node[{int(code == 'EX109')}]", onnx.parser.parse_model(rule.example).opset_import[0].version
+    assert (found.code, found.severity, found.place, found.opset) == (code, rule.severity, *where)
+    assert findings(rule.instead, code) == ()
+    if rule.severity is Severity.ERROR:
+        others = check(onnx.parser.parse_model(rule.instead)).findings
+        assert [each for each in others if each.severity is Severity.ERROR] == []
 
 
 BRANCHES = "then_branch = t () => (r) { r = ArgMax (a) }, else_branch = e () => (r) { r = ArgMin (x) }"
@@ -251,13 +202,8 @@ BRANCHES = "then_branch = t () => (r) { r = ArgMax (a) }, else_branch = e () => 
     ],
 )
 def test_the_edges_of_a_rule(code, body, opset, reasons):
-    assert len(found(graph(body, opset), code)) == reasons
+    assert len(findings(f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}', code)) == reasons
 
 
 def test_directml_is_asked_only_on_request():
-    assert found(find("EX102").example, "EX102", level=None) == []
-
-
-def test_codes_are_unique_and_in_order():
-    codes = [rule.code for rule in RULES]
-    assert codes == sorted(set(codes))
+    assert findings(find("EX102").example, "EX102", level=None) == ()
