@@ -107,7 +107,7 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find
         values = np.where(places == -1, one, values).astype(native)
         options = {"axis": axes, "where": where, "nan_policy": policy, "keepdims": True}
         options["select_last_index"] = tie is Tie.LAST
-        lacking = (places == -1).any()
+        lacking = (places == -1).any() or not x.size
         default, index_default = ({"default": one}, {"default": -1}) if lacking else ({}, {})
         for way in ways:
             with kernels(**way):

@@ -16,12 +16,12 @@ import numpy as np
 import extremum
 import random_memory as memory
 import twins
-from agreement import same_bits
+from agreement import assert_extremes, same_bits
 from extremum import _native
 from extremum import directml as dml
 from extremum.errors import ExtremumError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INDEX_TYPES, index_types
+from strategies import BFLOAT16, ELEMENT_TYPES, INDEX_TYPES, index_types
 
 BFLOAT16_AND_FLOAT64 = (BFLOAT16, np.dtype("float64"))
 
@@ -164,58 +164,20 @@ class Calls:
         random, x = self.random, self.array()
         if random.random() < 0.3:
             # As many rows as some kernels read at once, of every element or of every second to fourth.
-            step, dtype = random.randrange(1, 5), x.dtype
-            rows, length = random.choice((15, 16, 17, 40)), random.randrange(1, 80)
-            x = memory.given(random, (rows, length * step), dtype)[:, ::step]
-        axes, tie = self.axes(x), random.choice(list(Tie))
+            step, rows, length = random.randrange(1, 5), random.choice((15, 16, 17, 40)), random.randrange(1, 80)
+            x = memory.given(random, (rows, length * step), x.dtype)[:, ::step]
+        axes = self.axes(x)
         where = self.array(x.shape, np.dtype(bool)) if random.random() < 0.5 else None
-        omit = random.random() < 0.5
-        policy = {"nan_policy": "omit" if omit else "propagate", "where": where}
-        name = random.choice(("max", "min", "minmax", "argmax", "argmin", "hardmax"))
-        call, before = getattr(extremum, name), x.copy()
-        masked = None if where is None else where.copy()
-        self.count[name] += 1
-        native = x.dtype.newbyteorder("=")
-        if name == "hardmax":
-            answer = call(x, self.spelt(x, axes), **policy)
-            found = {Order.MAX: (None, None)}
-        else:
-            options = {"keepdims": True, "select_last_index": tie is Tie.LAST, **policy}
-            if name.startswith("arg"):
-                answer = call(x, self.spelt(x, axes), default=-1, **options)
-                found = {Order[name[3:].upper()]: (None, answer)}
-            else:
-                indexed = random.random() < 0.5
-                answer = call(x, self.spelt(x, axes), return_index=indexed, default=native.type(1), **options)
-                if name == "minmax":
-                    places = (answer.argmin, answer.argmax) if indexed else (None, None)
-                    found = {Order.MIN: (answer.min, places[0]), Order.MAX: (answer.max, places[1])}
-                else:
-                    found = {Order[name.upper()]: (answer.values, answer.indices) if indexed else (answer, None)}
-        if not self.checks:
+        policy = random.choice(("omit", "propagate"))
+        self.count["values"] += 1
+        if self.checks:
+            assert_extremes(x, axes, where, policy, twins.find)
+            self.count["compared"] += 1
             return
-        omit = omit and native in FLOATS
-        for order, (values, indices) in found.items():
-            expected, places = twins.find(
-                before, order, axes, tie if name != "hardmax" else Tie.FIRST, omit=omit, where=masked
-            )
-            expected = np.where(places == -1, native.type(1), expected).astype(native)
-            wanted = [(values, expected), (indices, places)]
-            if name == "hardmax":
-                wanted = [(answer, self.marked(before, axes, places))]
-            if not all(actual is None or same_bits(actual, right) for actual, right in wanted):
-                way = f"{name} over {axes}, {tie}, omit {omit}, where {where!r}; {self.describe(None, x)}"
-                raise WrongError(f"{way}\ninput    {before!r}\nfound    {answer!r}\nexpected {wanted!r}")
-        self.count["compared"] += 1
-
-    @staticmethod
-    def marked(x, axes, places):
-        """One at a place of each slice, zero elsewhere and where the place is -1."""
-        along = np.zeros(x.shape, np.int64)
-        for axis in sorted(axes):
-            own = np.arange(x.shape[axis]).reshape([-1 if each == axis else 1 for each in range(x.ndim)])
-            along = along * x.shape[axis] + own
-        return (along == places).astype(x.dtype.newbyteorder("="))
+        spelt, options = self.spelt(x, axes), {"nan_policy": policy, "where": where}
+        extremum.hardmax(x, spelt, **options)
+        extremum.minmax(x, spelt, return_index=True, default=x.dtype.type(1), **options)
+        getattr(extremum, random.choice(("argmax", "argmin")))(x, spelt, default=-1, **options)
 
     def directml(self):
         """A dispatch on memory that is as long as its description says."""

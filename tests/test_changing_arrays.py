@@ -8,6 +8,7 @@ import contextlib
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,39 +20,16 @@ from extremum.errors import ExtremumError
 SHAPE = (4, 6)
 
 
-def reshape(a):
-    a.shape = (3, 8)
-
-
-def flatten(a):
-    a.shape = (24,)
-
-
-def add_axes(a):
-    a.shape = (1,) * 20 + SHAPE
-
-
-def grow(a):
-    a.resize((400, 600), refcheck=False)
-
-
-def shrink(a):
-    a.resize((1, 1), refcheck=False)
-
-
-def empty(a):
-    a.resize((0, 6), refcheck=False)
-
-
-def retype(a):
-    a.dtype = np.uint8
-
-
-def untype(a):
-    a.dtype = "V4"
-
-
-CHANGES = (reshape, flatten, add_axes, grow, shrink, empty, retype, untype)
+CHANGES = {
+    "reshape": lambda a: setattr(a, "shape", (3, 8)),
+    "flatten": lambda a: setattr(a, "shape", (24,)),
+    "add axes": lambda a: setattr(a, "shape", (1,) * 20 + SHAPE),
+    "grow": lambda a: a.resize((400, 600), refcheck=False),
+    "shrink": lambda a: a.resize((1, 1), refcheck=False),
+    "empty": lambda a: a.resize((0, 6), refcheck=False),
+    "retype": lambda a: setattr(a, "dtype", np.uint8),
+    "untype": lambda a: setattr(a, "dtype", "V4"),
+}
 
 
 class Once:
@@ -121,13 +99,13 @@ def fresh(which):
 
 
 def change_while_arguments_are_read(which):
-    for change in CHANGES:
+    for name, change in CHANGES.items():
         x, out = fresh(which)
         for number in range(len(list(sites(x, out, lambda value: value)))):
             x, out = fresh(which)
             changed = x if which == "x" else out
             call, arguments = list(sites(x, out, lambda value: Once(changed, change, value)))[number]  # noqa: B023
-            watched.say(f"{change.__name__}, call {number}")
+            watched.say(f"{name}, call {number}")
             found = outcome(call, arguments)
             call, arguments = list(sites(x, out, lambda value: value))[number]
             expected = outcome(call, arguments)
@@ -166,9 +144,7 @@ def beside_a_thread(change, calls, seconds):
 
 def shapes_of_another_thread(kind):
     x = np.random.default_rng(2).integers(0, 9, (512, 256)).astype(np.float32)
-    y = x.copy()
-    out = np.zeros_like(x)
-    rows = np.zeros(512, np.int64)
+    y, out, rows = x.copy(), np.zeros_like(x), np.zeros(512, np.int64)
     changed = {"x": x, "out": out, "rows": rows}[kind]
     shapes = [(32, 16), (512,)] if kind == "rows" else [(131072,), (2, 4, 8, 16, 32, 4), (512, 256)]
 
@@ -177,16 +153,12 @@ def shapes_of_another_thread(kind):
             changed.shape = shape
 
     calls = [
-        lambda: extremum.argmax(x, -1),
-        lambda: extremum.argmax(x, -1, keepdims=True),
-        lambda: extremum.argmin(x, 0),
-        lambda: extremum.argmax(x),
-        lambda: extremum.hardmax(x),
-        lambda: extremum.hardmax(x, 0, out=out),
-        lambda: extremum.maximum(x, y),
-        lambda: extremum.minimum(x, y, out=out),
-        lambda: extremum.minimum(x, out, out=x),
-        lambda: extremum.argmax(y, 1, out=rows),
+        *(partial(extremum.argmax, x, -1, keepdims=keepdims) for keepdims in (False, True)),
+        *(partial(extremum.argmin, x, axis) for axis in (0, None)),
+        partial(extremum.hardmax, x, 0, out=out),
+        partial(extremum.maximum, x, y),
+        partial(extremum.minimum, x, out, out=x),
+        partial(extremum.argmax, y, 1, out=rows),
     ]
     beside_a_thread(change, calls, 0.5)
 
@@ -199,35 +171,27 @@ def test_shapes_that_another_thread_sets(kind):
 def elements_of_another_thread(dtype):
     """Any answer in range is one, and what is written stays within the output."""
     x = np.random.default_rng(4).integers(0, 9, (1024, 40)).astype(dtype)
-    other = x[::-1].copy()
-    top = np.full_like(x, 100)
-    guarded = np.zeros((1026, 40), dtype)
-    rows = np.zeros(1026, np.int64)
+    other, top = x[::-1].copy(), np.full_like(x, 100)
+    guarded, rows = np.zeros((1026, 40), dtype), np.zeros(1026, np.int64)
 
     def change():
         x[...] = top
         x[...] = other
 
-    def check(call, bound):
-        found = call()
-        assert (np.asarray(found) >= 0).all()
-        assert (np.asarray(found) < bound).all()
+    def check(function, view, axis, bound):
+        found = np.asarray(function(view, axis, select_last_index=True))
+        assert ((found >= 0) & (found < bound)).all()
 
-    def into(out, call):
-        call(out[1:-1])
-        assert not out[0].any()
-        assert not out[-1].any()
+    def into(out, function, *arguments):
+        function(*arguments, out=out[1:-1])
+        assert not out[[0, -1]].any()
 
     calls = [
-        lambda: check(lambda: extremum.argmax(x), x.size),
-        lambda: check(lambda: extremum.argmin(x, select_last_index=True), x.size),
-        lambda: check(lambda: extremum.argmax(x, 0), 1024),
-        lambda: check(lambda: extremum.argmax(x[:, ::-1], 1, select_last_index=True), 40),
-        lambda: check(lambda: extremum.argmin(x.T, 0), 40),
-        lambda: into(rows, lambda out: extremum.argmax(x, 1, out=out)),
-        lambda: into(guarded, lambda out: extremum.hardmax(x, out=out)),
-        lambda: into(guarded, lambda out: extremum.hardmax(x[:, ::-1], out=out)),
-        lambda: into(guarded, lambda out: extremum.maximum(x, other, out=out)),
+        *(partial(check, extremum.argmax, x[:, ::-1], axis, n) for axis, n in ((None, x.size), (0, 1024), (1, 40))),
+        partial(check, extremum.argmin, x.T, 0, 40),
+        partial(into, rows, extremum.argmax, x, 1),
+        partial(into, guarded, extremum.hardmax, x[:, ::-1]),
+        partial(into, guarded, extremum.maximum, x, other),
     ]
     beside_a_thread(change, calls, 0.5)
 

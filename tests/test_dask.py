@@ -1,23 +1,22 @@
 """The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
 
-import itertools
 import pickle
 import sys
 import threading
+from collections import Counter
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import extremum as ex
 import extremum.dask as ed
-import extremum.dask as graphs
 from agreement import assert_identical, assert_same_bits
 from chunked_calls import hold as hold_the_reference
-from extremum import reference
+from extremum import partials, reference
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
@@ -74,9 +73,12 @@ def calls(draw):
     return chunked(x, draw(grids(x.shape))), x, axes, where, options
 
 
-@settings(max_examples=40)
+@pytest.mark.parametrize("together", [64, 1 << 20])
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.data(), calls(), st.sampled_from(Order), st.integers(2, 9))
-def test_values_and_indices_are_the_references(data, case, order, width):
+def test_values_and_indices_are_the_references(together, data, case, order, width):
+    """Also where parts are merged a few bytes at a time."""
+    partials._TOGETHER = together
     d, x, axes, where, options = case
     native = x.dtype.newbyteorder("=")
     omit = options["nan_policy"] == "omit" and native in FLOATS
@@ -192,51 +194,21 @@ def test_dates_big_endian_bfloat16_and_masks_of_numpy():
 def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
     rng = np.random.default_rng(4)
     x, taken = rng.integers(0, 5, (9, 4, 3)).astype(dtype), rng.random(9) < 0.6
-    d = chunked(x, (4, 2, 3))[chunked(taken, 4)]
-    y = x[taken]
-    for axes in (1, (1, 2), (2,), ()):
-        for keepdims in (False, True):
-            options = {"axis": axes, "keepdims": keepdims}
-            for name in ("argmax", "argmin", "max", "min"):
-                assert_identical(computed(getattr(ex, name)(d, **options)), np.asarray(getattr(ex, name)(y, **options)))
-            for found, expected in zip(ex.minmax(d, **options), ex.minmax(y, **options), strict=True):
-                assert_identical(computed(found), np.asarray(expected))
-        if axes:
-            assert_identical(computed(ex.hardmax(d, axes)), ex.hardmax(y, axes))
+    d, y = chunked(x, (4, 2, 3))[chunked(taken, 4)], x[taken]
+    mask, own = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0], y == x[0, 0]
+    for axes in (1, (1, 2), ()):
+        for options in ({}, {"keepdims": True}):
+            for function in (ex.argmax, ex.min):
+                assert_identical(computed(function(d, axes, **options)), np.asarray(function(y, axes, **options)))
+        for where, whole in ((None, None), (mask, own), (mask[..., :1], own[..., :1]), (x[0] == x[0, 0],) * 2):
+            options = {"nan_policy": "omit", "default": -1}
+            found = ex.argmax(d, axes, where=where, **options)
+            assert_identical(computed(found), ex.argmax(y, axes, where=whole, **options))
+            assert_identical(computed(ex.hardmax(d, axes, where=where)), ex.hardmax(y, axes, where=whole))
     # Values alone need no index, and so no sizes.
     assert_identical(computed(ex.max(d, axis=0)), ex.max(y, axis=0))
     assert_identical(computed(ex.minmax(d.rechunk({1: -1}))[0]), np.asarray(ex.min(y)))
     assert_identical(computed(ex.maximum(d, d[:, :1], x[0])), ex.maximum(y, y[:, :1], x[0]))
-    mask = chunked(x, (4, 4, 3))[chunked(taken, 4)] == x[0, 0]
-    for where, own in ((mask, y == x[0, 0]), (mask[..., :1], (y == x[0, 0])[..., :1]), (x[0] == x[0, 0],) * 2):
-        options = {"axis": 1, "nan_policy": "omit"}
-        found = ex.argmax(d, **options, where=where, default=-1)
-        assert_identical(computed(found), ex.argmax(y, **options, where=own, default=-1))
-        assert_identical(computed(ex.hardmax(d, (1,), where=where)), ex.hardmax(y, (1,), where=own))
-
-
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
-def test_values_alone_have_no_indices_and_are_merged_in_pieces(dtype, monkeypatch):
-    monkeypatch.setattr("extremum.partials._TOGETHER", 64)
-    x = sample(np.random.default_rng(8), dtype, (12, 5, 3))
-    masked = np.ma.array(x, mask=np.random.default_rng(9).random(x.shape) < 0.5) if dtype.name != "bfloat16" else x
-    seen, merged = [], Pieces.merged
-
-    def look(pieces, parts):
-        seen.extend(end[1] is not None for part in parts for end in part)
-        return merged(pieces, parts)
-
-    monkeypatch.setattr(Pieces, "merged", look)
-    for policy, last, size in itertools.product(["propagate", "omit"], [False, True], [1, 5]):
-        options = {"axis": 0, "nan_policy": policy, "select_last_index": last, "default": dtype.type(1)}
-        for function in (ex.max, ex.min):
-            own = ed.max if function is ex.max else ed.min
-            hold(own(chunked(x, (size, 4, 3)), split_every=3, **options), function(x, **options))
-        assert not any(seen)
-        where = np.random.default_rng(size).random(x.shape) < 0.3
-        hold(ex.max(chunked(x, (size, 4, 3)), where=where, **options), ex.max(x, where=where, **options))
-        hold(ex.min(chunked(masked, (size, 4, 3)), **options), ex.min(masked, **options))
-        seen.clear()
 
 
 def test_nothing_is_computed_until_it_is_asked_for():
@@ -263,58 +235,29 @@ def test_nothing_is_computed_until_it_is_asked_for():
         computed(results[0])
 
 
-def reads(function):
-    """How often each chunk of an array is read for a result."""
-    counts, lock = {}, threading.Lock()
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+@pytest.mark.parametrize("function", [ed.argmax, ed.hardmax, lambda d, axis: ed.minmax(d, axis, return_index=True)])
+def test_each_chunk_is_read_once(axis, function):
+    counts = Counter()
 
     def read(block, block_id):
-        with lock:
-            counts[block_id] = counts.get(block_id, 0) + 1
+        counts[block_id] += 1
         return block
 
-    x = sample(np.random.default_rng(3), np.dtype("float32"), (20, 30))
-    d = chunked(x, (6, 7)).map_blocks(read, dtype=x.dtype, meta=np.empty((0, 0), x.dtype))
-    computed(function(d))
-    return counts
-
-
-@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
-def test_each_chunk_is_read_once(axis):
-    for function in (ed.argmax, ed.hardmax, lambda d, a: ed.minmax(d, a, return_index=True)):
-        assert reads(lambda d, function=function: function(d, axis)) == {
-            (row, column): 1 for row in range(4) for column in range(5)
-        }
+    x = np.ones((20, 30), np.float32)
+    computed(function(chunked(x, (6, 7)).map_blocks(read, dtype=x.dtype, meta=np.empty((0, 0), x.dtype)), axis))
+    assert counts == {(row, column): 1 for row in range(4) for column in range(5)}
 
 
 def test_inside_a_scheduler_a_kernel_uses_one_processor(set_threads, monkeypatch):
     set_threads(5)
-    seen = []
-    part = Pieces.part
-
-    def look(*arguments):
-        seen.append(ex.get_num_threads())
-        return part(*arguments)
-
-    monkeypatch.setattr(Pieces, "part", look)
+    seen, part = [], Pieces.part
+    monkeypatch.setattr(Pieces, "part", lambda *given: seen.append(ex.get_num_threads()) or part(*given))
     d = chunked(np.zeros(40), 5)
     computed(ed.argmax(d), scheduler="threads", num_workers=3)
-    assert set(seen) == {1}
-    assert ex.get_num_threads() == 5
+    assert (set(seen), ex.get_num_threads()) == ({1}, 5)
     computed(ed.argmin(d))
     assert set(seen[8:]) == {5}
-    with graphs._share():
-        assert ex.get_num_threads() == 5
-    counts = []
-
-    def nested():
-        with graphs._share(), graphs._share():
-            counts.append(ex.get_num_threads())
-
-    thread = threading.Thread(target=nested)
-    thread.start()
-    thread.join()
-    assert counts == [1]
-    assert ex.get_num_threads() == 5
 
 
 @pytest.mark.parametrize("policy", ["propagate", "omit", "raise"])
@@ -439,30 +382,35 @@ def test_a_slice_among_chunks_of_unknown_size_is_named_by_its_chunk():
     assert error.value.given == "float64[?, 1]"
 
 
-def test_what_is_refused_at_once():
-    d = unreadable((4, 6), (2, 3))
-    assert refusal(AxisError, ex.argmax, d, axis=2) == "argmax: axis 2 is out of range for an array with 2 dimensions"
-    assert refusal(AxisError, ed.hardmax, d, (0, 0)).startswith("hardmax: axis 0 is given more than once")
-    assert refusal(ArgumentError, ex.max, d, nan_policy="skip") == "max: there is no NaN policy 'skip'"
-    assert refusal(ElementTypeError, ex.argmax, d, dtype=np.float16).startswith("argmax: index type float16 is not an")
-    assert refusal(ArgumentError, ex.argmax, d, out=np.zeros((), int)) == (
-        "argmax: a result that is computed later is written to no array now"
-    )
-    assert refusal(ElementTypeError, ex.argmax, d, where=da.zeros((4, 6))) == (
-        "argmax: where has element type float64, not bool"
-    )
-    assert refusal(ArgumentError, ex.argmax, d, where=np.ones((5, 6), bool)) == (
-        "argmax: where has shape (5, 6), which does not broadcast to the shape (4, 6) of the array"
-    )
-    assert refusal(ElementTypeError, ex.max, d, default="no") == "max: default is 'no', which is no element of float32"
-    assert refusal(ArgumentError, ed.max, d, split_every=1) == "max: split_every=1 merges nothing"
-    assert refusal(ElementTypeError, ex.argmax, d.astype(complex)).startswith("argmax: cannot take elements of type")
-    assert refusal(ArgumentTypeError, ed.argmax, np.zeros(3)) == "argmax: numpy.ndarray is no array of Dask's"
-    assert refusal(ArgumentTypeError, ed.maximum, 1, 2) == "maximum: no operand is an array of Dask's"
-    assert refusal(ArgumentError, ex.maximum, d, np.zeros(5)) == (
-        "maximum: operands could not be broadcast together with shapes (4, 6) (5,)"
-    )
-    assert refusal(ArgumentError, ex.maximum, d, np.ma.array([1.0], mask=[True])).endswith("as if it were there")
+D = unreadable((4, 6), (2, 3))
+REFUSED = [
+    (AxisError, ex.argmax, (D, 2), {}, "argmax: axis 2 is out of range for an array with 2 dimensions"),
+    (AxisError, ed.hardmax, (D, (0, 0)), {}, "hardmax: axis 0 is given more than once"),
+    (ArgumentError, ex.max, (D,), {"nan_policy": "skip"}, "max: there is no NaN policy 'skip'"),
+    (ElementTypeError, ex.argmax, (D,), {"dtype": np.float16}, "argmax: index type float16 is not an integer"),
+    (ArgumentError, ex.argmax, (D,), {"out": np.zeros((), int)}, "argmax: a result that is computed later is written"),
+    (ElementTypeError, ex.argmax, (D,), {"where": da.zeros((4, 6))}, "argmax: where has element type float64"),
+    (
+        ArgumentError,
+        ex.argmax,
+        (D,),
+        {"where": np.ones((5, 6), bool)},
+        "argmax: where has shape (5, 6), which",
+    ),
+    (ElementTypeError, ex.max, (D,), {"default": "no"}, "max: default is 'no', which is no element of float32"),
+    (ArgumentError, ed.max, (D,), {"split_every": 1}, "max: split_every=1 merges nothing"),
+    (ArgumentTypeError, ed.max, (D,), {"return_index": "no"}, "max: return_index is 'no', not a bool"),
+    (ElementTypeError, ex.argmax, (D.astype(complex),), {}, "argmax: cannot take elements of type"),
+    (ArgumentTypeError, ed.argmax, (np.zeros(3),), {}, "argmax: numpy.ndarray is no array of Dask's"),
+    (ArgumentTypeError, ed.maximum, (1, 2), {}, "maximum: no operand is an array of Dask's"),
+    (ArgumentError, ex.maximum, (D, np.zeros(5)), {}, "maximum: operands could not be broadcast together with shapes"),
+    (ArgumentError, ex.maximum, (D, np.ma.array([1.0], mask=[True])), {}, "1 masked element would be compared as if"),
+]
+
+
+@pytest.mark.parametrize(("error", "function", "given", "options", "text"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_what_is_refused_at_once(error, function, given, options, text):
+    assert refusal(error, function, *given, **options).startswith(text)
 
 
 def test_what_elements_decide_is_refused_when_they_are_computed():

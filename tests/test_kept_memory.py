@@ -2,8 +2,8 @@
 
 import ctypes
 import os
-import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import extremum as ex
+import watched
 
 MIB = 1 << 20
 _multiarray = import_module("numpy._core.multiarray" if np.__version__ >= "2" else "numpy.core.multiarray")
@@ -31,12 +32,6 @@ def handler(array):
 def result(mebibytes, value=1.0):
     x = np.full(int(mebibytes * MIB) // 4, value, np.float32)
     return ex.maximum(x, x)
-
-
-def in_a_new_process(program):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def test_a_result_comes_where_the_last_one_was():
@@ -89,52 +84,51 @@ def test_an_array_may_be_resized(elements):
     assert not array[kept:].any()
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux says what memory a process has")
-def test_no_more_is_kept_than_the_limit():
-    program = """
-import numpy as np, extremum as ex
 def held():
-    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
-x = np.ones(32 << 18, np.float32)
-ex.maximum(x[:10], 0.0)
-before = held()
-results = [ex.maximum(x, 0.0) for _ in range(10)]
-assert held() - before > 300, held() - before
-del results
-assert 90 < held() - before < 140, held() - before
-ex.set_kept_memory(40 << 20)
-assert 25 < held() - before < 45, held() - before
-ex.set_kept_memory(0)
-assert held() - before < 10, held() - before
-print("done")
-"""
-    assert in_a_new_process(program) == "done"
+    """The memory of this process in MiB."""
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * 4096 >> 20
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_goes_on_with_what_is_kept():
-    program = """
-import os, sys, threading
-import numpy as np, extremum as ex
-ex.set_num_threads(1)
-x = np.ones(2 << 20, np.float32)
-over = threading.Event()
-def work():
-    while not over.is_set():
-        ex.maximum(x, 0.0)
-threads = [threading.Thread(target=work) for _ in range(3)]
-for each in threads: each.start()
-for _ in range(20):
-    child = os.fork()
-    if child == 0:
-        ex.set_kept_memory(1 << 26)
-        os._exit(0 if all((ex.maximum(x, float(n)) == max(n, 1)).all() for n in range(4)) else 1)
-    assert os.waitpid(child, 0)[1] == 0
-over.set()
-for each in threads: each.join()
-print("done")
-"""
-    assert in_a_new_process(program) == "done"
+def keep_no_more_than_the_limit():
+    x = np.ones(32 << 18, np.float32)
+    ex.maximum(x[:10], 0.0)
+    before = held()
+    results = [ex.maximum(x, 0.0) for _ in range(10)]
+    assert held() - before > 300
+    del results
+    assert 90 < held() - before < 140
+    ex.set_kept_memory(40 << 20)
+    assert 25 < held() - before < 45
+    ex.set_kept_memory(0)
+    assert held() - before < 10
+
+
+def fork_while_memory_is_kept():
+    ex.set_num_threads(1)
+    x, over = np.ones(2 << 20, np.float32), threading.Event()
+
+    def work():
+        while not over.is_set():
+            ex.maximum(x, 0.0)
+
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(3):
+            pool.submit(work)
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                ex.set_kept_memory(1 << 26)
+                os._exit(0 if all((ex.maximum(x, float(n)) == max(n, 1)).all() for n in range(4)) else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        over.set()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux says what memory a process has")
+@pytest.mark.parametrize(
+    "case", [keep_no_more_than_the_limit, fork_while_memory_is_kept], ids=lambda case: case.__name__
+)
+def test_in_a_process_of_its_own(case):
+    watched.call(case)
 
 
 def test_a_negative_number_of_bytes_is_refused():

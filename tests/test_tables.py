@@ -8,7 +8,7 @@ import pytest
 import extremum as ex
 from agreement import assert_identical
 from extremum import backend
-from extremum.errors import ArgumentError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from refusal import refusal
 
 
@@ -236,17 +236,24 @@ def test_a_mask_is_for_each_column_of_operands(make):
     assert refusal(ElementTypeError, ex.maximum, x, 1, where=[1, 0]).endswith("not bool")
 
 
-def test_operands_beside_a_table_fit_it(make):
-    x = make(PLACES)
-    assert "broadcast together" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 3)))
-    assert "whose columns have types of their own" in refusal(ArgumentError, ex.maximum, x, np.zeros((3, 2, 2)))
-    assert "out has one" in refusal(ArgumentError, ex.maximum, x, 1, out=np.zeros((2, 2)))
-    assert refusal(ElementTypeError, ex.maximum, x, np.array(["2020"], "M8[D]")).startswith(
-        "maximum: times compare with times of their kind"
-    )
-    renamed = make({"a": PLACES["a"], "z": PLACES["b"]})
+@pytest.mark.parametrize(
+    ("error", "call", "text"),
+    [
+        (ArgumentError, lambda x: ex.maximum(x, np.zeros((3, 3))), "broadcast together"),
+        (ArgumentError, lambda x: ex.maximum(x, np.zeros((3, 2, 2))), "whose columns have types of their own"),
+        (ArgumentError, lambda x: ex.maximum(x, 1, out=np.zeros((2, 2))), "out has one"),
+        (ElementTypeError, lambda x: ex.maximum(x, np.array(["2020"], "M8[D]")), "times compare with times of their"),
+        (AxisError, lambda x: ex.argmax(x, axis=2), "axis 2 is out of range"),
+        (ArgumentTypeError, lambda x: ex.max(x, axis=True), "is not an integer"),
+    ],
+)
+def test_what_does_not_fit_a_table_is_refused(make, error, call, text):
+    assert text in refusal(error, call, make(PLACES))
+
+
+def test_other_labels_are_refused(make):
     text = "the operands differ in their labels, and elements are compared by place"
-    assert refusal(ArgumentError, ex.maximum, x, renamed) == text
+    assert refusal(ArgumentError, ex.maximum, make(PLACES), make({"a": PLACES["a"], "z": PLACES["b"]})) == text
 
 
 def test_columns_without_an_order_are_named(make):

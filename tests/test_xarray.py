@@ -161,45 +161,44 @@ def test_the_array_functions_keep_labels_too(dask):
 
 
 def test_the_array_functions_write_to_an_array_without_labels():
-    x, out = array(np.float32), np.empty((5, 6), np.int64)
+    x, out, ones = array(np.float32), np.empty((5, 6), np.int64), np.empty((4, 5, 6), np.float32)
     assert ex.argmax(x, 0, out=out) is out
     assert_identical(out, ex.argmax(x.values, 0))
-    ones = np.empty(x.shape, np.float32)
     assert ex.hardmax(x, 0, out=ones) is ones
     assert_identical(ones, ex.hardmax(x.values, 0))
-    assert refusal(ArgumentError, ex.maximum, x, x, out=ones) == (
-        "maximum: operands with labels meet by the names of their dimensions, and out has none"
-    )
 
 
-def test_what_the_array_functions_refuse():
-    x = array()
-    assert refusal(AxisError, ex.argmax, x, 3) == "argmax: axis 3 is out of range for an array with 3 dimensions"
-    assert (
-        refusal(ArgumentTypeError, ex.max, xr.Dataset({"a": x})) == "max: a Dataset has no axes that could be counted"
-    )
-    late = x.chunk() > 0
-    for where in (late, late.data, late.variable):
-        assert refusal(ArgumentTypeError, ex.argmax, x.values, where=where) == (
-            "an array of dask is yet to be computed, and this call computes at once"
-        )
-    assert_identical(
-        ex.argmax(x.values, 0, where=(x == x).variable, default=-1),
-        ex.argmax(x.values, 0, nan_policy="omit", default=-1),
-    )
-    assert_identical(ex.max(x.variable, 1), ex.max(x.values, 1))
+PLAIN = array()
+TWO = xr.Dataset({"a": PLAIN})
+REFUSED = [
+    (AxisError, ex.argmax, (PLAIN, 3), {}, "argmax: axis 3 is out of range for an array with 3 dimensions"),
+    (ArgumentTypeError, ex.max, (TWO,), {}, "max: a Dataset has no axes that could be counted"),
+    (ArgumentError, ex.maximum, (PLAIN, 1), {"out": PLAIN.values}, "maximum: operands with labels meet by the names"),
+    (ArgumentError, exx.argmax, (PLAIN, "z"), {}, "argmax: there is no dimension 'z'"),
+    (ArgumentError, exx.max, (TWO, ["x", "z"]), {}, "max: there is no dimension 'z'"),
+    (ArgumentTypeError, exx.min, (PLAIN.values,), {}, "min: numpy.ndarray is no DataArray or Dataset"),
+    (ArgumentTypeError, exx.maximum, (1, 2), {}, "maximum: builtins.int is no DataArray or Dataset"),
+    (ArgumentError, exx.idxmax, (PLAIN, "y"), {}, "idxmax: dimension 'y' has no coordinate"),
+    (ArgumentError, exx.idxmax, (PLAIN,), {}, "idxmax: the array has 3 dimensions"),
+    (ArgumentError, exx.idxmin, (TWO,), {}, "idxmin: of a Dataset it takes one dimension"),
+    (ArgumentError, exx.argmax, (TWO, "y"), {"as_dict": True}, "argmax: variables of a Dataset have dimensions of"),
+    *(
+        (ArgumentTypeError, ex.argmax, (PLAIN.values,), {"where": where}, "an array of dask is yet to be computed, and")
+        for where in (PLAIN.chunk() > 0, (PLAIN.chunk() > 0).data, (PLAIN.chunk() > 0).variable)
+    ),
+]
 
 
-def test_what_is_refused():
-    x = array()
-    assert refusal(ArgumentError, exx.argmax, x, "z") == "argmax: there is no dimension 'z'"
-    assert refusal(ArgumentError, exx.max, xr.Dataset({"a": x}), ["x", "z"]) == "max: there is no dimension 'z'"
-    assert refusal(ArgumentTypeError, exx.min, x.values) == "min: numpy.ndarray is no DataArray or Dataset"
-    assert refusal(ArgumentTypeError, exx.maximum, 1, 2) == "maximum: builtins.int is no DataArray or Dataset"
-    assert refusal(ArgumentError, exx.idxmax, x, "y") == "idxmax: dimension 'y' has no coordinate"
-    assert refusal(ArgumentError, exx.idxmax, x) == "idxmax: the array has 3 dimensions"
-    assert refusal(ArgumentError, exx.idxmin, xr.Dataset({"a": x})) == "idxmin: of a Dataset it takes one dimension"
-    assert "no one dict" in refusal(ArgumentError, exx.argmax, xr.Dataset({"a": x}), "y", as_dict=True)
+@pytest.mark.parametrize(("error", "function", "given", "options", "text"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_what_is_refused(error, function, given, options, text):
+    assert refusal(error, function, *given, **options).startswith(text)
+
+
+def test_variables_have_no_labels():
+    where = (PLAIN == PLAIN).variable
+    expected = ex.argmax(PLAIN.values, 0, nan_policy="omit", default=-1)
+    assert_identical(ex.argmax(PLAIN.values, 0, where=where, default=-1), expected)
+    assert_identical(ex.max(PLAIN.variable, 1), ex.max(PLAIN.values, 1))
 
 
 COORDINATES = {
