@@ -4,7 +4,7 @@ import pytest
 
 from conformance_mutants import MUTANTS, answer, asked
 from extremum.conformance import Outcome, cases
-from extremum.runtimes.outcome import compare
+from extremum.runtimes.runtime import compare
 
 # Nobody is wrong who refuses; the report says it all the same.
 REFUSING = {"empty_tensors_are_refused", "functions_are_refused"}

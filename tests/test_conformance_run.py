@@ -14,7 +14,7 @@ from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
 from extremum.conformance.card import record, recorded, worst
 from extremum.errors import ArgumentError, InputError
-from extremum.runtimes.outcome import compare
+from extremum.runtimes.runtime import compare
 from hostile_runtimes import make_known
 from stock import FINDS_NAN_ALONG_A_VECTOR
 

@@ -76,7 +76,7 @@ def commands(tmp_path):
         "fix": ("extremum.cli.fix:rewrite", "fix", model, "-o", str(tmp_path / "fixed.onnx")),
         "lower": ("extremum.directml:lower", "lower", model),
         "run of the suite": ("extremum.cli.conformance:run", "conformance", "run", "extremum", "onnx.reference"),
-        "export": ("extremum.conformance.export:_write", "conformance", "export", str(tmp_path / "suite")),
+        "export": ("extremum.conformance.run:_write", "conformance", "export", str(tmp_path / "suite")),
         "card": ("extremum.cli.conformance:recorded", "conformance", "card", "--json", str(tmp_path / "run.json")),
     }
 

@@ -20,8 +20,8 @@ from extremum import backend, dtypes, validate
 from extremum.errors import ExtremumError
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
-from extremum.runtimes.outcome import Outcome, Question, compare
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
+from extremum.runtimes.runtime import Outcome, Question, compare
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 

@@ -15,9 +15,8 @@ from extremum.directml.lowering import steps
 from extremum.errors import ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown
-from extremum.runtimes.outcome import Outcome
 from extremum.runtimes.processes import InProcess
-from extremum.runtimes.runtime import refusal
+from extremum.runtimes.runtime import Outcome, refusal
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 

@@ -6,9 +6,8 @@ try:
     from extremum.conformance.suite import Case, Selection, cases
 except ModuleNotFoundError as error:
     raise lacking("extremum.conformance", error) from None
-from extremum.conformance.export import Exported, export
-from extremum.conformance.run import Answers, Result, run
-from extremum.runtimes.outcome import Outcome
+from extremum.conformance.run import Answers, Exported, Result, export, run
+from extremum.runtimes.runtime import Outcome
 
 __all__ = ["Answers", "Case", "Exported", "Outcome", "Result", "Selection", "cases", "export", "run"]
 

@@ -23,7 +23,7 @@ from extremum.conformance.suite import Case, cases
 from extremum.conformance.topics import Array, Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
-from extremum.runtimes.outcome import Outcome
+from extremum.runtimes.runtime import Outcome
 
 __all__ = [
     "REFUSALS",

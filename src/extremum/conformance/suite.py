@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,7 +16,7 @@ from extremum import dtypes, lower, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Array, Placement, Question, Subject
 from extremum.errors import ArgumentError
 from extremum.operations import Operation
-from extremum.runtimes import outcome
+from extremum.runtimes import runtime
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 
@@ -50,14 +50,19 @@ class Case:
         return "_".join(part for part in (_prefix(self.version, self.element, self.topic), self.question.title) if part)
 
     @property
+    def feeds(self) -> dict[str, Array]:
+        """The inputs of the model by name."""
+        return {f"x{position}": x for position, x in enumerate(self.question.inputs)}
+
+    @property
     def specified(self) -> bool:
         """Whether a document decides the answer, so that a runtime with another answer is wrong."""
         return not self.question.leaves_open
 
     @property
-    def asked(self) -> outcome.Question:
+    def asked(self) -> runtime.Question:
         """The node and its inputs, by which answers are compared."""
-        return outcome.Question(self.version, self.question.attributes, self.question.inputs)
+        return runtime.Question(self.version, self.question.attributes, self.question.inputs)
 
     @property
     def stated(self) -> dict[str, object]:
@@ -96,8 +101,7 @@ def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
         sizes = [f"{name}_{axis}" for axis in range(len(shape))] if shape is not None and symbolic else shape
         return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, sizes)
 
-    names = [f"x{position}" for position in range(len(question.inputs))]
-    inputs = [value(name, x.dtype.name, x.shape) for name, x in zip(names, question.inputs, strict=True)]
+    inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     if expected is None:
         output = value("y", "int64" if case.version.family in (Family.ARGMAX, Family.ARGMIN) else case.element, None)
     else:
@@ -106,7 +110,7 @@ def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
     attributes: dict[str, Any] = case.stated
     # Constants, because many runtimes take nothing else.
     initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
-    names += case.listed
+    names = [*case.feeds, *case.listed]
     node = helper.make_node(case.version.name, names, ["y"], **attributes)
     functions = []
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
@@ -238,15 +242,7 @@ def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Ite
                     identity = zlib.crc32(f"{schema} {element.name} {topic}".encode())
                     subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
                     for question in questions(subject):
-                        yield Case(schema, element.name, topic, _spelt(schema, question))
-
-
-def _spelt(version: OperatorVersion, question: Question) -> Question:
-    """Return a question about one axis with the attribute of its version: some have a list of ``axes``."""
-    if version.attribute("axes") is None or "axis" not in question.attributes:
-        return question
-    others = {name: value for name, value in question.attributes.items() if name != "axis"}
-    return replace(question, attributes={"axes": (question.attributes["axis"],), **others})
+                        yield Case(schema, element.name, topic, question)
 
 
 def _schemas() -> Iterator[OperatorVersion]:

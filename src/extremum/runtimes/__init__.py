@@ -155,35 +155,57 @@ def _open(name: str) -> list[Runtime]:
     """Return the runtimes of an adapter; a DependencyError says that they are not installed."""
     if name in _FILES:
         return _of_file(_FILES[name])
-    try:
-        if name in ADAPTERS:
-            return ADAPTERS[name][0]()
-        (entry,) = entry_points(group=_GROUP, name=name)
-        return _checked(entry.load()())
-    except Exception as error:
-        if _is_absent(error):
-            remedy = f"pip install {ADAPTERS[name][1]}" if name in ADAPTERS else None
-            given = None if getattr(error, "name", None) == name else first_line(error)
-            raise DependencyError(f"{name} is not installed", given=given, remedy=remedy) from None
-        raise _failure(name, error) from error
+    adapter, installs = ADAPTERS.get(name, (None, None))
+    with _blaming(name, f"{name} is not installed", installs and f"pip install {installs}"):
+        if adapter is None:
+            (entry,) = entry_points(group=_GROUP, name=name)
+            adapter = entry.load()
+        return _checked(adapter())
 
 
 def _of_file(path: Path) -> list[Runtime]:
     # As a script does, it imports what lies beside it, here and in child processes.
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    try:
+    with _blaming(path.name, f"'{path.name}' imports a package that is not installed"):
         spec = importlib.util.spec_from_file_location(f"extremum_adapter_{path.stem}", path)
         if spec is None or spec.loader is None:
             raise ValueError("a Python file ends in .py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return _checked(module.runtimes())
+
+
+@contextlib.contextmanager
+def _blaming(name: str, absent: str, remedy: str | None = None) -> Iterator[None]:
+    """Say of an error in an adapter that what it needs is absent, or where the adapter fails."""
+    try:
+        yield
     except Exception as error:
-        if _is_absent(error):
-            reason = f"'{path.name}' imports a package that is not installed"
-            raise DependencyError(reason, given=first_line(error)) from None
-        raise _failure(path.name, error) from error
+        # An import that fails is the adapter's own, or one in what is installed.
+        own = len({each.filename for each in _frames(error)}) == 1
+        if isinstance(error, DependencyError) or (
+            own if isinstance(error, ModuleNotFoundError) else isinstance(error, ImportError) and error.name is None
+        ):
+            given = None if getattr(error, "name", None) == name else first_line(error)
+            raise DependencyError(absent, given=given, remedy=remedy) from None
+        places = [(each.filename, each.lineno) for each in _frames(error)]
+        if isinstance(error, SyntaxError):
+            places.append((error.filename or "", error.lineno))
+        raise ExecutionError(
+            f"the adapter of the runtime {name!r} fails",
+            where="{}, line {}".format(*places[-1]) if places else None,
+            given=": ".join(part for part in (type(error).__name__, first_line(error)) if part),
+            remedy="mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback",
+        ) from error
+
+
+def _frames(error: Exception) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback that are the adapter's and those of what it calls."""
+    # importlib, importlib.metadata, or importlib_metadata, which takes its place where it is installed.
+    importing = re.compile(r"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]")
+    frames = traceback.extract_tb(error.__traceback__)
+    return [each for each in frames if each.filename != __file__ and not importing.match(each.filename)]
 
 
 def _checked(found: Any) -> list[Runtime]:
@@ -198,33 +220,3 @@ def _checked(found: Any) -> list[Runtime]:
         if not callable(getattr(each, "load", None)):
             raise TypeError(f"{type(each).__name__}.load must be a method that takes a model")
     return result
-
-
-def _is_absent(error: Exception) -> bool:
-    """Return whether a runtime is not installed; one that is may fail at another import."""
-    if isinstance(error, DependencyError):
-        return True
-    if isinstance(error, ModuleNotFoundError):
-        # The import that failed is the adapter's own.
-        return len({each.filename for each in _frames(error)}) == 1
-    return isinstance(error, ImportError) and error.name is None
-
-
-def _failure(name: str, error: Exception) -> ExecutionError:
-    places = [(each.filename, each.lineno) for each in _frames(error)]
-    if isinstance(error, SyntaxError):
-        places.append((error.filename or "", error.lineno))
-    return ExecutionError(
-        f"the adapter of the runtime {name!r} fails",
-        where="{}, line {}".format(*places[-1]) if places else None,
-        given=": ".join(part for part in (type(error).__name__, first_line(error)) if part),
-        remedy="mend the adapter, or what it imports; EXTREMUM_TRACEBACK=1 shows the traceback",
-    )
-
-
-def _frames(error: Exception) -> list[traceback.FrameSummary]:
-    """Return the frames of a traceback that are the adapter's and those of what it calls."""
-    frames = traceback.extract_tb(error.__traceback__)
-    # importlib, importlib.metadata, or importlib_metadata, which takes its place where it is installed.
-    importing = re.compile(r"<frozen importlib|.*[\\/]importlib(_metadata)?[\\/]")
-    return [each for each in frames if each.filename != __file__ and not importing.match(each.filename)]

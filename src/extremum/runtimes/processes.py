@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 from extremum.errors import ExecutionError, ExtremumError, said
 from extremum.printable import printable
-from extremum.runtimes.outcome import Outcome
-from extremum.runtimes.runtime import Feeds, Run, Runtime
+from extremum.runtimes.runtime import Array, Feeds, Outcome, Run, Runtime
 
 __all__ = ["STARTING", "InProcess", "NoAnswerError", "Subprocess", "ended"]
 
@@ -46,7 +43,7 @@ class InProcess:
     def __init__(self, runtime: Runtime) -> None:
         self.name, self.version, self.load = runtime.name, runtime.version, runtime.load
 
-    def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
+    def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[Array]:
         """Return the outputs of a model, or raise a NoAnswerError."""
         try:
             return [np.asarray(x) for x in _loaded(self, model)(feeds)]
@@ -70,20 +67,17 @@ class Subprocess:
         self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the process."""
         self._end()
 
     def load(self, model: onnx.ModelProto) -> Run:
         """Return what runs a model that the runtime loads."""
-        self._ask(model, None)
-        return lambda feeds: self._ask(model, feeds)
+        self.ask(model, None)
+        return lambda feeds: self.ask(model, feeds)
 
-    def ask(self, model: onnx.ModelProto, feeds: Feeds) -> list[NDArray[Any]]:
-        """Return the outputs of a model, or raise a NoAnswerError."""
-        return self._ask(model, feeds)
-
-    def _ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[NDArray[Any]]:
+    def ask(self, model: onnx.ModelProto, feeds: Feeds | None) -> list[Array]:
+        """Return the outputs of a model, or raise a NoAnswerError; without feeds, load the model only."""
         message = model.SerializeToString(), None if feeds is None else dict(feeds)
         try:
             return self._once(message)
@@ -93,7 +87,7 @@ class Subprocess:
         # The machine may have been busy with something else.
         return self._once(message)
 
-    def _once(self, message: object) -> list[NDArray[Any]]:
+    def _once(self, message: object) -> list[Array]:
         if self._process is None:
             self._start()
         try:
@@ -106,7 +100,7 @@ class Subprocess:
             raise NoAnswerError(Outcome.CRASHED, self._end()) from None
         if kind == "refused":
             raise NoAnswerError(Outcome.REFUSED, answer)
-        outputs: list[NDArray[Any]] = answer
+        outputs: list[Array] = answer
         return outputs
 
     def _start(self) -> None:
@@ -123,11 +117,10 @@ class Subprocess:
             kind, message = self._pipe.recv() if ready else ("refused", f"not ready in {_START_LIMIT:g} s")
         except (EOFError, OSError):
             kind, message = "refused", self._end()
-        if isinstance(message, ExtremumError):
-            self._end()
-            raise message
         if kind != "ready":
             self._end()
+            if isinstance(message, ExtremumError):
+                raise message
             raise ExecutionError(f"the runtime {self.name!r} does not start", given=message)
         self.version = message
 
@@ -184,12 +177,9 @@ def _serve(name: str, pipe: Connection, adapters: list[Path]) -> None:
         for adapter in adapters:
             add_file(adapter)
         runtime = find(name)
-    except ExtremumError as error:
-        # There is no such runtime, and the error says what helps.
-        pipe.send(("error", error))
-        return
     except Exception as error:
-        pipe.send(("refused", _line(error)))
+        # An error of this package says what helps.
+        pipe.send(("refused", error if isinstance(error, ExtremumError) else _line(error)))
         return
     pipe.send(("ready", runtime.version))
     while True:
