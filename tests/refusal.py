@@ -2,6 +2,8 @@
 
 import pytest
 
+from extremum.errors import ExtremumError
+
 
 def refusal(error, function, *arguments, **options):
     """The reason in the error that the call raises."""
@@ -9,3 +11,11 @@ def refusal(error, function, *arguments, **options):
         function(*arguments, **options)
     assert caught.type is error
     return str(caught.value).splitlines()[0]
+
+
+def explained(function, *arguments, **options):
+    """The class, the reason and the remedy of the error that the call raises, in one line."""
+    with pytest.raises(ExtremumError) as caught:
+        function(*arguments, **options)
+    remedy = caught.value.remedy
+    return f"{caught.type.__name__}: {caught.value.reason}" + (f"; help: {remedy}" if remedy else "")

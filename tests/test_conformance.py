@@ -1,15 +1,17 @@
-"""Every ONNX operator, version and element type against the plain reference, bit by bit; and refusals of types."""
+"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals."""
 
 import numpy as np
+import onnx
 import pytest
 
 from agreement import assert_same_bits
+from extremum import directml as dml
 from extremum import dtypes
 from extremum.errors import ElementTypeError
 from onnx_cases import ACCEPTED, ROWS, answer, question, run
+from sessions import node_model, run_node
 
 REFUSED = [(row, element) for row, element in ROWS if element.name not in row.types]
-CASES_PER_ROW = 24
 
 
 def label(value):
@@ -22,14 +24,53 @@ def test_number_of_rows():
     assert len(REFUSED) == 157
 
 
-@pytest.mark.parametrize(("row", "element"), ACCEPTED, ids=label)
-def test_accepted(row, element):
+def by_directml(row, given, inputs, result):
+    """The answer of the operators that a node is lowered to; None where DirectML has no such tensors."""
+    data, lists = inputs[: row.input.maximum], inputs[row.input.maximum :]
+    proto = node_model(row, given, inputs, result)
+    for values in lists:
+        # The axes have to be known.
+        name = proto.graph.input.pop().name
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    sizes = {f"x{at}_{axis}": size for at, x in enumerate(data) for axis, size in enumerate(x.shape)}
+    lowered = dml.lower(proto, sizes=sizes)
+    if any(0 in x.shape for x in data):
+        assert "has no tensors without elements" in lowered.refusals[0].reason
+        return None
+    assert not lowered.refusals
+    buffers = {f"x{at}": x.ravel() for at, x in enumerate(inputs)}
+    buffers["y"] = np.empty(result.size, result.dtype)
+    for step in lowered.nodes[0].steps:
+        operator = dml.create_operator(step.desc, feature_level=lowered.feature_level)
+        operator.dispatch([buffers[name] for name in step.inputs], [buffers[step.output]])
+    return buffers["y"].reshape(result.shape)
+
+
+# Each way in, and the cases of a row that it is asked.
+WAYS = {
+    "backend": (lambda row, given, inputs, _: run(row, given, inputs), 24),
+    "onnxruntime": (run_node, 6),
+    "directml": (by_directml, 6),
+}
+CASES = [
+    (way, row, element)
+    for way in WAYS
+    for row, element in ACCEPTED
+    if way != "directml" or element.directml not in (None, "FLOAT64")
+]
+
+
+@pytest.mark.parametrize(("way", "row", "element"), CASES, ids=label)
+def test_accepted(way, row, element):
+    ask, count = WAYS[way]
     rng = np.random.default_rng([row.since, *row.name.encode(), *element.name.encode()])
-    for _ in range(CASES_PER_ROW):
+    for _ in range(count):
         given, inputs = question(row, rng, element.dtype)
-        before = [x.tobytes() for x in inputs]
-        actual = run(row, given, inputs)
-        assert_same_bits(actual, answer(row, given, inputs), f"{row} {given} of {inputs!r}")
+        inputs = inputs if way == "backend" else [np.ascontiguousarray(x).reshape(x.shape) for x in inputs]
+        before, expected = [x.tobytes() for x in inputs], answer(row, given, inputs)
+        actual = ask(row, given, inputs, expected)
+        if actual is not None:
+            assert_same_bits(actual, expected, f"{row} {given} of {inputs!r}")
         assert before == [x.tobytes() for x in inputs]
 
 

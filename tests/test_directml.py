@@ -1,55 +1,478 @@
-"""The examples of DirectML's documents, run as they are written there."""
+"""DirectML's descriptions: the rules of its documents, what each feature level accepts, the documents' examples."""
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from extremum import directml as dml
-from extremum import reference
-from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
-from extremum.operations import Order, Reduce, Tie
+from extremum import dtypes, spec
+from extremum.check import check
+from extremum.directml import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorDesc, TensorFlags
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, SpecError
+from extremum.printable import markdown_table
+from models import model
+from refusal import explained, refusal
+
+FLOAT32, FLOAT16 = TensorDataType.FLOAT32, TensorDataType.FLOAT16
+ITEMSIZES = {each: int(re.sub(r"\D", "", each.name)) // 8 for each in TensorDataType}
+FLOATS = {"FLOAT32", "FLOAT16"}
+NARROW = {*FLOATS, "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8"}
+ALL = {*NARROW, "INT64", "UINT64"}
+INDICES = {"INT64", "INT32", "UINT64", "UINT32"}
+ANY, FOUR = range(1, 9), [4]
+
+
+def tensor(text, **more):
+    """A description from text such as ``FLOAT32 2 3``."""
+    name, *sizes = text.split()
+    return TensorDesc(TensorDataType[name], tuple(map(int, sizes)), **more)
+
+
+def argmax(x="FLOAT32 2 3", y="INT64 2 1", axes=(1,)):
+    return dml.ArgMaxOperatorDesc(tensor(x), tensor(y), axes)
+
+
+# Enumerations and tensors.
+
+
+def test_enumerations_have_directmls_values():
+    assert [each.name for each in sorted(TensorDataType)] == [
+        *("FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8", "FLOAT64", "UINT64", "INT64")
+    ]
+    assert sorted(TensorDataType) == list(range(1, 12))
+    levels = ["1_0", "2_0", "2_1", "3_0", "3_1", "4_0", "4_1", "5_0", "5_1", "5_2", "6_0", "6_1", "6_2", "6_3", "6_4"]
+    assert [(str(each), each.value) for each in FeatureLevel] == [
+        (name, int(name[0]) << 12 | int(name[2]) << 8) for name in levels
+    ]
+
+
+@pytest.mark.parametrize("data_type", TensorDataType, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    ("sizes", "strides", "extent"),
+    [
+        ((1,), None, 1),
+        ((3,), None, 3),
+        ((2, 3), None, 6),
+        ((2, 3), (4, 1), 7),
+        ((2, 3), (1, 2), 6),
+        ((2, 3), (0, 1), 3),
+        ((2, 3), (0, 0), 1),
+        ((1, 2, 1), (9, 5, 7), 6),
+        ((2,) * 8, None, 256),
+    ],
+    ids=str,
+)
+def test_the_smallest_size_reaches_from_the_first_element_to_the_last(data_type, sizes, strides, extent):
+    desc = TensorDesc(data_type, sizes, strides)
+    least = (extent * ITEMSIZES[data_type] + 3) // 4 * 4
+    assert (desc.extent, desc.total_tensor_size_in_bytes) == (extent, least)
+    assert TensorDesc(data_type, sizes, strides, least + 1).total_tensor_size_in_bytes == least + 1
+    with pytest.raises(SpecError):
+        TensorDesc(data_type, sizes, strides, least - 1)
+
+
+STEPPING_OVER = [None, (3, 1), (1, 2), (7, 2)]
+SHARING = [(0, 1), (2, 1), (1, 1), (0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("strides", [*STEPPING_OVER, *SHARING], ids=str)
+def test_elements_share_memory_unless_the_dimensions_step_over_each_other(strides):
+    output = TensorDesc(FLOAT32, (2, 3), strides)
+    assert output.overlapping is (strides in SHARING)
+    desc = dml.ElementWiseMaxOperatorDesc(*[tensor("FLOAT32 2 3")] * 2, output)
+    if strides in SHARING:
+        assert refusal(SpecError, dml.create_operator, desc) == (
+            f"elements of output_tensor share memory: its strides are {list(strides)}"
+        )
+    else:
+        dml.create_operator(desc)
+
+
+def test_dimensions_of_size_1_may_have_any_stride():
+    assert not any(TensorDesc(FLOAT32, *each).overlapping for each in (((1, 3), (0, 1)), ((2, 1, 3), (3, 0, 1))))
+    assert not TensorDesc(FLOAT32, (1, 1), (0, 0)).overlapping
+
+
+@pytest.mark.parametrize("alignment", [0, 4, 8, 16, 4096])
+def test_alignments(alignment):
+    desc = TensorDesc(FLOAT32, (3,), guaranteed_base_offset_alignment=alignment)
+    assert desc.guaranteed_base_offset_alignment == alignment
+
+
+def test_lists_become_tuples_and_descriptions_compare_by_value():
+    desc = TensorDesc(1, [2, 3], [4, 1], flags=TensorFlags.OWNED_BY_DML)
+    assert (desc.data_type, desc.sizes, desc.strides) == (FLOAT32, (2, 3), (4, 1))
+    assert desc == TensorDesc(FLOAT32, (2, 3), (4, 1), flags=1)
+    assert hash(desc) == hash(TensorDesc(FLOAT32, (2, 3), (4, 1), flags=1))
+    assert str(desc) == "FLOAT32[2, 3] strides [4, 1]"
+    desc = dml.ReduceOperatorDesc(7, tensor("INT8 2"), tensor("INT8 1"), [0])
+    assert (desc.function, desc.axes) == (ReduceFunction.MAX, (0,))
+    assert desc == dml.ReduceOperatorDesc(ReduceFunction.MAX, tensor("INT8 2"), tensor("INT8 1"), (0,))
+
+
+TOTAL, ALIGNMENT = "total_tensor_size_in_bytes", "guaranteed_base_offset_alignment"
+SMALLEST = "; help: leave it out for the smallest size that holds the tensor"
+MANY = f"at most {2**32 - 1} elements"
+MEMBERS = [
+    ({"sizes": ()}, "a tensor has 1 to 8 dimensions, not 0"),
+    ({"sizes": (1,) * 9}, "a tensor has 1 to 8 dimensions, not 9"),
+    ({"sizes": 3}, "sizes is not a sequence of integers"),
+    ({"sizes": [2.0]}, "sizes is not a sequence of integers"),
+    (
+        {"sizes": (2, 0)},
+        "dimension 1 has size 0, and DirectML has no tensors without elements; help: leave the operator out: "
+        "its result is empty too",
+    ),
+    ({"sizes": (-1,)}, "sizes are numbers from 0 to 4294967295, not -1"),
+    ({"sizes": (2**32,)}, "sizes are numbers from 0 to 4294967295, not 4294967296"),
+    ({"sizes": (65536, 65536)}, f"a tensor has {MANY}"),
+    ({"sizes": (65536, 65536), "strides": (0, 1)}, f"a tensor has {MANY}"),
+    ({"sizes": (2, 2), "strides": (2**32 - 1, 1)}, f"a tensor has {MANY}"),
+    ({"sizes": (2**16,) * 8, "strides": (0,) * 8}, f"a tensor has {MANY}"),
+    ({"strides": (1,)}, "2 dimensions have 1 strides"),
+    ({"strides": (-3, 1)}, "strides are numbers from 0 to 4294967295, not -3"),
+    ({"strides": (2**32, 1)}, "strides are numbers from 0 to 4294967295, not 4294967296"),
+    ({"strides": "11"}, "strides is not a sequence of integers"),
+    ({TOTAL: 23}, f"FLOAT32[2, 3] takes 24 bytes, not 23{SMALLEST}"),
+    ({TOTAL: -1}, f"FLOAT32[2, 3] takes 24 bytes, not -1{SMALLEST}"),
+    ({TOTAL: 2**64}, f"a size is below 2**64, not 18446744073709551616{SMALLEST}"),
+    *(({TOTAL: given}, f"{TOTAL} is not an integer") for given in ("x", 8.0)),
+    *(({ALIGNMENT: given}, f"{ALIGNMENT} is not an integer") for given in ("x", None)),
+    *(
+        ({ALIGNMENT: given}, "an alignment is 0 or a power of two that is at least the size of an element, 4")
+        for given in (2, 12, -4)
+    ),
+    ({ALIGNMENT: 2**32}, "an alignment is below 2**32"),
+    *(
+        ({"flags": given}, f"flags has no value {given!r}; help: use TensorFlags: NONE, OWNED_BY_DML")
+        for given in (2, None, [], np.array([0, 1]))
+    ),
+]
+
+
+@pytest.mark.parametrize(("members", "text"), MEMBERS, ids=str)
+def test_a_tensor_that_breaks_a_rule(members, text):
+    assert explained(TensorDesc, FLOAT32, **{"sizes": (2, 3), **members}) == f"SpecError: {text}"
+
+
+def test_the_whole_text_about_a_tensor():
+    with pytest.raises(SpecError) as caught:
+        TensorDesc(FLOAT32, (2, 3), (1,))
+    assert str(caught.value) == (
+        "2 dimensions have 1 strides\n  at    TensorDesc.strides\n  given strides=(1,), sizes=(2, 3)"
+    )
+
+
+@pytest.mark.parametrize("given", [0, 12, "FLOAT32", "float32"])
+def test_an_unknown_element_type(given):
+    assert explained(TensorDesc, given, (3,)) == (
+        f"ElementTypeError: data_type has no value {given!r}; help: use TensorDataType: FLOAT32, FLOAT16, UINT32, "
+        "UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64"
+    )
+
+
+# What a feature level accepts.
+
+# Typed from the documents, not from the code: level, input types, index types (None: the input's), dimension counts.
+ARG = [(0x3000, NARROW, INDICES, ANY), (0x4100, ALL, INDICES, ANY)]
+REDUCE_TO_INDEX = [(0x1000, FLOATS, {"UINT32"}, FOUR), (0x2100, NARROW, {"UINT32"}, FOUR), *ARG]
+NARROW_AND_ALL = [(0x3000, NARROW, None, ANY), (0x5000, ALL, None, ANY)]
+REDUCE = [(0x1000, FLOATS, None, FOUR), (0x2100, {*FLOATS, "INT32", "UINT32"}, None, FOUR), *NARROW_AND_ALL]
+ELEMENT_WISE = [(0x1000, FLOATS, None, FOUR), (0x2100, NARROW, None, FOUR), *NARROW_AND_ALL]
+TABLES = {
+    **dict.fromkeys(("ArgMax", "ArgMin"), ARG),
+    **dict.fromkeys(("Reduce ARGMAX", "Reduce ARGMIN"), REDUCE_TO_INDEX),
+    **dict.fromkeys(("Reduce MAX", "Reduce MIN"), REDUCE),
+    **dict.fromkeys(("ElementWiseMax", "ElementWiseMin"), ELEMENT_WISE),
+    "ActivationHardmax": [(0x1000, FLOATS, None, FOUR), (0x2000, FLOATS, None, [4, 5]), (0x3000, FLOATS, None, ANY)],
+    "ActivationHardmax1": [(0x5100, FLOATS, None, ANY)],
+}
+
+
+def description(operator, input_type, output_type, count):
+    """A description of the operator over its last axis, for types and a number of dimensions."""
+    name, _, function = operator.partition(" ")
+    structure = getattr(dml, f"{name}OperatorDesc")
+    leading, reduced = (1,) * (count - 1), operator.startswith(("ArgM", "Reduce"))
+    x = TensorDesc(TensorDataType[input_type], (*leading, 3))
+    y = TensorDesc(TensorDataType[output_type], (*leading, 1 if reduced else 3))
+    if function:
+        return structure(ReduceFunction[function], x, y, (count - 1,))
+    if name.startswith("ElementWise"):
+        return structure(x, x, y)
+    return structure(x, y) if name == "ActivationHardmax" else structure(x, y, (count - 1,))
+
+
+def in_tables(operator, level, input_type, output_type, count):
+    """Whether the operator's table in force lists the types and the dimension count."""
+    *_, row = [None, *(row for row in TABLES[operator] if row[0] <= level)]
+    if row is None:
+        return False
+    _, inputs, indices, counts = row
+    return input_type in inputs and output_type in (indices or {input_type}) and count in counts
+
+
+def accepted(desc, level):
+    try:
+        dml.create_operator(desc, feature_level=level)
+    except ExtremumError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("operator", TABLES)
+def test_what_is_accepted_is_what_the_tables_list(operator):
+    names = [each.name for each in TensorDataType]
+    for case in itertools.product(names, names, (1, 3, 4, 5, 8)):
+        desc = description(operator, *case)
+        levels = [level for level in FeatureLevel if in_tables(operator, level, *case)]
+        assert [level for level in FeatureLevel if accepted(desc, level)] == levels, desc
+        if levels:
+            assert dml.feature_level_required(desc) == levels[0]
+        else:
+            with pytest.raises(ExtremumError):
+                dml.feature_level_required(desc)
+
+
+def test_the_table_in_the_docs_is_what_the_rows_say():
+    def names(types):
+        return ", ".join(str(dtypes.from_name(name).directml) for name in types)
+
+    table = []
+    for row in (row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.DIRECTML for row in rows):
+        dimensions = str(row.ranks[0]) if len(set(row.ranks)) == 1 else "{} to {}".format(*row.ranks)
+        output = "the input's" if row.output.types == row.types else names(row.output.types)
+        table.append([row.name, row.version, dimensions, names(row.types), output])
+    page = (Path(__file__).parents[1] / "docs" / "directml.md").read_text(encoding="utf-8")
+    header = ["operator", "from level", "dimensions", "element types", "output types"]
+    assert markdown_table(header, table) in page, markdown_table(header, table)
+
+
+NARROW_TEXT = "FLOAT32, FLOAT16, INT32, INT16, INT8, UINT32, UINT16, UINT8"
+KEEPS = "; help: DirectML keeps the rank: a reduced dimension has size 1"
+REFUSED = [
+    (
+        argmax("INT64 2 3"),
+        "3_0",
+        "ElementTypeError: DML_ARGMAX-3_0 does not take INT64 as input_tensor (it came with DML_ARGMAX-4_1); "
+        f"help: the element types of input_tensor in DML_ARGMAX-3_0 are: {NARROW_TEXT}",
+    ),
+    (
+        argmax("FLOAT64 2 3"),
+        "6_4",
+        "ElementTypeError: DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor; "
+        f"help: the element types of input_tensor in DML_ARGMAX-4_1 are: {NARROW_TEXT}, INT64, UINT64",
+    ),
+    (
+        argmax(y="UINT8 2 1"),
+        "6_4",
+        "ElementTypeError: DML_ARGMAX-4_1 does not take UINT8 as output_tensor; "
+        "help: the element types of output_tensor in DML_ARGMAX-4_1 are: INT64, INT32, UINT64, UINT32",
+    ),
+    (
+        dml.ReduceOperatorDesc(ReduceFunction.ARGMAX, tensor("FLOAT32 1 1 2 3"), tensor("INT64 1 1 2 1"), (3,)),
+        "2_1",
+        "ElementTypeError: DML_REDUCE(ARGMAX)-2_1 does not take INT64 as output_tensor (it came with "
+        "DML_REDUCE(ARGMAX)-3_0); help: the element types of output_tensor in DML_REDUCE(ARGMAX)-2_1 are: UINT32",
+    ),
+    (argmax(), "2_1", "SpecError: DML_ARGMAX needs feature level 3_0 or later"),
+    (
+        dml.ElementWiseMaxOperatorDesc(*[tensor("FLOAT32 2 3")] * 3),
+        "2_0",
+        "SpecError: DML_ELEMENT_WISE_MAX-1_0 takes tensors of 4 dimensions, but a_tensor has 2; "
+        "help: put dimensions of size 1 in front",
+    ),
+    (
+        dml.ActivationHardmaxOperatorDesc(*[tensor("FLOAT32 1 1 1 1 2 3")] * 2),
+        "2_0",
+        "SpecError: DML_ACTIVATION_HARDMAX-2_0 takes tensors of 4 to 5 dimensions, but input_tensor has 6",
+    ),
+    (argmax(y="INT64 2 3"), "6_4", f"SpecError: output_tensor has sizes [2, 3], but the result has [2, 1]{KEEPS}"),
+    (argmax(y="INT64 2"), "6_4", f"SpecError: output_tensor has sizes [2], but the result has [2, 1]{KEEPS}"),
+    (
+        dml.ElementWiseMinOperatorDesc(tensor("INT8 3"), tensor("UINT8 3"), tensor("INT8 3")),
+        "6_4",
+        "ElementTypeError: DML_ELEMENT_WISE_MIN-5_0 takes inputs of one element type, not INT8, UINT8",
+    ),
+    (
+        dml.ElementWiseMinOperatorDesc(tensor("INT8 3"), tensor("INT8 1"), tensor("INT8 3")),
+        "6_4",
+        "SpecError: DML_ELEMENT_WISE_MIN-5_0 takes inputs of one shape, not [3] and [1]",
+    ),
+    (
+        dml.ReduceOperatorDesc(ReduceFunction.MAX, tensor("FLOAT32 3"), tensor("FLOAT16 1"), (0,)),
+        "6_4",
+        "ElementTypeError: output_tensor is of type FLOAT16, the input of type FLOAT32; "
+        "help: input and output have one element type",
+    ),
+    *(
+        (
+            argmax(axes=(axis,)),
+            "6_4",
+            f"AxisError: DML_ARGMAX-4_1 has axes={axis}, but its input has rank 2; help: use a value in [0, 1]",
+        )
+        for axis in (2, -1)
+    ),
+    (argmax(axes=(1, 1)), "6_4", "AxisError: DML_ARGMAX-4_1 takes each axis once"),
+    (argmax(axes=()), "6_4", "SpecError: DML_ARGMAX-4_1 needs at least one axis"),
+    (
+        dml.ArgMaxOperatorDesc(tensor("INT8 3 715827883"), tensor("INT32 1 1"), (0, 1)),
+        "6_4",
+        "SpecError: the index may be as large as 2147483648, which INT32 cannot hold; "
+        "help: use UINT32, UINT64 or INT64 for output_tensor",
+    ),
+    (
+        dml.ArgMaxOperatorDesc(tensor("INT8 2 3"), tensor("INT32 2 1", strides=(0, 0)), (1,)),
+        "6_4",
+        "SpecError: elements of output_tensor share memory: its strides are [0, 0]; "
+        "help: each dimension has to step over all that the dimensions of smaller stride span",
+    ),
+    (
+        dml.ActivationHardmaxOperatorDesc(*[tensor("FLOAT32 2 3 4")] * 2),
+        "6_4",
+        "SpecError: DML_ACTIVATION_HARDMAX takes tensors whose sizes before the last two are 1, not [2, 3, 4]; "
+        "help: use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes",
+    ),
+    (
+        dml.ArgMaxOperatorDesc(tensor("INT8 2 3", flags=TensorFlags.OWNED_BY_DML), tensor("INT32 2 1"), (1,)),
+        "6_4",
+        "SpecError: input_tensor is flagged OWNED_BY_DML, but operators have no initialisation here that could take "
+        "it; help: use TensorFlags.NONE and bind the tensor in dispatch",
+    ),
+]
+
+
+@pytest.mark.parametrize(("desc", "level", "text"), REFUSED, ids=[text[:60] for _, _, text in REFUSED])
+def test_a_refusal_says_what_where_and_what_helps(desc, level, text):
+    assert explained(dml.create_operator, desc, feature_level=level) == text
+    with pytest.raises(ExtremumError) as caught:
+        dml.create_operator(desc, feature_level=level)
+    assert caught.value.where == f"{desc.row}, feature level {level}"
+
+
+def test_the_whole_text_about_an_operator():
+    with pytest.raises(ExtremumError) as caught:
+        dml.create_operator(argmax(axes=(0, 5)))
+    assert str(caught.value) == (
+        "DML_ARGMAX-4_1 has axes=5, but its input has rank 2\n"
+        "  at    DML_ARGMAX, feature level 6_4\n"
+        "  given input_tensor: FLOAT32[2, 3], output_tensor: INT64[2, 1], axes=(0, 5), axis_direction=INCREASING\n"
+        "  help  use a value in [0, 1]"
+    )
+
+
+def test_the_largest_index_fits():
+    dml.create_operator(dml.ArgMaxOperatorDesc(tensor("INT8 65536 32768"), tensor("INT32 1 1"), (0, 1)))
+    dml.create_operator(dml.ArgMaxOperatorDesc(tensor("INT8 65536 65535"), tensor("UINT32 1 1"), (0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "message"),
+    [
+        (
+            lambda: dml.ArgMaxOperatorDesc(tensor("INT8 2"), (2,), (0,)),
+            ElementTypeError,
+            "output_tensor is of type tuple, not TensorDesc\n  at    DML_ARGMAX.output_tensor",
+        ),
+        (
+            lambda: argmax(axes=1),
+            SpecError,
+            "axes is not a sequence of integers\n  at    DML_ARGMAX.axes\n  given axes=1",
+        ),
+        (
+            lambda: dml.ArgMinOperatorDesc(tensor("INT8 2"), tensor("INT64 1"), (0,), 2),
+            SpecError,
+            "axis_direction has no value 2\n  at    DML_ARGMIN.axis_direction\n"
+            "  help  use AxisDirection: INCREASING, DECREASING",
+        ),
+        (
+            lambda: dml.ReduceOperatorDesc(10, tensor("INT8 2"), tensor("INT8 1"), (0,)),
+            SpecError,
+            "function has no value 10\n  at    DML_REDUCE.function\n"
+            "  help  use ReduceFunction: ARGMAX, ARGMIN, MAX, MIN",
+        ),
+    ],
+)
+def test_a_field_of_the_wrong_type(make, kind, message):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "given", [None, 42, tensor("INT8 2"), dml.ArgMaxOperatorDesc, dml.OperatorDesc()], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize("function", [dml.create_operator, dml.feature_level_required])
+def test_what_is_no_description(function, given):
+    assert refusal(ArgumentTypeError, function, given) == f"{type(given).__name__} is no operator description"
+
+
+SOURCE = model("(int64[3] x) => (int64[1] y) { y = ArgMax(x) }")
+NO_LEVELS = [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4.1", "4_2", "FL_4_1", "", None, []]
+
+
+@pytest.mark.parametrize("given", NO_LEVELS, ids=repr)
+def test_an_unknown_feature_level(given):
+    shown = hex(given) if isinstance(given, int) else repr(given)
+    calls = [
+        lambda: dml.create_operator(argmax(), feature_level=given),
+        lambda: dml.lower(SOURCE, given),
+        lambda: check(SOURCE, feature_level=given),
+    ]
+    # check without a level does not ask DirectML.
+    for call in calls[: 2 if given is None else 3]:
+        assert explained(call) == (
+            f"{ArgumentError.__name__}: there is no feature level {shown}; help: the levels are "
+            "1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, 5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3, 6_4; 4_1 is also 0x4100"
+        )
+
+
+@pytest.mark.parametrize("given", [0x4100, "4_1", FeatureLevel.FL_4_1])
+def test_a_feature_level_is_a_number_a_text_or_a_member(given):
+    assert dml.create_operator(argmax(), feature_level=given).feature_level is FeatureLevel.FL_4_1
+    assert dml.lower(SOURCE, given).feature_level is FeatureLevel.FL_4_1
+    assert check(SOURCE, feature_level=given, select=["EX102"]).findings == ()
+    assert len(check(SOURCE, feature_level="3_0", select=["EX102"]).findings) == 1
+
+
+# The examples of the documents, run as they are written there.
 
 SQUARE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 CUBE = np.array([[[12, 0], [-101, 11]], [[3, 234], [0, -101]]], np.float32)
-INDEX_TYPES = [TensorDataType.INT64, TensorDataType.INT32, TensorDataType.UINT64, TensorDataType.UINT32]
-
-
-def desc_of(array):
-    return TensorDesc(TensorDataType[array.dtype.name.upper()], array.shape)
+ROW = np.array([[3, 2, 1, 2, 3]], np.float32)
+ARGMAX, ARGMIN, HARDMAX1 = dml.ArgMaxOperatorDesc, dml.ArgMinOperatorDesc, dml.ActivationHardmax1OperatorDesc
 
 
 def kept(shape, axes):
     return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
 
 
-def run(desc):
-    """What the operator gives for a packed input, as nested lists; `desc` is a function of the tensors."""
-
-    def result(x, output_type, sizes):
-        output = TensorDesc(output_type, sizes)
-        y = np.zeros(sizes, output.data_type.element_type.dtype)
-        dml.create_operator(desc(desc_of(x), output)).dispatch([x], [y])
-        return y.tolist()
-
-    return result
+def run(structure, x, output_type, sizes, *fields):
+    """What the operator gives for a packed input, as nested lists."""
+    output = TensorDesc(output_type, sizes)
+    y = np.zeros(sizes, output.data_type.element_type.dtype)
+    dml.create_operator(structure(tensor(f"FLOAT32 {' '.join(map(str, x.shape))}"), output, *fields)).dispatch([x], [y])
+    return y.tolist()
 
 
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=lambda each: each.name)
+@pytest.mark.parametrize("index", sorted(INDICES))
 @pytest.mark.parametrize("direction", AxisDirection, ids=lambda each: each.name)
-@pytest.mark.parametrize(("axes", "expected"), [((0,), [[1, 2, 1]]), ((1,), [[2], [2], [1]]), ((0, 1), [[7]])], ids=str)
-def test_the_examples_of_dml_argmax(axes, expected, direction, index):
-    argmax = run(lambda x, y: dml.ArgMaxOperatorDesc(x, y, axes, direction))
-    assert argmax(SQUARE, index, kept(SQUARE.shape, axes)) == expected
-
-
-@pytest.mark.parametrize("index", INDEX_TYPES, ids=lambda each: each.name)
-@pytest.mark.parametrize(("direction", "expected"), [(AxisDirection.INCREASING, 0), (AxisDirection.DECREASING, 4)])
-def test_the_direction_decides_between_equals(direction, expected, index):
-    argmax = run(lambda x, y: dml.ArgMaxOperatorDesc(x, y, (0,), direction))
-    assert argmax(np.array([3, 2, 1, 2, 3], np.float32), index, (1,)) == [expected]
-    argmin = run(lambda x, y: dml.ArgMinOperatorDesc(x, y, (0,), direction))
-    assert argmin(np.array([1, 2, 3, 2, 1], np.float32), index, (1,)) == [expected]
+@pytest.mark.parametrize(
+    ("structure", "x", "axes", "expected"),
+    [
+        (ARGMAX, SQUARE, (0,), [[1, 2, 1]]),
+        (ARGMAX, SQUARE, (1,), [[2], [2], [1]]),
+        (ARGMAX, SQUARE, (0, 1), [[7]]),
+        (ARGMAX, ROW, (1,), [[{AxisDirection.INCREASING: 0, AxisDirection.DECREASING: 4}]]),
+        (ARGMIN, -ROW, (1,), [[{AxisDirection.INCREASING: 0, AxisDirection.DECREASING: 4}]]),
+    ],
+)
+def test_argmax_and_argmin(structure, x, axes, expected, direction, index):
+    expected = [[each[direction] if isinstance(each, dict) else each for each in row] for row in expected]
+    assert run(structure, x, TensorDataType[index], kept(x.shape, axes), axes, direction) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,61 +484,36 @@ def test_the_direction_decides_between_equals(direction, expected, index):
     ],
     ids=str,
 )
-def test_the_examples_of_dml_activation_hardmax1(axes, expected):
-    hardmax = run(lambda x, y: dml.ActivationHardmax1OperatorDesc(x, y, axes))
-    assert hardmax(CUBE, TensorDataType.FLOAT32, CUBE.shape) == expected
+def test_hardmax1(axes, expected):
+    assert run(HARDMAX1, CUBE, FLOAT32, CUBE.shape, axes) == expected
 
 
 def test_hardmax1_over_the_last_axis_is_hardmax():
     rows = SQUARE.reshape(1, 1, 3, 3)
-    hardmax = run(lambda x, y: dml.ActivationHardmaxOperatorDesc(x, y))
-    hardmax1 = run(lambda x, y: dml.ActivationHardmax1OperatorDesc(x, y, (3,)))
     expected = [[[[0, 0, 1], [0, 0, 1], [0, 1, 0]]]]
-    for operator in (hardmax, hardmax1):
-        assert operator(rows, TensorDataType.FLOAT32, rows.shape) == expected
+    assert run(dml.ActivationHardmaxOperatorDesc, rows, FLOAT32, rows.shape) == expected
+    assert run(HARDMAX1, rows, FLOAT32, rows.shape, (3,)) == expected
 
 
 @pytest.mark.parametrize(
-    ("axes", "largest", "smallest"),
-    [((0,), [[3, 5, 4]], [[1, 0, 2]]), ((1,), [[3], [4], [5]], [[1], [0], [2]]), ((0, 1), [[5]], [[0]])],
+    ("axes", "function", "expected"),
+    [
+        ((0,), "MAX", [[3, 5, 4]]),
+        ((0,), "MIN", [[1, 0, 2]]),
+        ((1,), "MAX", [[3], [4], [5]]),
+        ((1,), "MIN", [[1], [0], [2]]),
+        ((0, 1), "MAX", [[5]]),
+        ((0, 1), "MIN", [[0]]),
+        ((0,), "ARGMAX", [[1, 2, 1]]),
+        ((1,), "ARGMIN", [[0], [1], [0]]),
+        ((0, 1), "ARGMAX", [[7]]),
+        ((0, 1), "ARGMIN", [[4]]),
+    ],
     ids=str,
 )
-def test_reduce_gives_the_element_or_its_index(axes, largest, smallest):
-    def reduce(function, output_type):
-        operator = run(lambda x, y: dml.ReduceOperatorDesc(function, x, y, axes))
-        return operator(SQUARE, output_type, kept(SQUARE.shape, axes))
+def test_reduce_gives_the_element_or_its_index(axes, function, expected):
+    def reduce(x, y):
+        return dml.ReduceOperatorDesc(ReduceFunction[function], x, y, axes)
 
-    assert reduce(ReduceFunction.MAX, TensorDataType.FLOAT32) == largest
-    assert reduce(ReduceFunction.MIN, TensorDataType.FLOAT32) == smallest
-    for function, operator in ((ReduceFunction.ARGMAX, np.argmax), (ReduceFunction.ARGMIN, np.argmin)):
-        if len(axes) == 1:
-            expected = operator(SQUARE, axis=axes[0], keepdims=True).tolist()
-        else:
-            expected = [[int(operator(SQUARE))]]
-        assert reduce(function, TensorDataType.UINT32) == expected
-
-
-@pytest.mark.parametrize("zeros", list(itertools.permutations([-0.0, 0.0])), ids=str)
-def test_reduce_selects_the_bits_of_the_first_of_equals(zeros):
-    for function in (ReduceFunction.MAX, ReduceFunction.MIN):
-        operator = run(lambda x, y, function=function: dml.ReduceOperatorDesc(function, x, y, (0,)))
-        (selected,) = operator(np.array(zeros, np.float32), TensorDataType.FLOAT32, (1,))
-        assert np.signbit(selected) == np.signbit(zeros[0])
-
-
-@pytest.mark.parametrize(
-    ("operator", "expected"),
-    [(dml.ElementWiseMaxOperatorDesc, [1, 5, 0]), (dml.ElementWiseMinOperatorDesc, [0, 2, -4])],
-)
-def test_element_wise(operator, expected):
-    a, b, y = np.array([1, 2, -4], np.int8), np.array([0, 5, 0], np.int8), np.zeros(3, np.int8)
-    dml.create_operator(operator(desc_of(a), desc_of(b), desc_of(y))).dispatch([a, b], [y])
-    assert y.tolist() == expected
-
-
-@pytest.mark.parametrize("axes", [(0, 2), (2, 0), (1, 2, 0)], ids=str)
-def test_a_reduction_does_not_depend_on_the_sequence_of_its_axes(axes):
-    x = np.random.default_rng(0).integers(0, 99, (3, 4, 5))
-    for order in Order:
-        operation = Reduce(order, axes, True, Tie.FIRST)
-        assert operation(x).tolist() == reference.run(operation, x).tolist()
+    output_type = TensorDataType.UINT32 if function.startswith("ARG") else FLOAT32
+    assert run(reduce, SQUARE, output_type, kept(SQUARE.shape, axes)) == expected

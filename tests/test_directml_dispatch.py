@@ -1,6 +1,8 @@
 """Dispatch: any described memory gives what the reference gives, and nothing outside the output's elements changes."""
 
 import mmap
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,8 +11,9 @@ from agreement import same_bits
 from extremum import directml as dml
 from extremum import reference
 from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
-from extremum.errors import ElementTypeError, InputError
+from extremum.errors import ElementTypeError, InputError, SpecError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from refusal import explained, refusal
 from strategies import FLOATS, landmarks, nans, sample
 
 ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
@@ -157,14 +160,6 @@ def random_reductions(rng, data_type, index=None):
             yield desc, Reduce(order, axes, True, Tie.FIRST)
 
 
-@pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)
-def test_reductions(data_type, kind):
-    rng = np.random.default_rng(int(data_type))
-    for index in INDICES * 6:
-        for desc, operation in random_reductions(rng, data_type, index):
-            assert_agrees(rng, kind, desc, operation)
-
-
 def random_element_wise(rng, data_type):
     """The largest and the smallest of two operands of the same random sizes."""
     sizes = random_sizes(rng)
@@ -172,14 +167,6 @@ def random_element_wise(rng, data_type):
     output = random_desc(rng, data_type, sizes)
     yield dml.ElementWiseMaxOperatorDesc(a, b, output), Extremum(Order.MAX)
     yield dml.ElementWiseMinOperatorDesc(a, b, output), Extremum(Order.MIN)
-
-
-@pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)
-def test_element_wise(data_type, kind):
-    rng = np.random.default_rng(100 + data_type)
-    for _ in range(20):
-        for desc, operation in random_element_wise(rng, data_type):
-            assert_agrees(rng, kind, desc, operation)
 
 
 def random_hardmax(rng, data_type):
@@ -193,12 +180,14 @@ def random_hardmax(rng, data_type):
     yield dml.ActivationHardmaxOperatorDesc(x, y), OneHot((len(rows) - 1,))
 
 
-@pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
-def test_hardmax(name, kind):
-    rng = np.random.default_rng(200)
-    data_type = TensorDataType[name]
-    for _ in range(30):
-        for desc, operation in random_hardmax(rng, data_type):
+@pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)
+def test_dispatch_gives_what_the_reference_gives(data_type, kind):
+    rng = np.random.default_rng(int(data_type))
+    for index in INDICES * 6:
+        cases = [*random_reductions(rng, data_type, index), *random_element_wise(rng, data_type)]
+        if data_type.name in ("FLOAT32", "FLOAT16"):
+            cases += random_hardmax(rng, data_type)
+        for desc, operation in cases:
             assert_agrees(rng, kind, desc, operation)
 
 
@@ -218,23 +207,24 @@ def test_in_place(strides, second, kind):
     assert (a if second else b).unchanged
 
 
+UINT8 = TensorDesc(TensorDataType.UINT8, (4,))
+
+
 def test_an_array_with_the_described_strides_needs_no_other_description():
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4).transpose(2, 0, 1)[::2]
     strides = tuple(stride // 4 for stride in x.strides)
     y = np.zeros((2, 2, 1), np.int64)
-    desc = dml.ArgMaxOperatorDesc(
-        TensorDesc(TensorDataType.FLOAT32, x.shape, strides), TensorDesc(TensorDataType.INT64, y.shape), (2,)
-    )
+    source = TensorDesc(TensorDataType.FLOAT32, x.shape, strides)
+    desc = dml.ArgMaxOperatorDesc(source, TensorDesc(TensorDataType.INT64, y.shape), (2,))
     dml.create_operator(desc).dispatch([x], [y])
     assert (y == 2).all()
 
 
 def test_the_shape_of_an_array_does_not_count():
-    """A dispatch binds memory: an output without the reduced dimension serves as well as one with it."""
-    x, y = np.array([[1, 9], [8, 2]], np.uint8), np.zeros(2, np.uint32)
-    desc = dml.ArgMaxOperatorDesc(
-        TensorDesc(TensorDataType.UINT8, (2, 2)), TensorDesc(TensorDataType.UINT32, (2, 1)), (1,)
-    )
+    """A dispatch binds memory: the output array may lack the reduced dimension."""
+    x, y = np.array([[1, 9], [8, 2]], np.float32), np.zeros(2, np.int64)
+    source = TensorDesc(TensorDataType.FLOAT32, (2, 2))
+    desc = dml.ArgMaxOperatorDesc(source, TensorDesc(TensorDataType.INT64, (2, 1)), (1,))
     dml.create_operator(desc).dispatch([x], [y])
     assert y.tolist() == [1, 0]
 
@@ -250,110 +240,175 @@ def test_an_array_needs_its_elements_only_raw_bytes_the_whole_size():
 
 
 def test_a_buffer_is_free_again_after_a_dispatch():
-    desc = TensorDesc(TensorDataType.UINT8, (4,))
     a, y = bytearray(b"abcd"), bytearray(4)
-    dml.create_operator(dml.ElementWiseMaxOperatorDesc(desc, desc, desc)).dispatch([a, a], [y])
+    dml.create_operator(dml.ElementWiseMaxOperatorDesc(UINT8, UINT8, UINT8)).dispatch([a, a], [y])
     a.append(0)
     y.append(0)
     assert y == b"abcd\0"
 
 
-X = np.zeros((2, 3), np.float32)
-Y = np.zeros((2, 1), np.int64)
+def test_the_largest_tensor_of_one_element_is_read_where_it_lies():
+    repeated = TensorDesc(TensorDataType.INT8, (2**32 - 1,), (0,))
+    narrow = TensorDesc(TensorDataType.INT32, (1,))
+    assert refusal(SpecError, dml.create_operator, dml.ArgMaxOperatorDesc(repeated, narrow, (0,))) == (
+        "the index may be as large as 4294967294, which INT32 cannot hold"
+    )
+    wide = TensorDesc(TensorDataType.INT8, (2, 2**31 - 1), (1, 0))
+    index = TensorDesc(TensorDataType.UINT32, (1, 2**31 - 1))
+    operator = dml.create_operator(dml.ArgMaxOperatorDesc(wide, index, (0,)))
+    assert refusal(InputError, operator.dispatch, [bytes([1, 2, 0, 0])], [bytearray(4)]) == (
+        "output_tensor needs 8589934588 bytes, but its buffer has 4"
+    )
 
 
-MEMORY = np.zeros(12, np.float32)
+def closed():
+    mapping = mmap.mmap(-1, 64)
+    mapping.close()
+    return mapping
 
 
-REFUSED = {
-    "a wrong dtype": (
-        lambda argmax, _: argmax.dispatch([X.astype(np.float64)], [Y]),
-        ElementTypeError,
-        "input_tensor is described as FLOAT32, but its array holds float64\n  at    dispatch of DML_ARGMAX\n"
-        "  given float64[2, 3]\n  help  pass an array of float32, or memoryview(array) for its bytes",
-    ),
-    "another byte order": (
-        lambda argmax, _: argmax.dispatch([X.astype(">f4")], [Y]),
-        ElementTypeError,
-        "input_tensor is described as FLOAT32, but its array holds >f4\n  at    dispatch of DML_ARGMAX\n"
-        "  given >f4[2, 3]\n  help  pass an array of float32, or memoryview(array) for its bytes",
-    ),
-    "an array too short": (
-        lambda argmax, _: argmax.dispatch([X], [Y[:1]]),
-        InputError,
-        "output_tensor needs 2 elements, but its array has 1\n  at    dispatch of DML_ARGMAX\n  given int64[1, 1]\n"
-        "  help  pass an array that holds INT64[2, 1]",
-    ),
-    "a buffer too short": (
-        lambda argmax, _: argmax.dispatch([bytes(23)], [Y]),
-        InputError,
-        "input_tensor needs 24 bytes, but its buffer has 23\n  at    dispatch of DML_ARGMAX\n  given bytes\n"
-        "  help  a buffer holds at least the total_tensor_size_in_bytes of its description",
-    ),
-    "an array with gaps": (
-        lambda argmax, _: argmax.dispatch([np.zeros((2, 6), np.float32)[:, ::2]], [Y]),
-        InputError,
-        "the array of input_tensor has gaps in memory, which its description does not say\n"
-        "  at    dispatch of DML_ARGMAX\n  given float32[2, 3] with strides (24, 8)\n"
-        "  help  describe the strides of the array, or pass a contiguous one for FLOAT32[2, 3]",
-    ),
-    "bytes with gaps": (
-        lambda argmax, _: argmax.dispatch([memoryview(bytes(48))[::2]], [Y]),
-        InputError,
-        "the bytes of input_tensor are not contiguous\n  at    dispatch of DML_ARGMAX\n  given memoryview",
-    ),
-    "no memory at all": (
-        lambda argmax, _: argmax.dispatch([[1.0, 2.0]], [Y]),
-        ElementTypeError,
-        "input_tensor is neither a NumPy array nor a buffer of bytes\n  at    dispatch of DML_ARGMAX\n  given list",
-    ),
-    "a read-only output": (
-        lambda argmax, _: argmax.dispatch([X], [bytes(16)]),
-        InputError,
-        "output_tensor cannot be written to: its buffer is read-only\n  at    dispatch of DML_ARGMAX\n  given bytes",
-    ),
-    "too many inputs": (
-        lambda argmax, _: argmax.dispatch([X, X], [Y]),
-        InputError,
-        "inputs takes 1 buffer, not 2\n  at    dispatch of DML_ARGMAX",
-    ),
-    "too few inputs": (
-        lambda _, maximum: maximum.dispatch([X], [X]),
-        InputError,
-        "inputs takes 2 buffers, not 1\n  at    dispatch of DML_ELEMENT_WISE_MAX",
-    ),
-    "no output": (
-        lambda argmax, _: argmax.dispatch([X], []),
-        InputError,
-        "outputs takes 1 buffer, not 0\n  at    dispatch of DML_ARGMAX",
-    ),
-    "an array in the place of a list": (
-        lambda argmax, _: argmax.dispatch(X, [Y]),
-        InputError,
-        "inputs is neither a list nor a tuple\n  at    dispatch of DML_ARGMAX\n  given ndarray",
-    ),
-    "an output partly on an input": (
-        lambda _, maximum: maximum.dispatch([MEMORY[:6], MEMORY[6:]], [MEMORY[1:7]]),
-        InputError,
-        "the output lies partly on an input\n  at    dispatch of DML_ELEMENT_WISE_MAX\n"
-        "  help  in place, both have the same buffer and the same strides; else give it a buffer of its own",
-    ),
-    "an output on the input of a reduction": (
-        lambda argmax, _: argmax.dispatch([MEMORY], [memoryview(MEMORY)]),
-        InputError,
-        "the output of DML_ARGMAX shares memory with its input\n  at    dispatch of DML_ARGMAX\n"
-        "  help  give it a buffer of its own",
-    ),
-}
+def released():
+    view = memoryview(bytearray(64))
+    view.release()
+    return view
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_refusal_says_what_where_and_what_helps(case):
-    attempt, kind, message = REFUSED[case]
-    x, y = TensorDesc(TensorDataType.FLOAT32, (2, 3)), TensorDesc(TensorDataType.INT64, (2, 1))
-    argmax = dml.create_operator(dml.ArgMaxOperatorDesc(x, y, (1,)))
-    maximum = dml.create_operator(dml.ElementWiseMaxOperatorDesc(x, x, x))
-    with pytest.raises(kind) as caught:
-        attempt(argmax, maximum)
-    assert type(caught.value) is kind
-    assert str(caught.value) == message
+def read_only():
+    array = np.zeros((2, 1), np.int64)
+    array.flags.writeable = False
+    return array
+
+
+X, Y = np.zeros((2, 3), np.float32), np.full((2, 1), 7)
+MEMORY, BYTES = np.zeros(12, np.float32), bytearray(64)
+FLOAT = TensorDesc(TensorDataType.FLOAT32, (2, 3))
+ARGMAX = dml.ArgMaxOperatorDesc(FLOAT, TensorDesc(TensorDataType.INT64, (2, 1)), (1,))
+MAXIMUM = dml.ElementWiseMaxOperatorDesc(FLOAT, FLOAT, FLOAT)
+LARGE = dml.ArgMaxOperatorDesc(
+    TensorDesc(TensorDataType.FLOAT32, (2, 3), total_tensor_size_in_bytes=2**40), ARGMAX.output, (1,)
+)
+HOLDS = "help: a buffer holds at least the total_tensor_size_in_bytes of its description"
+OWN = "InputError: the output of DML_ARGMAX shares memory with its input; help: give it a buffer of its own"
+PARTLY = (
+    "InputError: the output lies partly on an input; "
+    "help: in place, both have the same buffer and the same strides; else give it a buffer of its own"
+)
+REFUSED = [
+    *(
+        (
+            ARGMAX,
+            [x],
+            [Y],
+            f"ElementTypeError: input_tensor is described as FLOAT32, but its array holds {x.dtype}; "
+            "help: pass an array of float32, or memoryview(array) for its bytes",
+        )
+        for x in (X.astype(float), X.astype(">f4"), X.view([("a", "<f4")]), np.array([None] * 6))
+    ),
+    (
+        ARGMAX,
+        [X[0]],
+        [Y],
+        "InputError: input_tensor needs 6 elements, but its array has 3; help: pass an array that holds FLOAT32[2, 3]",
+    ),
+    (
+        ARGMAX,
+        [X],
+        [Y[:1]],
+        "InputError: output_tensor needs 2 elements, but its array has 1; help: pass an array that holds INT64[2, 1]",
+    ),
+    *(
+        (ARGMAX, [x], [Y], f"InputError: input_tensor needs 24 bytes, but its buffer has {len(x)}; {HOLDS}")
+        for x in (bytes(23), b"")
+    ),
+    (LARGE, [bytes(24)], [Y], f"InputError: input_tensor needs {2**40} bytes, but its buffer has 24; {HOLDS}"),
+    *(
+        (
+            ARGMAX,
+            [x],
+            [Y],
+            "InputError: the array of input_tensor has gaps in memory, which its description does not say; "
+            "help: describe the strides of the array, or pass a contiguous one for FLOAT32[2, 3]",
+        )
+        for x in (np.zeros((2, 6), np.float32)[:, ::2], X[::-1])
+    ),
+    (
+        ARGMAX,
+        [np.ma.masked_array(X, mask=[[1, 0, 0], [0, 0, 0]])],
+        [Y],
+        "InputError: the array of input_tensor has masked elements, and memory has no mask; "
+        "help: fill them first, as array.filled(value) does",
+    ),
+    (ARGMAX, [memoryview(bytes(48))[::2]], [Y], "InputError: the bytes of input_tensor are not contiguous"),
+    (ARGMAX, [closed()], [Y], "InputError: the bytes of input_tensor cannot be read: mmap closed or invalid"),
+    (
+        ARGMAX,
+        [released()],
+        [Y],
+        "InputError: the bytes of input_tensor cannot be read: operation forbidden on released memoryview object",
+    ),
+    *(
+        (ARGMAX, [x], [Y], "ElementTypeError: input_tensor is neither a NumPy array nor a buffer of bytes")
+        for x in ([1.0, 2.0], None)
+    ),
+    *(
+        (ARGMAX, [X], [y], "InputError: output_tensor cannot be written to: its buffer is read-only")
+        for y in (read_only(), bytes(16), memoryview(bytearray(16)).toreadonly())
+    ),
+    (ARGMAX, [X, X], [Y], "InputError: inputs takes 1 buffer, not 2"),
+    (MAXIMUM, [X], [X], "InputError: inputs takes 2 buffers, not 1"),
+    (ARGMAX, [X], [], "InputError: outputs takes 1 buffer, not 0"),
+    (ARGMAX, X, [Y], "InputError: inputs is neither a list nor a tuple"),
+    (MAXIMUM, [MEMORY[:6], MEMORY[6:]], [MEMORY[1:7]], PARTLY),
+    (MAXIMUM, [MEMORY[:6], MEMORY[6:]], [MEMORY[5:11]], PARTLY),
+    (ARGMAX, [MEMORY], [memoryview(MEMORY)], OWN),
+    (ARGMAX, [BYTES], [BYTES], OWN),
+]
+
+
+@pytest.mark.parametrize(("desc", "inputs", "outputs", "text"), REFUSED, ids=[each[-1][:70] for each in REFUSED])
+def test_buffers_that_do_not_fit(desc, inputs, outputs, text):
+    assert explained(dml.create_operator(desc).dispatch, inputs, outputs) == text
+    assert Y.tolist() == [[7], [7]]
+
+
+@pytest.mark.parametrize(
+    ("buffer", "given"),
+    [
+        (X.astype(float), "float64[2, 3]"),
+        (np.zeros((2, 6), np.float32)[:, ::2], "float32[2, 3] with strides (24, 8)"),
+        (b"", "bytes"),
+    ],
+)
+def test_a_refusal_says_where_and_what_was_given(buffer, given):
+    with pytest.raises((InputError, ElementTypeError)) as caught:
+        dml.create_operator(ARGMAX).dispatch([buffer], [Y])
+    assert (caught.value.where, caught.value.given) == ("dispatch of DML_ARGMAX", given)
+
+
+LIES = """
+import numpy as np
+from unittest.mock import MagicMock
+from extremum import directml as dml
+from extremum.errors import ElementTypeError
+
+class Lie:
+    __class__ = property(lambda self: np.ndarray)
+    dtype, shape, strides, size = np.dtype("float32"), (2, 3), (12, 4), 6
+
+x = dml.TensorDesc(dml.TensorDataType.FLOAT32, (2, 3))
+operator = dml.create_operator(dml.ElementWiseMaxOperatorDesc(x, x, x))
+array = np.zeros((2, 3), np.float32)
+for lie in (Lie(), MagicMock(spec=np.ndarray)):
+    for inputs, outputs in (([lie, array], [array]), ([array, array], [lie])):
+        try:
+            operator.dispatch(inputs, outputs)
+        except ElementTypeError as error:
+            assert "is neither a NumPy array nor a buffer of bytes" in error.reason, error
+        else:
+            raise AssertionError("taken for an array")
+"""
+
+
+def test_what_only_claims_to_be_an_array():
+    result = subprocess.run([sys.executable, "-c", LIES], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

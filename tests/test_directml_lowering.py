@@ -1,26 +1,29 @@
-"""Models in DirectML's operators: dispatched they give what the backend gives, and what cannot go says why."""
+"""Models in DirectML's operators and their formats: dispatch gives the backend's answers, and refusals say why.
+
+tests/test_conformance.py lowers every operator, version and element type.
+"""
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
+import psutil
 import pytest
+from click.testing import CliRunner
 
-from extremum import backend, dtypes, spec
+from extremum import backend, reference
 from extremum import directml as dml
+from extremum.cli.program import program
 from extremum.directml import AxisDirection, FeatureLevel
-from extremum.errors import ArgumentError, AxisError, ElementTypeError, ModelError, SpecError
+from extremum.directml.formats import FORMATS, cpp, text
+from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError, ModelError
 from extremum.graph.types import declared_inputs
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
 from models import model
 from strategies import sample
-
-TAKEN = {"float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-CASES = [
-    (row, element)
-    for (domain, _), versions in spec.OPERATORS.items()
-    if domain == spec.ONNX
-    for row in versions
-    for element in row.types
-    if element in TAKEN
-]
 
 
 def run(lowered, feeds):
@@ -46,47 +49,6 @@ def assert_as_backend(source, inputs, level=FeatureLevel.FL_5_1):
         assert written[name].dtype == expected.dtype
         assert written[name].tobytes() == expected.tobytes(), name
     return lowered
-
-
-def random_node(rng, row, element):
-    """A model of one node with random shapes and attributes, and its inputs."""
-    rank = int(rng.integers(2, 6))
-    shape = tuple(int(size) for size in rng.integers(1, 5, rank))
-    shapes, attributes = [shape], {}
-    if row.attribute("axis"):
-        attributes["axis"] = int(rng.integers(0 if row.since == 1 else -rank, rank))
-    if row.attribute("axes") and row.attribute("axes").input is None:
-        axes = rng.permutation(rank)[: rng.integers(1, rank + 1)]
-        attributes["axes"] = [int(axis) - rank * int(row.since > 1 and rng.integers(2)) for axis in axes]
-    for flag in ("keepdims", "select_last_index", "noop_with_empty_axes"):
-        if row.attribute(flag):
-            attributes[flag] = int(rng.integers(2))
-    if row.input.maximum > 1:
-        shapes = [shape] * int(rng.integers(1, 5))
-    if row.broadcasting is spec.Broadcasting.MULTIDIRECTIONAL:
-        shapes = [
-            tuple(1 if rng.random() < 0.3 else size for size in each)[int(rng.integers(0, rank + 1)) :]
-            for each in shapes
-        ]
-    inputs = [sample(rng, np.dtype(element), each) for each in shapes]
-    names = [f"x{index}" for index in range(len(inputs))]
-    node = onnx.helper.make_node(row.name, names, ["y"], **attributes)
-    number = dtypes.from_name(element).onnx_number
-    index = onnx.TensorProto.INT64 if row.name.startswith("Arg") else number
-    graph = onnx.helper.make_graph(
-        [node],
-        "g",
-        [onnx.helper.make_tensor_value_info(name, number, x.shape) for name, x in zip(names, inputs, strict=True)],
-        [onnx.helper.make_tensor_value_info("y", index, None)],
-    )
-    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", row.since)]), inputs
-
-
-@pytest.mark.parametrize(("row", "element"), CASES, ids=str)
-def test_every_version_gives_what_the_backend_gives(row, element):
-    rng = np.random.default_rng(row.since)
-    for _ in range(6):
-        assert_as_backend(*random_node(rng, row, element))
 
 
 def only_step(source, **options):
@@ -218,19 +180,19 @@ def test_a_size_that_is_none(size):
 
 
 @pytest.mark.parametrize("operator", ["ArgMax", "ArgMin", "Max", "Min", "Hardmax"])
-def test_a_type_that_no_level_takes_is_refused_before_anybody_is_asked_for_sizes(operator):
+@pytest.mark.parametrize("shape", ["[n, 3]", "[?, 3]", ""])
+def test_a_type_that_no_level_takes_is_refused_before_the_sizes(operator, shape):
     result = "int64" if operator.startswith("Arg") else "double"
-    for shape in ("[n, 3]", "[?, 3]", ""):
-        source = model(f"(double{shape} x) => ({result} y) {{ y = {operator}(x) }}")
-        for value in (*source.graph.output, *(source.graph.input if not shape else ())):
-            value.type.tensor_type.ClearField("shape")
-        (refusal,) = dml.lower(source).refusals
-        assert type(refusal) is ElementTypeError
-        assert " does not take FLOAT64 as " in refusal.reason
-        assert refusal.given.startswith("x: float64[")
+    source = model(f"(double{shape} x) => ({result} y) {{ y = {operator}(x) }}")
+    for value in (*source.graph.output, *(source.graph.input if not shape else ())):
+        value.type.tensor_type.ClearField("shape")
+    (refusal,) = dml.lower(source).refusals
+    assert type(refusal) is ElementTypeError
+    assert " does not take FLOAT64 as " in refusal.reason
+    assert refusal.given.startswith("x: float64[")
 
 
-def test_a_level_too_low_for_the_type_is_named_before_anybody_is_asked_for_sizes():
+def test_a_level_too_low_for_the_type_is_named_before_the_sizes():
     (refusal,) = dml.lower(model("(int64[n] x) => (int64[n] y) { y = Max(x, x) }"), FeatureLevel.FL_3_0).refusals
     assert str(refusal) == (
         "DML_ELEMENT_WISE_MAX-3_0 does not take INT64 as a_tensor (it came with DML_ELEMENT_WISE_MAX-5_0)\n"
@@ -245,83 +207,371 @@ def test_the_model_that_is_given_stays_as_it_is():
     assert source.SerializeToString() == before
 
 
-REFUSED = {
-    "a level too low": (
+REFUSED = [
+    (
         "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }",
-        SpecError,
-        "DML_ARGMAX needs feature level 3_0 or later\n  at    graph.node[0]\n"
-        "  given feature level 2_1\n  help  use feature level 3_0 or later",
+        "SpecError: DML_ARGMAX needs feature level 3_0 or later\n  at    graph.node[0]\n  given feature level 2_1\n"
+        "  help  use feature level 3_0 or later",
     ),
-    "a level too low for the type": (
+    (
         "(int64[2] x) => (int64[2] y) { y = Max(x, x) }",
-        ElementTypeError,
-        "DML_ELEMENT_WISE_MAX-2_1 does not take INT64 as a_tensor (it came with DML_ELEMENT_WISE_MAX-5_0)\n"
+        "ElementTypeError: DML_ELEMENT_WISE_MAX-2_1 does not take INT64 as a_tensor (it came with "
+        "DML_ELEMENT_WISE_MAX-5_0)\n"
         "  at    graph.node[0]\n"
         "  given a_tensor: INT64[1, 1, 1, 2], b_tensor: INT64[1, 1, 1, 2], output_tensor: INT64[1, 1, 1, 2]\n"
         "  help  use feature level 5_0 or later",
     ),
-    "a level too low for the rank": (
+    (
         "(float[2, 2, 2, 2, 2] x) => (float[2, 2, 2, 2, 2] y) { y = Max(x, x) }",
-        SpecError,
-        "DML_ELEMENT_WISE_MAX-2_1 takes tensors of 4 dimensions, but a_tensor has 5\n  at    graph.node[0]\n"
-        "  given a_tensor: FLOAT32[2, 2, 2, 2, 2], b_tensor: FLOAT32[2, 2, 2, 2, 2], "
-        "output_tensor: FLOAT32[2, 2, 2, 2, 2]\n  help  use feature level 3_0 or later",
+        "SpecError: DML_ELEMENT_WISE_MAX-2_1 takes tensors of 4 dimensions, but a_tensor has 5\n"
+        "  at    graph.node[0]\n"
+        "  given a_tensor: FLOAT32[2, 2, 2, 2, 2], b_tensor: FLOAT32[2, 2, 2, 2, 2], output_tensor: "
+        "FLOAT32[2, 2, 2, 2, 2]\n"
+        "  help  use feature level 3_0 or later",
     ),
-    "a type of no level": (
+    (
         "(double[3] x) => (int64[1] y) { y = ArgMax(x) }",
-        ElementTypeError,
-        "DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor\n  at    graph.node[0]\n"
+        "ElementTypeError: DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor\n  at    graph.node[0]\n"
         "  given input_tensor: FLOAT64[3], output_tensor: INT64[1], axes=(0,), axis_direction=INCREASING\n"
-        "  help  the element types of input_tensor in DML_ARGMAX-4_1 are: FLOAT32, FLOAT16, INT32, INT16, INT8, "
-        "UINT32, UINT16, UINT8, INT64, UINT64",
+        "  help  the element types of input_tensor in DML_ARGMAX-4_1 are: FLOAT32, FLOAT16, INT32, INT16, "
+        "INT8, UINT32, UINT16, UINT8, INT64, UINT64",
     ),
-    "a type that DirectML does not know": (
+    (
         "(bfloat16[3] x) => (bfloat16[3] y) { y = Hardmax(x) }",
-        ElementTypeError,
-        "DirectML has no tensors of bfloat16\n  at    graph.node[0]\n  help  put a Cast to float before it",
+        "ElementTypeError: DirectML has no tensors of bfloat16\n  at    graph.node[0]\n"
+        "  help  put a Cast to float before it",
     ),
-    "unknown sizes": (
+    (
         "(float[n, 3] x) => (float[n, 3] y) { y = Max(x) }",
-        SpecError,
-        "the sizes of 'x' are not known before the model runs, and a description states them\n  at    graph.node[0]\n"
-        "  given x: float32[n, 3]\n  help  give a size to n",
+        "SpecError: the sizes of 'x' are not known before the model runs, and a description states them\n"
+        "  at    graph.node[0]\n  given x: float32[n, 3]\n  help  give a size to n",
     ),
-    "an unknown rank": (
+    (
         "(float[] s, int64[2] k) => (float y) { x = Reshape(s, k) y = Max(x) }",
-        SpecError,
-        "the sizes of 'x' are not known before the model runs, and a description states them\n  at    graph.node[1]\n"
-        "  given x: float32[...]\n  help  declare the sizes of the model's inputs",
+        "SpecError: the sizes of 'x' are not known before the model runs, and a description states them\n"
+        "  at    graph.node[1]\n  given x: float32[...]\n  help  declare the sizes of the model's inputs",
     ),
-    "no elements": (
+    (
         "(float[0, 3] x) => (float[0, 3] y) { y = Max(x) }",
-        SpecError,
-        "dimension 2 has size 0, and DirectML has no tensors without elements\n  at    graph.node[0]\n"
+        "SpecError: dimension 2 has size 0, and DirectML has no tensors without elements\n  at    graph.node[0]\n"
         "  given sizes=(1, 1, 0, 3)\n  help  leave the operator out: its result is empty too",
     ),
-    "nine dimensions": (
+    (
         "(float[1,1,1,1,1,1,1,1,2] x) => (float[1,1,1,1,1,1,1,1,2] y) { y = Max(x) }",
-        SpecError,
-        "a tensor has 1 to 8 dimensions, not 9\n  at    graph.node[0]\n  given sizes=(1, 1, 1, 1, 1, 1, 1, 1, 2)",
+        "SpecError: a tensor has 1 to 8 dimensions, not 9\n  at    graph.node[0]\n"
+        "  given sizes=(1, 1, 1, 1, 1, 1, 1, 1, 2)",
     ),
-    "a broken promise": (
+    (
         "(float[3] x) => (int64[1] y) { y = ArgMax<axis=1>(x) }",
-        AxisError,
-        "ArgMax-13 has axis=1, but its input has rank 1\n  at    graph.node[0]\n  given x: float32[3], axis=1\n"
-        "  help  use a value in [-1, 0]",
+        "AxisError: ArgMax-13 has axis=1, but its input has rank 1\n  at    graph.node[0]\n"
+        "  given x: float32[3], axis=1\n  help  use a value in [-1, 0]",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_node_that_cannot_go_says_where_why_and_what_would_do(case):
-    body, kind, message = REFUSED[case]
+@pytest.mark.parametrize(("body", "message"), REFUSED, ids=[body for body, _ in REFUSED])
+def test_a_node_that_cannot_go_says_where_why_and_what_would_do(body, message):
     lowered = dml.lower(model(body), FeatureLevel.FL_2_1)
     (refusal,) = lowered.refusals
-    assert type(refusal) is kind
-    assert str(refusal) == message
+    assert f"{type(refusal).__name__}: {refusal}" == message
     assert not lowered.nodes
 
 
 def test_what_is_no_model_is_refused():
     with pytest.raises(ModelError):
         dml.lower(b"no model")
+
+
+# The formats: exact texts for readers, interpreted for programs.
+
+CHAIN = """(float[2, 3, 4] x, float[4] b, int8[3] k, double[3] d)
+    => (int64[2, 4] y, float[2, 3, 4] h, int8[3] l, int64[1] q)
+    <float[1] low = {-1.5}> {
+    m = Max(x, b, low)
+    y = ArgMax<axis=1, keepdims=0, select_last_index=1>(m)
+    h = Hardmax<axis=0>(m)
+    l = Min(k)
+    q = ArgMin(d) }"""
+ARGMAX = "(float16[2, 3] x) => (int64[2, 1] y) { y = ArgMax<axis=1>(x) }"
+
+
+def read(form, lowered):
+    """What a program reads, which takes no number that JSON does not have."""
+    return json.loads("".join(FORMATS[form](lowered)), parse_constant=pytest.fail)
+
+
+@pytest.fixture
+def chain():
+    return dml.lower(model(CHAIN))
+
+
+def test_text():
+    assert text(dml.lower(model(ARGMAX))) == (
+        "graph.node[0]: ArgMax-13\n"
+        "  DML_ARGMAX, feature level 3_0\n"
+        "    InputTensor    x  FLOAT16[2, 3]\n"
+        "    OutputTensor   y  INT64[2, 1]\n"
+        "    AxisCount      1\n"
+        "    Axes           {1}\n"
+        "    AxisDirection  DML_AXIS_DIRECTION_INCREASING\n"
+    )
+
+
+def test_text_of_a_model_without_such_nodes():
+    lowered = dml.lower(model("(float[3] x) => (float[3] y) { y = Abs(x) }"))
+    assert text(lowered) == "no node of the model picks the largest or smallest\n"
+    assert cpp(lowered) == ""
+    assert read("dxdispatch", lowered) == {"resources": {}, "dispatchables": {}, "commands": [], "expected": {}}
+
+
+def test_cpp():
+    assert cpp(dml.lower(model(ARGMAX))) == (
+        "// graph.node[0]: ArgMax-13, feature level 3_0\n"
+        "// InputTensor = 'x', OutputTensor = 'y'\n"
+        "const UINT op0_InputTensor_Sizes[] = {2u, 3u};\n"
+        "const DML_BUFFER_TENSOR_DESC op0_InputTensor_buffer = {\n"
+        "    DML_TENSOR_DATA_TYPE_FLOAT16,  // DataType\n"
+        "    DML_TENSOR_FLAG_NONE,          // Flags\n"
+        "    2u,                            // DimensionCount\n"
+        "    op0_InputTensor_Sizes,         // Sizes\n"
+        "    nullptr,                       // Strides\n"
+        "    12u,                           // TotalTensorSizeInBytes\n"
+        "    0u,                            // GuaranteedBaseOffsetAlignment\n"
+        "};\n"
+        "const DML_TENSOR_DESC op0_InputTensor = {DML_TENSOR_TYPE_BUFFER, &op0_InputTensor_buffer};\n"
+        "const UINT op0_OutputTensor_Sizes[] = {2u, 1u};\n"
+        "const DML_BUFFER_TENSOR_DESC op0_OutputTensor_buffer = {\n"
+        "    DML_TENSOR_DATA_TYPE_INT64,  // DataType\n"
+        "    DML_TENSOR_FLAG_NONE,        // Flags\n"
+        "    2u,                          // DimensionCount\n"
+        "    op0_OutputTensor_Sizes,      // Sizes\n"
+        "    nullptr,                     // Strides\n"
+        "    16u,                         // TotalTensorSizeInBytes\n"
+        "    0u,                          // GuaranteedBaseOffsetAlignment\n"
+        "};\n"
+        "const DML_TENSOR_DESC op0_OutputTensor = {DML_TENSOR_TYPE_BUFFER, &op0_OutputTensor_buffer};\n"
+        "const UINT op0_Axes[] = {1u};\n"
+        "const DML_ARGMAX_OPERATOR_DESC op0_desc = {\n"
+        "    &op0_InputTensor,               // InputTensor\n"
+        "    &op0_OutputTensor,              // OutputTensor\n"
+        "    1u,                             // AxisCount\n"
+        "    op0_Axes,                       // Axes\n"
+        "    DML_AXIS_DIRECTION_INCREASING,  // AxisDirection\n"
+        "};\n"
+        "const DML_OPERATOR_DESC op0_operator = {DML_OPERATOR_ARGMAX, &op0_desc};\n"
+    )
+
+
+def test_cpp_names_every_operator_and_points_to_its_strides(chain):
+    written = cpp(chain)
+    kinds = ["ELEMENT_WISE_MAX", "ELEMENT_WISE_MAX", "ARGMAX", "ACTIVATION_HARDMAX1", "ELEMENT_WISE_MIN"]
+    for number, kind in enumerate(kinds):
+        assert f"const DML_OPERATOR_DESC op{number}_operator = {{DML_OPERATOR_{kind}, &op{number}_desc}};" in written
+        assert f"const DML_{kind}_OPERATOR_DESC op{number}_desc = {{" in written
+    assert "const UINT op0_BTensor_Strides[] = {0u, 0u, 1u};" in written
+
+
+def test_a_name_cannot_leave_its_comment():
+    source = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            [onnx.helper.make_node("ArgMax", ["x\nint evil;"], ["y"], name="n\nint evil;")],
+            "g",
+            [onnx.helper.make_tensor_value_info("x\nint evil;", onnx.TensorProto.FLOAT, [3])],
+            [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [1])],
+        )
+    )
+    assert "\nint evil" not in cpp(dml.lower(source))
+
+
+def test_json(chain):
+    written = read("json", chain)
+    assert written["feature_level"] == "6_4"
+    assert [node["version"] for node in written["nodes"]] == ["Max-13", "ArgMax-13", "Hardmax-13", "Min-13"]
+    step = written["nodes"][1]["steps"][0]
+    assert step["type"] == "DML_OPERATOR_ARGMAX"
+    assert step["bindings"] == {"InputTensor": "m", "OutputTensor": "y"}
+    assert step["desc"]["AxisDirection"] == "DML_AXIS_DIRECTION_DECREASING"
+    assert step["desc"]["OutputTensor"] == {
+        "DataType": "DML_TENSOR_DATA_TYPE_INT64",
+        "Flags": "DML_TENSOR_FLAG_NONE",
+        "DimensionCount": 3,
+        "Sizes": [2, 1, 4],
+        "TotalTensorSizeInBytes": 64,
+        "GuaranteedBaseOffsetAlignment": 0,
+    }
+    (refusal,) = written["refusals"]
+    assert refusal["reason"] == "DML_ARGMIN-4_1 does not take FLOAT64 as input_tensor"
+    assert refusal["where"] == "graph.node[4]"
+
+
+TENSOR = {"DataType", "Flags", "DimensionCount", "Sizes", "TotalTensorSizeInBytes", "GuaranteedBaseOffsetAlignment"}
+ARG = {"InputTensor", "OutputTensor", "AxisCount", "Axes", "AxisDirection"}
+MEMBERS = {
+    **dict.fromkeys(("DML_OPERATOR_ARGMAX", "DML_OPERATOR_ARGMIN"), ARG),
+    **{f"DML_OPERATOR_ELEMENT_WISE_{each}": {"ATensor", "BTensor"} for each in ("MAX", "MIN")},
+    "DML_OPERATOR_ACTIVATION_HARDMAX1": ARG - {"AxisDirection"},
+}
+
+
+def assert_is_a_model_of_dxdispatch(written):
+    """What DxDispatch's schema and guide demand of the members that we write."""
+    sizes = {}
+    for name, resource in written["resources"].items():
+        assert set(resource) == {"initialValuesDataType", "initialValues"}
+        values, dtype = resource["initialValues"], np.dtype(resource["initialValuesDataType"].lower())
+        if isinstance(values, list):
+            assert all(isinstance(value, int | float) or value in ("nan", "inf", "-inf") for value in values)
+        count = len(values) if isinstance(values, list) else values["valueCount"]
+        sizes[name] = -(-count * dtype.itemsize // 4) * 4
+        assert sizes[name] > 0
+    for dispatchable in written["dispatchables"].values():
+        desc = dispatchable["desc"]
+        assert set(desc) == MEMBERS[dispatchable["type"]] | {"OutputTensor"}
+        for tensor in (value for name, value in desc.items() if name.endswith("Tensor")):
+            assert set(tensor) - {"Strides"} == TENSOR
+            assert tensor["DataType"].removeprefix("DML_TENSOR_DATA_TYPE_") in dml.TensorDataType.__members__
+            assert tensor["DimensionCount"] == len(tensor["Sizes"]) == len(tensor.get("Strides", tensor["Sizes"]))
+        assert desc.get("AxisCount") == (len(desc["Axes"]) if "Axes" in desc else None)
+    for command in written["commands"]:
+        if command["type"] == "print":
+            assert command["resource"] in written["resources"]
+            continue
+        desc = written["dispatchables"][command["dispatchable"]]["desc"]
+        assert set(command["bindings"]) == {name for name in desc if name.endswith("Tensor")}
+        assert all(sizes[bound] >= desc[name]["TotalTensorSizeInBytes"] for name, bound in command["bindings"].items())
+
+
+def view(tensor, buffer):
+    strides = tensor.get("Strides")
+    packed = np.empty(tensor["Sizes"], buffer.dtype).strides
+    in_bytes = packed if strides is None else [stride * buffer.itemsize for stride in strides]
+    return np.lib.stride_tricks.as_strided(buffer, tensor["Sizes"], in_bytes)
+
+
+def operation(kind, desc):
+    if kind.startswith("DML_OPERATOR_ELEMENT_WISE"):
+        return Extremum(Order[kind[-3:]])
+    if kind == "DML_OPERATOR_ACTIVATION_HARDMAX1":
+        return OneHot(tuple(desc["Axes"]))
+    tie = Tie.LAST if desc["AxisDirection"].endswith("DECREASING") else Tie.FIRST
+    return ArgReduce(Order[kind[-3:]], tuple(desc["Axes"]), True, tie, np.dtype(np.int64))
+
+
+def interpreted(written):
+    """The buffers that are printed, after the commands have been carried out by the reference."""
+    buffers = {}
+    for name, resource in written["resources"].items():
+        values, dtype = resource["initialValues"], np.dtype(resource["initialValuesDataType"].lower())
+        if isinstance(values, list):
+            buffers[name] = np.array([float(value) if isinstance(value, str) else value for value in values], dtype)
+        else:
+            buffers[name] = np.full(values["valueCount"], values["value"], dtype)
+    printed = {}
+    for command in written["commands"]:
+        if command["type"] == "print":
+            printed[command["resource"]] = buffers[command["resource"]].tolist()
+            continue
+        dispatchable = written["dispatchables"][command["dispatchable"]]
+        desc, bindings = dispatchable["desc"], command["bindings"]
+        inputs = [view(desc[member], buffers[name]) for member, name in bindings.items() if member != "OutputTensor"]
+        output = view(desc["OutputTensor"], buffers[bindings["OutputTensor"]])
+        output[...] = reference.run(operation(dispatchable["type"], desc), *inputs)
+    return printed
+
+
+def test_dxdispatch_gives_what_is_expected(chain):
+    written = read("dxdispatch", chain)
+    assert_is_a_model_of_dxdispatch(written)
+    assert interpreted(written) == written["expected"]
+    assert set(written["expected"]) == {"m", "y", "h", "l"}
+    assert written["resources"]["low"]["initialValues"] == [-1.5]
+
+
+def test_dxdispatch_writes_as_text_what_json_has_no_number_for():
+    source = model("(float[3] x) => (float[3] y) { y = Max(x, c) }")
+    constant = onnx.numpy_helper.from_array(np.array([np.nan, np.inf, -np.inf], np.float32), "c")
+    source.graph.initializer.append(constant)
+    written = read("dxdispatch", dml.lower(source))
+    assert_is_a_model_of_dxdispatch(written)
+    assert written["resources"]["c"]["initialValues"] == ["nan", "inf", "-inf"]
+    assert written["expected"]["y"] == ["nan", "inf", 74.0]
+
+
+@pytest.fixture
+def path(tmp_path):
+    onnx.save(
+        model("(float[n, 3] x, double[3] d) => (int64[n, 1] y, int64[1] q) { y = ArgMax<axis=1>(x) q = ArgMax(d) }"),
+        tmp_path / "m.onnx",
+    )
+    return str(tmp_path / "m.onnx")
+
+
+def lower(*words):
+    return CliRunner().invoke(program, ["lower", *words], standalone_mode=False)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_prints_the_format(path, form):
+    result = lower(path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
+    assert result.stdout == "".join(FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2})))
+    assert result.return_value == 1
+    assert result.stderr == (
+        "DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor; at: graph.node[1]; given: input_tensor: FLOAT64[3], "
+        "output_tensor: INT64[1], axes=(0,), axis_direction=INCREASING; help: the element types of input_tensor in "
+        "DML_ARGMAX-4_1 are: FLOAT32, FLOAT16, INT32, INT16, INT8, UINT32, UINT16, UINT8, INT64, UINT64\n"
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_writes_a_file_and_overwrites_none(path, tmp_path, form):
+    words = (path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
+    out = tmp_path / "lowered"
+    result = lower(*words, "-o", str(out))
+    assert (result.return_value, result.stdout) == (1, f"wrote {out}\n")
+    assert out.read_text(encoding="utf-8") == lower(*words).stdout
+    with pytest.raises(ArgumentError, match="already exists"):
+        CliRunner().invoke(program, ["lower", *words, "-o", str(out)], standalone_mode=False, catch_exceptions=False)
+    assert out.read_text(encoding="utf-8") == lower(*words).stdout
+
+
+def test_the_command_succeeds_with_a_model_that_goes(tmp_path):
+    onnx.save(model(ARGMAX), tmp_path / "m.onnx")
+    result = lower(str(tmp_path / "m.onnx"))
+    assert (result.return_value, result.stderr) == (0, "")
+
+
+PEAK = """
+import resource
+import sys
+from extremum import directml as dml
+from extremum.directml.formats import FORMATS
+
+written = 0
+for piece in FORMATS["dxdispatch"](dml.lower(sys.argv[1], sizes={"n": int(sys.argv[2])})):
+    written += len(piece)
+assert written > 10 * int(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell a process how much memory it took at most")
+def test_dxdispatch_takes_the_memory_of_the_tensors(tmp_path):
+    onnx.save(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), tmp_path / "m.onnx")
+
+    def peak(size):
+        words = [sys.executable, "-c", PEAK, str(tmp_path / "m.onnx"), str(size)]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+    # x and y take 4 bytes an element each; their text more than 10, in one piece and twice over.
+    size = 1_000_000
+    assert peak(size) - peak(1) < 12 * size
+
+
+def test_dxdispatch_writes_nothing_where_the_tensors_do_not_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2**20))
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17 + 1})
+    with pytest.raises(MemoryLimitError) as caught:
+        next(FORMATS["dxdispatch"](lowered))
+    assert caught.value.reason == "what the operators read and write would not fit into memory"
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": 2**17})
+    assert next(FORMATS["dxdispatch"](lowered)).startswith("{")

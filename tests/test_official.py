@@ -1,4 +1,4 @@
-"""onnx's own backend node tests of the seven operators: all of them, none excluded, skipped or swallowed."""
+"""onnx's own backend node tests of the seven operators: by the backend and in sessions, none excluded or swallowed."""
 
 import re
 import unittest
@@ -10,11 +10,24 @@ from onnx.backend.test import BackendTest
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from extremum.backend import Backend
+from sessions import run_model
 
 PATTERN = re.compile(r"^test_(argmax|argmin|hardmax|reduce_max|reduce_min|max|min)_(?!pool|unpool).*_cpu$")
 
 
-class Witness(Backend):
+class Witness(BackendRep):
+    """What runs a model, counted."""
+
+    def __init__(self, run, counter):
+        self.run_model, self.counter = run, counter
+
+    def run(self, inputs, **options):
+        outputs = self.run_model(inputs, **options)
+        self.counter.runs += 1
+        return outputs
+
+
+class ByBackend(Backend):
     """The backend, with the one exception turned into a failure that onnx's runner counts as a pass."""
 
     runs = 0
@@ -22,20 +35,19 @@ class Witness(Backend):
     @classmethod
     def prepare(cls, model, device="CPU", **options):
         try:
-            prepared = super().prepare(model, device, **options)
+            return Witness(super().prepare(model, device, **options).run, cls)
         except BackendIsNotSupposedToImplementIt as error:
             raise AssertionError("swallowed by onnx's runner") from error
-        return WitnessRep(prepared, cls)
 
 
-class WitnessRep(BackendRep):
-    def __init__(self, prepared, counter):
-        self.prepared, self.counter = prepared, counter
+class BySession(ByBackend):
+    """A session of onnxruntime with this package's operators."""
 
-    def run(self, inputs, **options):
-        outputs = self.prepared.run(inputs, **options)
-        self.counter.runs += 1
-        return outputs
+    runs = 0
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **options):
+        return Witness(lambda inputs, **_: run_model(model, inputs), cls)
 
 
 def official(backend):
@@ -47,14 +59,14 @@ def official(backend):
     return cases, sorted(name for name in dir(cases) if PATTERN.match(name))
 
 
-# In a tuple, because pytest would collect a class.
-OFFICIAL = official(Witness)
-NAMES = OFFICIAL[1]
+# In a dict of tuples, because pytest would collect a class.
+OFFICIAL = {backend: official(backend) for backend in (ByBackend, BySession)}
+NAMES = OFFICIAL[ByBackend][1]
 
 
-def result_of(name):
+def result_of(name, backend=ByBackend):
     result = unittest.TestResult()
-    OFFICIAL[0](name).run(result)
+    OFFICIAL[backend][0](name).run(result)
     return result
 
 
@@ -66,13 +78,13 @@ def test_all_are_here():
     assert count == {"argmax": 16, "argmin": 16, "hardmax": 7, "max": 14, "min": 14, "reduce_min": 10}
 
 
+@pytest.mark.parametrize("backend", OFFICIAL, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("name", NAMES)
-def test_official(name):
-    before = Witness.runs
-    result = result_of(name)
+def test_official(name, backend):
+    before = backend.runs
+    result = result_of(name, backend)
     assert result.errors == result.failures == result.skipped == []
-    assert result.testsRun == 1
-    assert Witness.runs == before + 1
+    assert (result.testsRun, backend.runs) == (1, before + 1)
 
 
 def test_a_backend_that_declines_is_found_out(monkeypatch):
