@@ -33,62 +33,17 @@ SCAN = """(float[2, 3] x) => (y) {
 }"""
 
 
-@pytest.mark.parametrize(("condition", "expected"), [(True, [[2], [0]]), (False, [[2], [2]])])
-def test_if(condition, expected):
-    proto = model(IF)
-    assert backend.run_model(proto, [np.array(condition), X]).y.tolist() == expected
-    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
-    assert evaluator.run(None, {"c": np.array(condition), "x": X})[0].tolist() == expected
-
-
-def test_loop():
-    start, x = np.array([9, 0, 0], np.float32), np.array([1, 2, 3], np.float32)
-    outputs = backend.run_model(model(LOOP), [np.array(2), np.array(True), start, x])
-    assert outputs.last.tolist() == [9, 2, 3]
-    assert outputs.all.tolist() == [[0], [0]]
-
-
-def test_scan():
-    assert backend.run_model(model(SCAN), [X]).y.tolist() == [[2], [2]]
-
-
-def test_a_function_has_its_own_opset_and_attributes():
-    proto = model(
-        "(float[1, 2, 2] x) => (y, i) { y = own.Hot(x) i = own.Last <along = 2> (x) }",
-        functions="""
-        <domain: "own", opset_import: ["" : 11]> Hot (x) => (y) { y = Hardmax(x) }
-        <domain: "own", opset_import: ["" : 12]> Last <along> (x) => (y) {
-          y = ArgMax <axis: int = @along, select_last_index = 1> (x)
-        }""",
-    )
-    y, i = backend.run_model(proto, [np.array([[[1, 2], [4, 4]]], np.float32)])
-    assert y.tolist() == [[[0, 0], [1, 0]]]
-    assert i.tolist() == [[[1], [1]]]
-
-
-@pytest.mark.parametrize(("call", "expected"), [("own.Arg(x)", [[2, 0]]), ("own.Arg <along = 0> (x)", [[1, 1, 0]])])
-def test_a_functions_attribute_can_have_a_default(call, expected):
-    proto = model(
-        f"(float[2, 3] x) => (y) {{ y = {call} }}",
-        functions="""<domain: "own", opset_import: ["" : 13]> Arg <along: int = 1> (x) => (y) {
-          z = ArgMax <axis: int = @along> (x)
-          s = Constant <value_ints = [1, -1]> ()
-          y = Reshape(z, s)
-        }""",
-    )
-    x = np.array([[1, 5, 9], [7, 7, 2]], np.float32)
-    assert backend.run_model(proto, [x]).y.tolist() == expected
-
-
-def test_an_attribute_that_a_call_leaves_out_keeps_the_operators_default():
-    proto = model(
-        "(float[2, 3] x) => (y) { y = own.Arg(x) }",
-        functions="""<domain: "own", opset_import: ["" : 13]>
-        Arg <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }""",
-    )
-    assert backend.run_model(proto, [X]).y.tolist() == [[1, 1, 0]]
-
-
+HOT_AND_LAST = """
+<domain: "own", opset_import: ["" : 11]> Hot (x) => (y) { y = Hardmax(x) }
+<domain: "own", opset_import: ["" : 12]> Last <along> (x) => (y) {
+  y = ArgMax <axis: int = @along, select_last_index = 1> (x)
+}"""
+DEFAULT = """<domain: "own", opset_import: ["" : 13]> Arg <along: int = 1> (x) => (y) {
+  z = ArgMax <axis: int = @along> (x)
+  s = Constant <value_ints = [1, -1]> ()
+  y = Reshape(z, s)
+}"""
+LEFT_OUT = '<domain: "own", opset_import: ["" : 13]> Arg <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }'
 NESTED = """
 <domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (c, x) => (y) {
   y = If (c) <
@@ -98,22 +53,41 @@ NESTED = """
 }
 <domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }
 """
+PASSED_ON = """
+<domain: "own", opset_import: ["own" : 1]> Outer <way> (x) => (y) { y = own.Inner <along: int = @way> (x) }
+<domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }"""
+TRUE, FALSE = np.array(True), np.array(False)
+EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 
 
-def test_functions_in_any_order_and_inside_subgraphs():
-    proto = model("(bool c, float[2, 3] x) => (y) { y = own.Outer(c, x) }", functions=NESTED)
-    assert backend.run_model(proto, [np.array(True), X]).y.tolist() == [[2], [0]]
-    assert backend.run_model(proto, [np.array(False), X]).y.tolist() == [[1, 1, 0]]
-
-
-def test_an_attribute_handed_on_from_function_to_function():
-    proto = model(
-        "(float[2, 3] x) => (y) { y = own.Outer <way = 1> (x) }",
-        functions="""
-        <domain: "own", opset_import: ["own" : 1]> Outer <way> (x) => (y) { y = own.Inner <along: int = @way> (x) }
-        <domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }""",
-    )
-    assert backend.run_model(proto, [X]).y.tolist() == [[2], [0]]
+@pytest.mark.parametrize(
+    ("body", "functions", "inputs", "expected"),
+    [
+        (IF, "", [TRUE, X], [[[2], [0]]]),
+        (IF, "", [FALSE, X], [[[2], [2]]]),
+        (LOOP, "", [np.array(2), TRUE, np.float32([9, 0, 0]), np.float32([1, 2, 3])], [[9, 2, 3], [[0], [0]]]),
+        (SCAN, "", [X], [[[2], [2]]]),
+        (
+            "(float[1, 2, 2] x) => (y, i) { y = own.Hot(x) i = own.Last <along = 2> (x) }",
+            HOT_AND_LAST,
+            [EQUAL],
+            [[[[0, 0], [1, 0]]], [[[1], [1]]]],
+        ),
+        ("(float[2, 3] x) => (y) { y = own.Arg(x) }", DEFAULT, [X], [[[2, 0]]]),
+        ("(float[2, 3] x) => (y) { y = own.Arg <along = 0> (x) }", DEFAULT, [X], [[[1, 1, 0]]]),
+        ("(float[2, 3] x) => (y) { y = own.Arg(x) }", LEFT_OUT, [X], [[[1, 1, 0]]]),
+        ("(bool c, float[2, 3] x) => (y) { y = own.Outer(c, x) }", NESTED, [TRUE, X], [[[2], [0]]]),
+        ("(bool c, float[2, 3] x) => (y) { y = own.Outer(c, x) }", NESTED, [FALSE, X], [[[1, 1, 0]]]),
+        ("(float[2, 3] x) => (y) { y = own.Outer <way = 1> (x) }", PASSED_ON, [X], [[[2], [0]]]),
+    ],
+)
+def test_operators_inside(body, functions, inputs, expected):
+    proto = model(body, functions=functions)
+    assert [each.tolist() for each in backend.run_model(proto, inputs)] == expected
+    if not functions:
+        feeds = dict(zip((each.name for each in proto.graph.input), inputs, strict=True))
+        answers = ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, feeds)
+        assert [each.tolist() for each in answers] == expected
 
 
 def test_functions_in_a_circle():
@@ -172,25 +146,39 @@ def test_an_element_type_refused_inside_a_function_and_a_subgraph():
     assert caught.value.where == "functions[1].node[0], opset 13"
 
 
-def test_onnx_evaluator_alone_says_which_node():
-    proto = model("(float[n] x) => (y) { z = Neg(x) y = ArgMax(z) }")
-    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
-    with pytest.raises(SpecError) as caught:
-        evaluator.run(None, {"x": np.zeros(0, np.float32)})
-    assert caught.value.where == "the node that gives 'y', opset 13"
-
-
-@pytest.mark.parametrize("opset", [1, 11])
-def test_onnx_evaluator_alone_refuses_what_the_opset_does_not_have(opset):
-    proto = model("(float[2] x) => (y) { y = ArgMin <select_last_index=0> (x) }", opset)
-    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
-    with pytest.raises(SpecError, match=rf"^ArgMin-{opset} has no attribute 'select_last_index'"):
-        evaluator.run(None, {"x": X[0, :2]})
-
-
-@pytest.mark.parametrize("opset", [1, 13])
-def test_onnx_evaluator_alone_lets_errors_of_element_types_through(opset):
-    proto = model("(float[2] x) => (y) { y = Max(x) }", opset)
-    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
-    with pytest.raises(ElementTypeError, match=rf"^Max-{opset} does not take bool"):
-        evaluator.run(None, {"x": np.ones(2, bool)})
+@pytest.mark.parametrize(
+    ("opset", "body", "x", "kind", "message"),
+    [
+        (
+            13,
+            "(float[n] x) => (y) { z = Neg(x) y = ArgMax(z) }",
+            X[0, :0],
+            SpecError,
+            "at    the node that gives 'y', opset 13",
+        ),
+        *(
+            (
+                opset,
+                "(float[2] x) => (y) { y = ArgMin <select_last_index=0> (x) }",
+                X[0, :2],
+                SpecError,
+                rf"^ArgMin-{opset} has no attribute 'select_last_index'",
+            )
+            for opset in (1, 11)
+        ),
+        *(
+            (
+                opset,
+                "(float[2] x) => (y) { y = Max(x) }",
+                np.ones(2, bool),
+                ElementTypeError,
+                f"^Max-{opset} does not take bool",
+            )
+            for opset in (1, 13)
+        ),
+    ],
+)
+def test_onnx_evaluator_alone_refuses_in_the_same_words(opset, body, x, kind, message):
+    evaluator = ReferenceEvaluator(model(body, opset), new_ops=backend.reference_ops())
+    with pytest.raises(kind, match=message):
+        evaluator.run(None, {"x": x})

@@ -27,10 +27,11 @@ ARGMAX = "(float[n, 3] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"
 
 
 def refusal(kind, call, *arguments):
+    """The error that a call raises, its parts in one line."""
     with pytest.raises(kind) as caught:
         call(*arguments)
     assert type(caught.value) is kind
-    return str(caught.value)
+    return "; ".join(line.strip() for line in str(caught.value).splitlines())
 
 
 @pytest.mark.parametrize(
@@ -40,115 +41,68 @@ def refusal(kind, call, *arguments):
             11,
             "(float[1, 1000] scores) => (y) { [argmax_0] y = ArgMax <select_last_index=1> (scores) }",
             SpecError,
-            "ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)\n"
-            "  at    graph.node[0] 'argmax_0', opset 11\n"
-            "  given scores: float32[1, 1000], select_last_index=1\n"
-            "  help  use opset 12 or later, or drop the attribute if its value is 0",
-        ),
-        (
-            13,
-            "(float[n, 3] x) => (y) { a = Neg(x) y = ArgMin <keepdims=2> (a) }",
-            SpecError,
-            "ArgMin-13 takes 0 or 1 for 'keepdims', not 2\n"
-            "  at    graph.node[1], opset 13\n"
-            "  given a: float32[n, 3], keepdims=2\n"
-            "  help  runtimes disagree on what any other value means",
-        ),
-        (
-            12,
-            "(bfloat16[2] x) => (y) { y = ArgMax(x) }",
-            ElementTypeError,
-            "ArgMax-12 does not take bfloat16 (it came with ArgMax-13)\n"
-            "  at    graph.node[0], opset 12\n"
-            "  given x: bfloat16[2]\n"
-            "  help  the element types of ArgMax-12 are: int8, int16, int32, int64, uint8, uint16, uint32, uint64,"
-            " float16, float32, float64",
-        ),
-        (
-            13,
-            "(string[2] x) => (y) { y = Hardmax(x) }",
-            ElementTypeError,
-            "Hardmax-13 does not take string\n"
-            "  at    graph.node[0], opset 13\n"
-            "  given x: string[2]\n"
-            "  help  the element types of Hardmax-13 are: float16, float32, float64, bfloat16",
+            "ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12); "
+            "at    graph.node[0] 'argmax_0', opset 11; given scores: float32[1, 1000], select_last_index=1; "
+            "help  use opset 12 or later, or drop the attribute if its value is 0",
         ),
         (
             13,
             "(float[2] x) => (y) { s = Shape(x) h = Max(s, x) y = Neg(h) }",
             ElementTypeError,
-            "Max-13 takes inputs of one element type, not of float32 and int64\n"
-            "  at    graph.node[1], opset 13\n"
-            "  given s: int64[1], x: float32[2]\n"
-            "  help  put a Cast before it",
+            "Max-13 takes inputs of one element type, not of float32 and int64; at    graph.node[1], opset 13; "
+            "given s: int64[1], x: float32[2]; help  put a Cast before it",
         ),
         (
             6,
             "(float[2, 3] a, float[3] b) => (y) { y = Max(a, b) }",
             SpecError,
-            "Max-6 takes inputs of one shape, not [2, 3] and [3]\n"
-            "  at    graph.node[0], opset 6\n"
-            "  given a: float32[2, 3], b: float32[3]\n"
-            "  help  use opset 8 or later, which broadcasts",
-        ),
-        (
-            8,
-            "(float[2, n] a, float[3, n] b) => (y) { y = Min(a, b) }",
-            SpecError,
-            "Min-8 cannot broadcast sizes 2 and 3 against each other\n"
-            "  at    graph.node[0], opset 8\n"
-            "  given a: float32[2, n], b: float32[3, n]\n"
-            "  help  sizes of one dimension have to be equal, or 1",
-        ),
-        (
-            13,
-            "(float[2, 0] x) => (y) { y = ArgMax <axis=1> (x) }",
-            SpecError,
-            "ArgMax-13 has nothing to choose from: axis 1 of its input has no element\n"
-            "  at    graph.node[0], opset 13\n"
-            "  given x: float32[2, 0], axis=1",
+            "Max-6 takes inputs of one shape, not [2, 3] and [3]; at    graph.node[0], opset 6; "
+            "given a: float32[2, 3], b: float32[3]; help  use opset 8 or later, which broadcasts",
         ),
         (
             13,
             "(float x) => (y) { y = ArgMax(x) }",
             SpecError,
-            "ArgMax-13 has no axis to look along in a tensor of rank 0\n"
-            "  at    graph.node[0], opset 13\n"
-            "  given x: float32[]\n"
-            "  help  give it at least one",
+            "ArgMax-13 has no axis to look along in a tensor of rank 0; at    graph.node[0], opset 13; "
+            "given x: float32[]; help  give it at least one",
+        ),
+        (
+            13,
+            "(float[2, 0] x) => (y) { y = ArgMax <axis=1> (x) }",
+            SpecError,
+            "ArgMax-13 has nothing to choose from: axis 1 of its input has no element; at    graph.node[0], opset 13; "
+            "given x: float32[2, 0], axis=1",
         ),
         (
             11,
             "(float[3] x) => (y) { y = Hardmax(x) }",
             AxisError,
-            "Hardmax-11 has axis=1, but its input has rank 1\n"
-            "  at    graph.node[0], opset 11\n"
-            "  given x: float32[3]\n"
-            "  help  use a value in [-1, 0]",
-        ),
-        (
-            13,
-            "(float[3] a, float[3] b) => (y) { y = ArgMax(a, b) }",
-            SpecError,
-            "ArgMax-13 takes 1 input, not 2\n  at    graph.node[0], opset 13\n  given a: float32[3], b: float32[3]",
+            "Hardmax-11 has axis=1, but its input has rank 1; at    graph.node[0], opset 11; given x: float32[3]; "
+            "help  use a value in [-1, 0]",
         ),
         (
             13,
             "(float[3] x) => (y) { y, z = ArgMax(x) }",
             SpecError,
-            "ArgMax-13 has 1 output, not 2\n  at    graph.node[0], opset 13",
+            "ArgMax-13 has 1 output, not 2; at    graph.node[0], opset 13",
         ),
         (
             13,
             "(float[3] x) => (float[1] y) { y = ArgMax(x) }",
             ElementTypeError,
-            "ArgMax-13 gives int64, but its output 'y' is declared float32\n  at    graph.node[0], opset 13",
+            "ArgMax-13 gives int64, but its output 'y' is declared float32; at    graph.node[0], opset 13",
         ),
         (
             13,
             "(float[3] x) => (y) { y = com.example.Op(x) }",
             ModelError,
-            "no version of the domain 'com.example' of Op is imported\n  at    graph.node[0]",
+            "no version of the domain 'com.example' of Op is imported; at    graph.node[0]",
+        ),
+        (
+            13,
+            "(float[2] x) => (y) { y = Neg(z) }",
+            ModelError,
+            "the model is not valid; given Nodes in a graph must be topologically sorted, however input 'z' of node:",
         ),
     ],
 )
@@ -165,10 +119,10 @@ def test_refused_by_prepare(opset, body, kind, message):
 )
 def test_an_operator_that_nobody_has(body, name, where):
     message = refusal(UnknownOperatorError, backend.prepare, model(body))
-    assert message.startswith(f"there is no implementation of {name}\n  at    {where}\n  given onnxruntime ")
-    assert message.endswith("\n  help  give it as a model-local function")
+    assert message.startswith(f"there is no implementation of {name}; at    {where}; given onnxruntime ")
+    assert message.endswith("; help  give it as a model-local function")
     assert refusal(UnknownOperatorError, partial(backend.prepare, engine="reference"), model(body)) == (
-        f"there is no implementation of {name}\n  at    {where}\n  help  give it as a model-local function"
+        f"there is no implementation of {name}; at    {where}; help  give it as a model-local function"
     )
 
 
@@ -212,98 +166,60 @@ def test_a_declared_element_type_that_cannot_be_is_refused_at_every_opset(opset)
 
 @pytest.mark.parametrize("data", [b"", b"not a model", b"\x08\x07", bytes(100)])
 def test_bytes_that_are_no_model(data, tmp_path):
-    advice = "\n  help  give a file written by onnx.save, complete and unchanged"
-    assert refusal(ModelError, backend.prepare, data) == f"the bytes hold no ONNX model{advice}"
-    path = tmp_path / "broken.onnx"
-    path.write_bytes(data)
-    assert refusal(ModelError, backend.prepare, path) == f"'{path}' holds no ONNX model{advice}"
+    advice = "no ONNX model; help  give a file written by onnx.save, complete and unchanged"
+    (tmp_path / "broken.onnx").write_bytes(data)
+    for given, source in (
+        (data, "the bytes hold"),
+        (tmp_path / "broken.onnx", f"'{tmp_path / 'broken.onnx'}' holds"),
+        (onnx.ModelProto(ir_version=8), "the ModelProto holds"),
+    ):
+        assert refusal(ModelError, backend.prepare, given) == f"{source} {advice}"
 
 
 def test_a_truncated_model():
     whole = model(ARGMAX).SerializeToString()
-    inside_the_graph = whole.index(b"ArgMax")
-    for end in range(inside_the_graph):
+    for end in range(whole.index(b"ArgMax")):
         assert "no ONNX model" in refusal(ModelError, backend.prepare, whole[:end])
-
-
-def test_a_model_without_a_graph():
-    assert refusal(ModelError, backend.prepare, onnx.ModelProto(ir_version=8)).startswith(
-        "the ModelProto holds no ONNX model"
-    )
-
-
-def test_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        backend.prepare(tmp_path / "none.onnx")
-
-
-def test_missing_external_data(tmp_path):
-    proto = model("(float[n, 3] x) => (y) { y = MatMul(x, w) }")
-    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros((3, 4), np.float32), "w"))
-    path = tmp_path / "model.onnx"
-    onnx.save(proto, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
-    (tmp_path / "weights.bin").unlink()
-    message = refusal(ModelError, backend.prepare, path)
-    assert message.startswith("the content of tensor 'w' cannot be read\n  given ")
-    assert message.endswith("\n  help  keep the data files in the folder of the model")
-
-
-def test_an_invalid_model():
-    assert refusal(ModelError, backend.prepare, model("(float[2] x) => (y) { y = Neg(z) }")) == (
-        "the model is not valid\n  given Nodes in a graph must be topologically sorted, however input 'z' of node:"
-    )
 
 
 TWO_INPUTS = "(float[n, 3] a, float[n, m] b, bfloat16[2] c) => (y, z) { y = Max(a, b) z = ArgMax(c) }"
 A, C = np.zeros((2, 3), np.float32), np.zeros(2, ml_dtypes.bfloat16)
+DECLARED = "; help  the model declares float32[n, 3]"
+PATTERNS = "; help  if these are bit patterns, say so: c.view(ml_dtypes.bfloat16)"
 
 
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([A, A], "the model takes 3 inputs, not 2\n  help  in this order: a, b, c"),
-        (
-            A,
-            "the inputs are neither a list nor a dict\n"
-            "  given ndarray\n"
-            "  help  put a single array into a list: run([x])",
-        ),
-        ({"a": A, "b": A}, "input 'c' is missing\n  given inputs a, b"),
-        ({}, "input 'a' is missing\n  given inputs none"),
-        ({"a": A, "b": A, "c": C, "d": A}, "the model has no input 'd'\n  help  its inputs are: a, b, c"),
+        ([A, A], "the model takes 3 inputs, not 2; help  in this order: a, b, c"),
+        (A, "the inputs are neither a list nor a dict; given ndarray; help  put a single array into a list: run([x])"),
+        ({"a": A, "b": A}, "input 'c' is missing; given inputs a, b"),
+        ({}, "input 'a' is missing; given inputs none"),
+        ({"a": A, "b": A, "c": C, "d": A}, "the model has no input 'd'; help  its inputs are: a, b, c"),
         (
             [A.astype(np.float64), A, C],
-            "input 'a' has elements of type float64, not float32\n"
-            "  given a: float64[2, 3]\n"
-            "  help  the model declares float32[n, 3]",
+            f"input 'a' has elements of type float64, not float32; given a: float64[2, 3]{DECLARED}",
         ),
         (
-            [A[0], A, C],
-            "input 'a' has rank 1, not 2\n  given a: float32[3]\n  help  the model declares float32[n, 3]",
+            [np.array([["a"]]), A, C],
+            f"input 'a' has elements of type str32, not float32; given a: str32[1, 1]{DECLARED}",
         ),
+        ([A[0], A, C], f"input 'a' has rank 1, not 2; given a: float32[3]{DECLARED}"),
         (
             [A[:, :2], A, C],
-            "input 'a' has 2 elements along axis 1, where the model declares 3\n"
-            "  given a: float32[2, 2]\n"
-            "  help  the model declares float32[n, 3]",
+            f"input 'a' has 2 elements along axis 1, where the model declares 3; given a: float32[2, 2]{DECLARED}",
         ),
         (
             [A, A[:1], C],
-            "dimension 'n' is 2 in 'a' but 1 in 'b'\n"
-            "  given b: float32[1, 3]\n"
-            "  help  the model declares float32[n, m]",
+            "dimension 'n' is 2 in 'a' but 1 in 'b'; given b: float32[1, 3]; help  the model declares float32[n, m]",
         ),
         (
             [A, A, np.zeros(2, np.uint16)],
-            "input 'c' has elements of type uint16, not bfloat16\n"
-            "  given c: uint16[2]\n"
-            "  help  if these are bit patterns, say so: c.view(ml_dtypes.bfloat16)",
+            f"input 'c' has elements of type uint16, not bfloat16; given c: uint16[2]{PATTERNS}",
         ),
         (
             [A, A, np.zeros(2, "V2")],
-            "input 'c' has elements of type void16, not bfloat16\n"
-            "  given c: void16[2]\n"
-            "  help  if these are bit patterns, say so: c.view(ml_dtypes.bfloat16)",
+            f"input 'c' has elements of type void16, not bfloat16; given c: void16[2]{PATTERNS}",
         ),
     ],
 )
@@ -311,51 +227,25 @@ def test_inputs_refused_by_run(inputs, message):
     assert refusal(InputError, backend.prepare(model(TWO_INPUTS)).run, inputs) == message
 
 
-def test_text_where_numbers_are_declared_and_the_other_way_round():
-    assert refusal(InputError, backend.run_model, model(ARGMAX), [np.array([["a"]])]).startswith(
-        "input 'x' has elements of type str32, not float32\n"
-    )
-    body = "(string[1] x) => (y) { y = Identity(x) }"
-    assert refusal(InputError, backend.run_model, model(body), [A[0, :1]]).startswith(
-        "input 'x' has elements of type float32, not text\n"
-    )
+def test_numbers_where_text_is_declared():
+    message = refusal(InputError, backend.run_model, model("(string[1] x) => (y) { y = Identity(x) }"), [A[0, :1]])
+    assert message.startswith("input 'x' has elements of type float32, not text; ")
 
 
-@pytest.mark.parametrize(
-    ("opset", "body", "inputs", "kind", "message"),
-    [
-        (
-            13,
-            "(float[n] x) => (y) { y = ArgMax(x) }",
-            [np.zeros(0, np.float32)],
-            SpecError,
-            "ArgMax-13 has nothing to choose from: axis 0 of its input has no element\n"
-            "  at    graph.node[0], opset 13\n"
-            "  given x: float32[0]",
-        ),
-        (
-            6,
-            "(float[n] a, float[m] b) => (y) { [widest] y = Max(a, b) }",
-            [np.zeros(1, np.float32), np.zeros(2, np.float32)],
-            SpecError,
-            "Max-6 takes inputs of one shape, not [1] and [2]\n"
-            "  at    graph.node[0] 'widest', opset 6\n"
-            "  given a: float32[1], b: float32[2]\n"
-            "  help  use opset 8 or later, which broadcasts",
-        ),
-    ],
-)
-def test_refused_by_run(opset, body, inputs, kind, message):
-    prepared = backend.prepare(model(body, opset))
-    assert refusal(kind, prepared.run, inputs) == message
+def test_what_only_a_run_shows_is_refused_in_the_same_words():
+    prepared = backend.prepare(model("(float[n] a, float[m] b) => (y) { [widest] y = Max(a, b) }", 6))
+    assert refusal(SpecError, prepared.run, [A[0, :1], A[0, :2]]) == (
+        "Max-6 takes inputs of one shape, not [1] and [2]; at    graph.node[0] 'widest', opset 6; "
+        "given a: float32[1], b: float32[2]; help  use opset 8 or later, which broadcasts"
+    )
 
 
 def test_run_node_says_no_less():
     node = onnx.helper.make_node("Max", ["a", "b"], ["y"], "pair")
     assert refusal(ElementTypeError, backend.run_node, node, [A, A.astype(int)]).startswith(
-        "Max-13 takes inputs of one element type, not of float32 and int64\n  at    graph.node[0] 'pair', opset "
+        "Max-13 takes inputs of one element type, not of float32 and int64; at    graph.node[0] 'pair', opset "
     )
-    assert refusal(ElementTypeError, backend.run_node, node, [A, [1, 2]]).startswith("Max-13 takes tensors\n")
+    assert refusal(ElementTypeError, backend.run_node, node, [A, [1, 2]]).startswith("Max-13 takes tensors; ")
 
 
 def test_another_operator_that_fails():
@@ -363,23 +253,24 @@ def test_another_operator_that_fails():
         model("(float[n, 3] x, float[n, 3] w) => (y) { [product] s = MatMul(x, w) y = ArgMax(s) }")
     )
     message = refusal(ExecutionError, prepared.run, [A, A])
-    assert message.startswith("MatMul failed\n  at    graph.node[0] 'product'\n  given ValueError: ")
+    assert message.startswith("MatMul failed; at    graph.node[0] 'product'; given ValueError: ")
 
 
 HUGE = 1 << 30
 
 
-def test_an_output_of_known_size_that_does_not_fit_is_refused_by_prepare():
-    body = f"(float[{HUGE}, 1] a, float[1, {HUGE}] b) => (y) {{ y = Max(a, b) }}"
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"(float[{HUGE}, 1] a, float[1, {HUGE}] b) => (y) {{ y = Max(a, b) }}",
+        f"(float[3] x) => (y) <int64[2] s = {{{HUGE}, {HUGE}}}> {{ y = ConstantOfShape(s) z = ArgMax(y) }}",
+    ],
+)
+def test_an_output_of_known_size_that_does_not_fit_is_refused_by_prepare(body):
     message = refusal(MemoryLimitError, backend.prepare, model(body))
     assert message.startswith(
-        f"'y' would not fit into memory\n  at    graph.node[0], opset 13\n  given float32[{HUGE}, {HUGE}]: "
+        f"'y' would not fit into memory; at    graph.node[0], opset 13; given float32[{HUGE}, {HUGE}]: "
     )
-
-
-def test_another_operators_output_that_does_not_fit():
-    body = f"(float[3] x) => (y) <int64[2] s = {{{HUGE}, {HUGE}}}> {{ z = ConstantOfShape(s) y = ArgMax(z) }}"
-    assert "would not fit into memory" in refusal(MemoryLimitError, backend.prepare, model(body))
 
 
 def test_an_output_that_does_not_fit_is_refused_before_it_is_allocated():
@@ -387,7 +278,7 @@ def test_an_output_that_does_not_fit_is_refused_before_it_is_allocated():
     # One element, seen a billion times.
     wide = np.broadcast_to(np.float32(1), (1, HUGE))
     assert refusal(MemoryLimitError, prepared.run, [wide.T, wide]).startswith(
-        "the output of Max-13 would not fit into memory\n  at    graph.node[0], opset 13\n  given float32["
+        "the output of Max-13 would not fit into memory; at    graph.node[0], opset 13; given float32["
     )
 
 
@@ -405,4 +296,4 @@ def test_the_limit_is_the_memory_available(monkeypatch):
 def test_another_operator_that_runs_out_of_memory():
     body = "(int64[2] s) => (y) { z = ConstantOfShape(s) y = ArgMax(z) }"
     message = refusal(MemoryLimitError, backend.run_model, model(body), [np.array([1 << 40, 1 << 20])])
-    assert message.startswith("ConstantOfShape ran out of memory\n  at    graph.node[0]\n  given ")
+    assert message.startswith("ConstantOfShape ran out of memory; at    graph.node[0]; given ")

@@ -30,48 +30,49 @@ def elsewhere(location, name="w", **more):
     return tensor
 
 
+MAX = "(float[2, 3] x) => (y) { y = Max(x, w) }"
+IF = """(bool c, float[2, 3] x) => (y) {
+  y = If (c) <then_branch = t () => (a) { a = Max(x, w) }, else_branch = e () => (b) { b = Min(x) }>
+}"""
+CONSTANT = "(float[2, 3] x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }"
+CALL = "(float[2, 3] x) => (y) { y = own.F(x) }"
+FUNCTION = (
+    '<domain: "own", opset_import: ["" : 13]> F (x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }'
+)
+
+
 def in_graph(tensor):
-    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    proto = model(MAX)
     proto.graph.initializer.append(tensor)
     return proto
 
 
 def in_subgraph(tensor):
-    proto = model("""(bool c, float[2, 3] x) => (y) {
-      y = If (c) <then_branch = t () => (a) { a = Max(x, w) }, else_branch = e () => (b) { b = Min(x) }>
-    }""")
+    proto = model(IF)
     proto.graph.node[0].attribute[0].g.initializer.append(tensor)
     return proto
 
 
 def in_constant(tensor):
-    proto = model("(float[2, 3] x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }")
+    proto = model(CONSTANT)
     proto.graph.node[0].attribute[0].t.CopyFrom(tensor)
     return proto
 
 
 def in_function(tensor):
-    proto = model(
-        "(float[2, 3] x) => (y) { y = own.F(x) }",
-        functions="""<domain: "own", opset_import: ["" : 13]>
-        F (x) => (y) { w = Constant <value = float[1] {0}> () y = Max(x, w) }""",
-    )
+    proto = model(CALL, functions=FUNCTION)
     proto.functions[0].node[0].attribute[0].t.CopyFrom(tensor)
     return proto
 
 
 def in_default(tensor):
-    proto = model(
-        "(float[2, 3] x) => (y) { y = own.F(x) }",
-        functions="""<domain: "own", opset_import: ["" : 13]>
-        F (x) => (y) { w = Constant <value : tensor = @k> () y = Max(x, w) }""",
-    )
+    proto = model(CALL, functions=FUNCTION.replace("value = float[1] {0}", "value : tensor = @k"))
     proto.functions[0].attribute_proto.append(helper.make_attribute("k", tensor))
     return proto
 
 
 def in_sparse(tensor):
-    proto = model("(float[2, 3] x) => (y) { y = Max(x, w) }")
+    proto = model(MAX)
     sparse = proto.graph.sparse_initializer.add(dims=[3])
     sparse.values.CopyFrom(tensor)
     sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.arange(3), "i"))
@@ -103,20 +104,14 @@ def saved(proto, folder):
     return folder / "m.onnx"
 
 
-def feeds(proto):
-    return {"x": X, **({"c": np.array(True)} if len(proto.graph.input) > 1 else {})}
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_in_the_folder_is_read(place, folder):
-    proto = place(elsewhere("w.bin"))
-    prepared = backend.prepare(saved(proto, folder), engine="reference")
-    assert prepared.run(feeds(proto)).y.tolist() == np.maximum(X, W).tolist()
-
-
-def test_what_is_in_the_folder_is_read_by_onnxruntime(folder):
-    path = saved(in_graph(elsewhere("w.bin", offset=0, length=12)), folder)
-    assert InferenceSession(path).run(None, {"x": X})[0].tolist() == np.maximum(X, W).tolist()
+    proto = place(elsewhere("w.bin", offset=0, length=12))
+    path = saved(proto, folder)
+    feeds = {"x": X, **({"c": np.array(True)} if place is in_subgraph else {})}
+    assert backend.prepare(path, engine="reference").run(feeds).y.tolist() == np.maximum(X, W).tolist()
+    if place is in_graph:
+        assert InferenceSession(path).run(None, feeds)[0].tolist() == np.maximum(X, W).tolist()
 
 
 def links(folder):
@@ -198,21 +193,29 @@ def test_a_tensor_for_an_axis_is_named_and_not_shown():
     assert finding.given == "x: float32[2, 3], axis=<tensor>"
 
 
+EXPECTED = {"INT4": 2, "UINT4": 2, "BFLOAT16": 6, "DOUBLE": 24, "BOOL": 3, "FLOAT8E5M2": 3, "COMPLEX128": 48}
+
+
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("element", "more", "message"),
     [
-        ({"offset": 4}, "12 bytes from 4 on, of a file of 12"),
-        ({"offset": 2**62}, f"12 bytes from {2**62} on, of a file of 12"),
-        ({"offset": -4}, "'-4' for a place in a file"),
-        ({"offset": "many"}, "'many' for a place in a file"),
-        ({"length": 8}, "8 bytes where its type and shape take 12"),
-        ({"length": 1 << 40}, f"{1 << 40} bytes where its type and shape take 12"),
+        ("FLOAT", {"offset": 4}, "12 bytes from 4 on, of a file of 12"),
+        ("FLOAT", {"offset": 2**62}, f"12 bytes from {2**62} on, of a file of 12"),
+        ("FLOAT", {"offset": -4}, "'-4' for a place in a file"),
+        ("FLOAT", {"offset": "many"}, "'many' for a place in a file"),
+        ("FLOAT", {"length": 8}, "8 bytes where its type and shape take 12"),
+        ("FLOAT", {"length": 1 << 40}, f"{1 << 40} bytes where its type and shape take 12"),
+        *(
+            (element, {"length": 1}, f"1 bytes where its type and shape take {size}")
+            for element, size in EXPECTED.items()
+        ),
     ],
 )
-def test_places_in_a_file_that_cannot_be(more, message, folder):
-    path = saved(in_graph(elsewhere("w.bin", **more)), folder)
+def test_places_in_a_file_that_cannot_be(element, more, message, folder):
+    tensor = elsewhere("w.bin", **more)
+    tensor.data_type = getattr(TensorProto, element)
     with pytest.raises(ModelError) as caught:
-        backend.prepare(path, engine="reference")
+        backend.prepare(saved(in_graph(tensor), folder), engine="reference")
     assert caught.value.reason == "tensor 'w' does not hold what its type and shape say"
     assert caught.value.given == message
 
@@ -237,38 +240,20 @@ def test_a_model_without_a_folder_has_no_other_files(place, folder, monkeypatch)
     )
 
 
-def test_a_folder_given_to_onnxruntime_is_the_models(folder):
+def test_a_folder_given_to_onnxruntime_is_the_models_and_forgotten_after_it(folder):
     import onnxruntime
 
+    key = "session.model_external_initializers_file_folder_path"
     proto = in_graph(elsewhere("w.bin"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    InferenceSession(saved(proto, folder), options)
+    assert not options.get_session_config_entry(key)
     with pytest.raises(Exception, match="ONNXRuntimeError"):
         InferenceSession(proto.SerializeToString(), options)
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    options.add_session_config_entry(key, str(folder))
     session = InferenceSession(proto.SerializeToString(), options)
     assert session.run(None, {"x": X})[0].tolist() == np.maximum(X, W).tolist()
-
-
-def test_options_forget_the_folder_of_a_model(folder):
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    path = saved(in_graph(elsewhere("w.bin")), folder)
-    InferenceSession(path, options)
-    assert not options.get_session_config_entry("session.model_external_initializers_file_folder_path")
-
-
-@pytest.mark.parametrize("element", ["INT4", "UINT4", "BFLOAT16", "DOUBLE", "BOOL", "FLOAT8E5M2", "COMPLEX128"])
-def test_every_element_type_takes_its_bytes(element, folder):
-    expected = {"INT4": 2, "UINT4": 2, "BFLOAT16": 6, "DOUBLE": 24, "BOOL": 3, "FLOAT8E5M2": 3, "COMPLEX128": 48}
-    tensor = elsewhere("w.bin", length=1)
-    tensor.data_type = getattr(TensorProto, element)
-    path = saved(in_graph(tensor), folder)
-    with pytest.raises(ModelError) as caught:
-        backend.prepare(path)
-    assert caught.value.given == f"1 bytes where its type and shape take {expected[element]}"
 
 
 def sparse(dims, indices):

@@ -15,52 +15,68 @@ def output(name, shapes, opset=13, element="float32", domain=spec.ONNX, **attrib
     return infer.output(row, validate.attributes(row, attributes), types)
 
 
-@pytest.mark.parametrize(
-    ("attributes", "shape", "expected"),
-    [
-        ({}, (2, 3), "int64[1, 3]"),
-        ({"keepdims": 0}, (2, 3), "int64[3]"),
-        ({"axis": -1, "keepdims": 0}, ("n", None, 5), "int64[n, ?]"),
-        ({"axis": 1}, ("n", None, 5), "int64[n, 1, 5]"),
-        ({"axis": 1}, (0, 3), "int64[0, 1]"),
-        ({"keepdims": 0}, (3,), "int64[]"),
-        ({"axis": 5}, None, "int64[...]"),
-    ],
-)
-@pytest.mark.parametrize("name", ["ArgMax", "ArgMin"])
-def test_arg(name, attributes, shape, expected):
-    assert str(output(name, [shape], **attributes)) == expected
+ARG = [
+    ({}, (2, 3), "int64[1, 3]"),
+    ({"keepdims": 0}, (2, 3), "int64[3]"),
+    ({"axis": -1, "keepdims": 0}, ("n", None, 5), "int64[n, ?]"),
+    ({"axis": 1}, ("n", None, 5), "int64[n, 1, 5]"),
+    ({"axis": 1}, (0, 3), "int64[0, 1]"),
+    ({"keepdims": 0}, (3,), "int64[]"),
+    ({"axis": 5}, None, "int64[...]"),
+]
+REDUCTION = [
+    ({}, (2, 3), "float32[1, 1]"),
+    ({"keepdims": 0}, (2, 3), "float32[]"),
+    ({"axes": [1], "keepdims": 0}, ("n", None, 5), "float32[n, 5]"),
+    ({"axes": [-1, 0]}, ("n", None, 5), "float32[1, ?, 1]"),
+    ({"axes": [1]}, (2, 0), "float32[2, 1]"),
+    ({"axes": [0]}, None, "float32[...]"),
+    ({}, (), "float32[]"),
+]
+BROADCAST = [
+    ([(2, 3)], "[2, 3]"),
+    ([(2, 1), (3,)], "[2, 3]"),
+    ([(), (2, 3), (1, 1, 1)], "[1, 2, 3]"),
+    ([("n", 3), ("n", 1)], "[n, 3]"),
+    ([("n",), (1,)], "[n]"),
+    ([("n",), ("m",)], "[?]"),
+    ([("n",), (None,)], "[?]"),
+    ([("n",), (5,)], "[5]"),
+    ([(None,), (1,)], "[?]"),
+    ([(0,), (1,)], "[0]"),
+    ([(1,), (1,)], "[1]"),
+    ([(2,), None], "[...]"),
+]
+ONE_SHAPE = [
+    ([(2, 3), (2, 3)], "[2, 3]"),
+    ([("n", None), (2, "m")], "[2, m]"),
+    ([(None,), (None,)], "[?]"),
+    ([("n",), ("m",)], "[n]"),
+    ([None, (2,)], "[2]"),
+    ([None], "[...]"),
+]
+CASES = [
+    *((name, 13, [shape], given, text) for name in ("ArgMax", "ArgMin") for given, shape, text in ARG),
+    *(
+        (name, opset, [shape], given, text)
+        for name in ("ReduceMax", "ReduceMin")
+        for opset in (1, 11, 13)
+        for given, shape, text in REDUCTION
+    ),
+    *(("Max", 13, shapes, {}, f"float32{text}") for shapes, text in BROADCAST),
+    *(("Max", opset, shapes, {}, f"float32{text}") for opset in (1, 6) for shapes, text in ONE_SHAPE),
+    *(("Hardmax", 13, [shape], {}, str(TensorType("float32", shape))) for shape in [(2, 3), ("n", None), (0, 4), None]),
+]
 
 
-@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 0)])
-def test_an_empty_reduced_axis_is_refused(shape):
-    axis = len(shape) - 1
-    with pytest.raises(SpecError) as caught:
-        output("ArgMax", [shape], axis=axis)
-    assert str(caught.value) == f"ArgMax-13 has nothing to choose from: axis {axis} of its input has no element"
+@pytest.mark.parametrize(("name", "opset", "shapes", "given", "expected"), CASES)
+def test_type_of_an_output(name, opset, shapes, given, expected):
+    assert str(output(name, shapes, opset, **given)) == expected
 
 
 def test_the_caller_picks_the_index_of_directml():
     result = output("DML_ARGMAX", [(2, 3, 4)], 0x4100, domain=spec.DIRECTML, axes=[0, 2])
     assert result == TensorType(None, (1, 3, 1))
-
-
-@pytest.mark.parametrize(
-    ("attributes", "shape", "expected"),
-    [
-        ({}, (2, 3), "float32[1, 1]"),
-        ({"keepdims": 0}, (2, 3), "float32[]"),
-        ({"axes": [1], "keepdims": 0}, ("n", None, 5), "float32[n, 5]"),
-        ({"axes": [-1, 0]}, ("n", None, 5), "float32[1, ?, 1]"),
-        ({"axes": [1]}, (2, 0), "float32[2, 1]"),
-        ({"axes": [0]}, None, "float32[...]"),
-        ({}, (), "float32[]"),
-    ],
-)
-@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
-@pytest.mark.parametrize("opset", [1, 11, 13])
-def test_reduction(name, opset, attributes, shape, expected):
-    assert str(output(name, [shape], opset, **attributes)) == expected
 
 
 @pytest.mark.parametrize(
@@ -83,78 +99,39 @@ def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
     assert str(infer.output(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
 
 
-def test_only_version_12_does_not_say_what_the_largest_of_no_element_is():
-    with pytest.raises(SpecError) as caught:
-        output("ReduceMin", [(2, 0)], 12)
-    assert str(caught.value) == "ReduceMin-12 has nothing to choose from: axis 1 of its input has no element"
-
-
-@pytest.mark.parametrize("shape", [(2, 3), ("n", None), (0, 4), None])
-def test_hardmax(shape):
-    assert output("Hardmax", [shape], element="float16") == TensorType("float16", shape)
-
-
-def test_hardmax_axis():
-    with pytest.raises(AxisError, match="Hardmax-11 has axis=1"):
-        output("Hardmax", [("n",)], opset=11)
+ONE = "help  use opset 8 or later, which broadcasts"
+SIZES = "against each other\n  help  sizes of one dimension have to be equal, or 1"
 
 
 @pytest.mark.parametrize(
-    ("shapes", "expected"),
+    ("name", "opset", "shapes", "given", "error", "message"),
     [
-        ([(2, 3)], "[2, 3]"),
-        ([(2, 1), (3,)], "[2, 3]"),
-        ([(), (2, 3), (1, 1, 1)], "[1, 2, 3]"),
-        ([("n", 3), ("n", 1)], "[n, 3]"),
-        ([("n",), (1,)], "[n]"),
-        ([("n",), ("m",)], "[?]"),
-        ([("n",), (None,)], "[?]"),
-        ([("n",), (5,)], "[5]"),
-        ([(None,), (1,)], "[?]"),
-        ([(0,), (1,)], "[0]"),
-        ([(1,), (1,)], "[1]"),
-        ([(2,), None], "[...]"),
+        *(
+            (
+                "ArgMax",
+                13,
+                [shape],
+                {"axis": axis},
+                SpecError,
+                f"nothing to choose from: axis {axis} of its input has no",
+            )
+            for shape, axis in [((0,), 0), ((2, 0), 1), ((0, 0), 1)]
+        ),
+        ("ReduceMin", 12, [(2, 0)], {}, SpecError, "nothing to choose from: axis 1 of its input has no element"),
+        ("Hardmax", 11, [("n",)], {}, AxisError, "Hardmax-11 has axis=1"),
+        ("Min", 8, [(2,), (3,)], {}, SpecError, f"Min-8 cannot broadcast sizes 2 and 3 {SIZES}"),
+        ("Min", 8, [(0,), (4,)], {}, SpecError, f"Min-8 cannot broadcast sizes 0 and 4 {SIZES}"),
+        ("Min", 8, [(5,), (1,), (4,)], {}, SpecError, f"Min-8 cannot broadcast sizes 5 and 4 {SIZES}"),
+        ("Max", 1, [(2, 3), (3,)], {}, SpecError, f"Max-1 takes inputs of one shape, not [2, 3] and [3]\n  {ONE}"),
+        ("Max", 6, [(2, 3), (2,)], {}, SpecError, f"Max-6 takes inputs of one shape, not [2, 3] and [2]\n  {ONE}"),
+        ("Max", 6, [(2,), (1,)], {}, SpecError, f"Max-6 takes inputs of one shape, not [2] and [1]\n  {ONE}"),
+        ("Max", 6, [("n", 3), ("n", 4)], {}, SpecError, "Max-6 takes inputs of one shape, not [n, 3] and [n, 4]"),
     ],
 )
-def test_broadcast(shapes, expected):
-    assert str(output("Max", shapes)) == f"float32{expected}"
-
-
-@pytest.mark.parametrize(
-    ("shapes", "pair"), [([(2,), (3,)], "2 and 3"), ([(0,), (4,)], "0 and 4"), ([(5,), (1,), (4,)], "5 and 4")]
-)
-def test_sizes_that_do_not_broadcast(shapes, pair):
-    with pytest.raises(SpecError) as caught:
-        output("Min", shapes, opset=8)
-    assert str(caught.value) == (
-        f"Min-8 cannot broadcast sizes {pair} against each other\n  help  sizes of one dimension have to be equal, or 1"
-    )
-
-
-@pytest.mark.parametrize(
-    ("shapes", "expected"),
-    [
-        ([(2, 3), (2, 3)], "[2, 3]"),
-        ([("n", None), (2, "m")], "[2, m]"),
-        ([(None,), (None,)], "[?]"),
-        ([("n",), ("m",)], "[n]"),
-        ([None, (2,)], "[2]"),
-        ([None], "[...]"),
-    ],
-)
-@pytest.mark.parametrize("opset", [1, 6])
-def test_one_shape_before_8(opset, shapes, expected):
-    assert str(output("Max", shapes, opset)) == f"float32{expected}"
-
-
-@pytest.mark.parametrize("shapes", [[(2, 3), (3,)], [(2, 3), (2,)], [(2,), (1,)], [("n", 3), ("n", 4)]])
-@pytest.mark.parametrize("opset", [1, 6])
-def test_no_broadcasting_before_8(opset, shapes):
-    with pytest.raises(
-        SpecError,
-        match=rf"^Max-{opset} takes inputs of one shape, not .*\n  help  use opset 8 or later, which broadcasts",
-    ):
-        output("Max", shapes, opset)
+def test_what_no_size_could_make_right(name, opset, shapes, given, error, message):
+    with pytest.raises(error) as caught:
+        output(name, shapes, opset, **given)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("opset", [11, 13, onnx.defs.onnx_opset_version()])

@@ -6,61 +6,56 @@ import pytest
 from extremum import lower, spec, validate
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 
-INT64 = np.dtype("int64")
+INT64, UINT32 = np.dtype("int64"), np.dtype("uint32")
+DML = spec.DIRECTML
+CASES = []
+for suffix, order in (("Max", Order.MAX), ("Min", Order.MIN)):
+    for opset in (1, 11, 12, 13):
+        CASES += [
+            ("", f"Arg{suffix}", opset, 3, {}, ArgReduce(order, (0,), True, Tie.FIRST, INT64)),
+            (
+                "",
+                f"Arg{suffix}",
+                opset,
+                3,
+                {"axis": -1, "keepdims": 0},
+                ArgReduce(order, (2,), False, Tie.FIRST, INT64),
+            ),
+        ]
+    for opset in (12, 13):
+        last = ArgReduce(order, (0,), True, Tie.LAST, INT64)
+        CASES.append(("", f"Arg{suffix}", opset, 1, {"select_last_index": 1}, last))
+    CASES += [("", suffix, opset, 2, {}, Extremum(order)) for opset in (1, 6, 8, 12, 13)]
+    for opset in (1, 11, 12, 13, 18, 20):
+        # 12 says nothing of no element.
+        says = opset != 12
+        some, axes = ({"axes": [-1, 0]}, (0, 2)) if opset < 18 else ({"noop_with_empty_axes": 1}, ())
+        CASES += [
+            ("", f"Reduce{suffix}", opset, 2, {}, Reduce(order, (0, 1), True, Tie.FIRST, says)),
+            ("", f"Reduce{suffix}", opset, 2, {"keepdims": 0}, Reduce(order, (0, 1), False, Tie.FIRST, says)),
+            ("", f"Reduce{suffix}", opset, 3, some, Reduce(order, axes, True, Tie.FIRST, says)),
+        ]
+    name, last = f"DML_ARG{suffix.upper()}", {"axes": [0, 1], "axis_direction": 1}
+    reduced = Reduce(order, (0, 2), True, Tie.FIRST)
+    CASES += [
+        (DML, f"DML_REDUCE({suffix.upper()})", 0x5000, 3, {"axes": [2, 0]}, reduced),
+        (DML, name, 0x3000, 4, {"axes": [3, 1]}, ArgReduce(order, (1, 3), True, Tie.FIRST, UINT32)),
+        (DML, name, 0x4100, 2, last, ArgReduce(order, (0, 1), True, Tie.LAST, UINT32)),
+    ]
+CASES += [
+    ("", "Hardmax", opset, 3, given, OneHot(axes))
+    for opset, given, axes in (
+        (13, {}, (2,)),
+        (13, {"axis": 0}, (0,)),
+        *((opset, {}, (1, 2)) for opset in (1, 11)),
+        *((opset, {"axis": 0}, (0, 1, 2)) for opset in (1, 11)),
+        *((opset, {"axis": 2}, (2,)) for opset in (1, 11)),
+    )
+]
 
 
-def lowered(name, opset, rank, domain=spec.ONNX, index=None, **attributes):
-    row = spec.find(domain, name, opset)
-    return lower.operation(row, validate.attributes(row, attributes), rank, index)
-
-
-@pytest.mark.parametrize("opset", [1, 11, 12, 13])
-@pytest.mark.parametrize(("name", "order"), [("ArgMax", Order.MAX), ("ArgMin", Order.MIN)])
-def test_arg(name, order, opset):
-    assert lowered(name, opset, 3) == ArgReduce(order, (0,), True, Tie.FIRST, INT64)
-    assert lowered(name, opset, 3, axis=-1, keepdims=0) == ArgReduce(order, (2,), False, Tie.FIRST, INT64)
-
-
-@pytest.mark.parametrize("opset", [12, 13])
-def test_last_index(opset):
-    assert lowered("ArgMax", opset, 1, select_last_index=1) == ArgReduce(Order.MAX, (0,), True, Tie.LAST, INT64)
-
-
-@pytest.mark.parametrize("opset", [1, 6, 8, 12, 13])
-def test_elementwise(opset):
-    assert lowered("Max", opset, 2) == Extremum(Order.MAX)
-    assert lowered("Min", opset, 2) == Extremum(Order.MIN)
-
-
-def test_hardmax():
-    assert lowered("Hardmax", 13, 3) == OneHot((2,))
-    assert lowered("Hardmax", 13, 3, axis=0) == OneHot((0,))
-    for opset in (1, 11):
-        assert lowered("Hardmax", opset, 3) == OneHot((1, 2))
-        assert lowered("Hardmax", opset, 3, axis=0) == OneHot((0, 1, 2))
-        assert lowered("Hardmax", opset, 3, axis=2) == OneHot((2,))
-
-
-@pytest.mark.parametrize(("name", "order"), [("ReduceMax", Order.MAX), ("ReduceMin", Order.MIN)])
-@pytest.mark.parametrize("opset", [1, 11, 12, 13, 18, 20])
-def test_reduce(name, order, opset):
-    identity = opset != 12
-    assert lowered(name, opset, 2) == Reduce(order, (0, 1), True, Tie.FIRST, identity)
-    assert lowered(name, opset, 2, keepdims=0) == Reduce(order, (0, 1), False, Tie.FIRST, identity)
-    if opset < 18:
-        assert lowered(name, opset, 3, axes=[-1, 0]) == Reduce(order, (0, 2), True, Tie.FIRST, identity)
-    else:
-        assert lowered(name, opset, 3, noop_with_empty_axes=1) == Reduce(order, (), True, Tie.FIRST, identity)
-
-
-@pytest.mark.parametrize(("name", "order"), [("DML_REDUCE(MAX)", Order.MAX), ("DML_REDUCE(MIN)", Order.MIN)])
-def test_directml_reduce(name, order):
-    assert lowered(name, 0x5000, 3, spec.DIRECTML, axes=[2, 0]) == Reduce(order, (0, 2), True, Tie.FIRST)
-
-
-@pytest.mark.parametrize(("name", "order"), [("DML_ARGMAX", Order.MAX), ("DML_ARGMIN", Order.MIN)])
-def test_directml(name, order):
-    first = lowered(name, 0x3000, 4, spec.DIRECTML, "uint32", axes=[3, 1])
-    assert first == ArgReduce(order, (1, 3), True, Tie.FIRST, np.dtype("uint32"))
-    last = lowered(name, 0x4100, 2, spec.DIRECTML, axes=[0, 1], axis_direction=1)
-    assert last == ArgReduce(order, (0, 1), True, Tie.LAST, INT64)
+@pytest.mark.parametrize(("domain", "name", "version", "rank", "given", "expected"), CASES)
+def test_lower(domain, name, version, rank, given, expected):
+    schema = spec.find(domain, name, version)
+    index = "uint32" if domain == DML else None
+    assert lower.operation(schema, validate.attributes(schema, given), rank, index) == expected
