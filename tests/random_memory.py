@@ -10,36 +10,7 @@ import numpy as np
 
 from strategies import TEXTURES
 
-LENGTHS = (
-    1,
-    2,
-    2,
-    3,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    13,
-    15,
-    16,
-    17,
-    20,
-    31,
-    33,
-    40,
-    63,
-    65,
-    100,
-    127,
-    130,
-    257,
-    1000,
-    2050,
-    9000,
-)
+LENGTHS = (*range(1, 10), 2, 3, 13, 15, 16, 17, 20, 31, 33, 40, 63, 65, 100, 127, 130, 257, 1000, 2050, 9000)
 RANKS = (0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 8)
 _POOL = 1 << 16
 
@@ -125,7 +96,7 @@ def _pools(dtype):
 
 
 def allocate(length):
-    """Bytes of their own, and exactly as many as are asked for; :mod:`guard_pages` has other ones."""
+    """Bytes of their own, and exactly as many as are asked for."""
     return np.empty(length, np.uint8)
 
 

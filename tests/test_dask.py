@@ -1,8 +1,6 @@
 """The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
 
 import pickle
-import sys
-import threading
 from collections import Counter
 
 import dask
@@ -153,30 +151,6 @@ def test_a_lazy_result_can_be_pickled():
     assert_identical(computed(pickle.loads(pickle.dumps(lazy))), ex.argmin(x))
 
 
-@pytest.mark.parametrize("first", ["first", "last"])
-def test_the_sequence_in_which_chunks_arrive_changes_nothing(first):
-    """Ties, NaN and zeros of both signs in every chunk, with chunks that wait for those after or before them."""
-    x = np.resize(np.array([0.0, -0.0, np.nan, -0.0], np.float32), (8, 6))
-    x[3:] = np.resize([0.0, -0.0, -0.0], (5, 6))
-    done = {at: threading.Event() for at in range(4)}
-
-    def wait(block, block_id):
-        at = block_id[0] * 2 + block_id[1]
-        before = at + 1 if first == "last" else at - 1
-        assert before not in done or done[before].wait(10)
-        done[at].set()
-        return block
-
-    for axes in ((0, 1), (0,), (1,)):
-        for event in done.values():
-            event.clear()
-        d = chunked(x, (4, 3)).map_blocks(wait, dtype=x.dtype, meta=np.empty((0, 0), x.dtype))
-        found = computed(ed.max(d, axes, return_index=True, split_every=2), scheduler="threads", num_workers=4)
-        expected = ex.max(x, axes, return_index=True)
-        assert_identical(found.values, expected.values)
-        assert_identical(found.indices, expected.indices)
-
-
 def test_dates_big_endian_bfloat16_and_masks_of_numpy():
     days = np.array(["2020-05-01", "NaT", "2019-01-01", "2021-01-01"], "datetime64[D]")
     d = chunked(days, 2)
@@ -302,29 +276,6 @@ def test_equal_calls_have_equal_names_and_others_have_not():
     assert len(set(names)) == len(calls)
     again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
     assert names == again
-
-
-def test_the_graph_of_many_chunks_is_made_in_time_that_grows_with_them():
-    """Counted in calls of Python's own functions, which no other load changes."""
-
-    def events(count):
-        d = da.zeros((count,), chunks=1)
-        total = [0]
-
-        def note(frame, event, _):
-            total[0] += 1
-
-        before = sys.getprofile()
-        sys.setprofile(note)
-        try:
-            ed.argmax(d)
-        finally:
-            sys.setprofile(before)
-        return total[0]
-
-    events(10)
-    small, large = events(1000), events(4000)
-    assert large < 4.5 * small
 
 
 def unknown(chunks=5):

@@ -18,7 +18,6 @@ from extremum.cli import main
 from extremum.errors import ExecutionError, InputError
 from extremum.large.files import open_source
 from extremum.large.jobs import planned, steps_on
-from extremum.partials import Pieces
 from refusal import refusal
 from strategies import REPRESENTATIVES, sample
 
@@ -54,28 +53,6 @@ def test_a_worker_that_dies_changes_nothing(client, tmp_path):
     found = client.compute(ed.max(d, (0, 1), return_index=True, split_every=3).indices).result(timeout=60)
     assert marker.exists()
     assert_identical(found, ex.argmax(x))
-
-
-def look(block):
-    """How many processors the kernels use while a part is found, beside what they use else."""
-    seen = []
-    part = Pieces.part
-
-    def looking(*arguments):
-        seen.append(ex.get_num_threads())
-        return part(*arguments)
-
-    Pieces.part = looking
-    try:
-        ex.set_num_threads(7)
-        ed.argmax(da.from_array(block, chunks=2)).compute(scheduler="synchronous")
-    finally:
-        Pieces.part = part
-    return np.array([*seen, ex.get_num_threads()])
-
-
-def test_in_a_worker_a_kernel_uses_one_processor(client):
-    assert client.submit(look, np.arange(4)).result(timeout=60).tolist() == [1, 1, 7]
 
 
 def test_a_model_is_prepared_once_in_each_process(client):

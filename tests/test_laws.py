@@ -109,16 +109,6 @@ def test_out_receives_the_result_and_nothing_around_it_changes(case, layout, see
     assert memory.untouched
 
 
-@given(arrays(shapes(least=0)), st.data())
-def test_a_part_of_the_operands_gives_that_part_of_the_result(x, data):
-    """Chunks of an elementwise operation do not see each other."""
-    other = data.draw(arrays(st.just(x.shape), st.just(x.dtype.newbyteorder("="))))
-    window = tuple(slice(*sorted(data.draw(st.tuples(*[st.integers(0, n)] * 2)))) for n in x.shape)
-    for order in Order:
-        whole = np.asarray(Extremum(order)(x, other))
-        assert_identical(Extremum(order)(x[window], other[window]), whole[window])
-
-
 @given(arrays_and_axes(), st.data())
 def test_array_functions(case, data):
     """Axes counted from either end, listed or alone or all of them; defaults given or left out."""

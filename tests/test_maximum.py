@@ -72,11 +72,6 @@ def test_shapes_that_do_not_broadcast_are_refused(order, shapes):
     )
 
 
-def test_an_axis_is_not_among_the_arguments(order):
-    with pytest.raises(TypeError, match="axis"):
-        FUNCTIONS[order](np.zeros(2), axis=0)
-
-
 # Long lines are read by parts; those with NaN are read once more, and the part after them as if it had NaN, too.
 LINE = 100_003
 
@@ -290,22 +285,6 @@ def test_numbers_and_lists(operands, dtype, value):
     result = np.asarray(extremum.maximum(*operands))
     assert result.dtype.name == dtype
     np.testing.assert_array_equal(result.astype(float), value)
-
-
-def test_forty_operands():
-    operands = [np.full(5, value, dtype) for value, dtype in zip(range(40), ["int8", "float32"] * 20, strict=True)]
-    assert_same_bits(extremum.maximum(*operands), np.full(5, 39, np.float32))
-
-
-def test_out_has_to_be_of_the_common_type():
-    x, y = np.arange(4, dtype=np.int16), np.full(4, 1.5, np.float32)
-    out = np.zeros(4, np.float32)
-    assert extremum.maximum(x, y, out=out) is out
-    assert out.tolist() == [1.5, 1.5, 2, 3]
-    wrong = np.zeros(4, np.float64)
-    text = "maximum: out has element type float64, the result has float32"
-    assert refusal(ElementTypeError, extremum.maximum, x, y, out=wrong) == text
-    assert not wrong.any()
 
 
 def test_no_operand_is_converted_whole():
