@@ -40,35 +40,32 @@ _PACKAGES = (
 )
 
 
-class LazyGroup(Group):
+class _LazyGroup(Group):
     """A group that knows its commands by name and imports the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command, or None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"extremum.cli.{cmd_name}"), cmd_name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; click writes an empty line about a KeyboardInterrupt, but none about an Abort."""
+        # Click writes an empty line about a KeyboardInterrupt, but none about an Abort.
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.Abort from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands for the help without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=_LazyGroup,
     invoke_without_command=True,
     # Versions of click differ in whether it is in brackets.
     subcommand_metavar="[COMMAND] [ARGS]...",
