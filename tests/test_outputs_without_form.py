@@ -8,7 +8,6 @@ from onnx import TensorProto, helper
 
 import extremum.dask
 from extremum import backend
-from extremum.cli.new_files import write_outputs
 from extremum.errors import ArgumentError
 from large_files import apply, left
 
@@ -33,10 +32,9 @@ def text():
     names = helper.make_node(
         "LabelEncoder", ["i"], ["names"], domain="ai.onnx.ml", keys_int64s=range(4), values_strings=NAMES
     )
+    types = {"names": TensorProto.STRING, "i": TensorProto.INT64}
     return written(
-        [indices, names],
-        names=helper.make_tensor_type_proto(TensorProto.STRING, ["n"]),
-        i=helper.make_tensor_type_proto(TensorProto.INT64, ["n"]),
+        [indices, names], **{name: helper.make_tensor_type_proto(type_, ["n"]) for name, type_ in types.items()}
     )
 
 
@@ -47,49 +45,28 @@ def maps():
     return written([node], z=helper.make_sequence_type_proto(of_map))
 
 
-@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
-def test_apply_writes_no_text(text, out, capsys):
-    before = left()
-    assert apply(text, "x.npy", "-o", out, "--output-name", "names") == 2
-    assert "output 'names' is text" in capsys.readouterr().err
-    assert left() == before
-    assert apply(text, "x.npy", "-o", out, "--output-name", "i") == 0
-
-
-@pytest.mark.parametrize("out", ["y.npy", "y.zarr", "y.nc"])
-def test_apply_writes_no_maps(maps, out, capsys):
-    before = left()
-    assert apply(maps, "x.npy", "-o", out) == 2
-    assert "output 'z' is no tensor; given: a list" in capsys.readouterr().err
-    assert left() == before
-
-
-@pytest.mark.parametrize(("out", "name"), [("y.zarr", "Zarr"), ("y.nc", "NetCDF")])
-def test_apply_writes_no_type_that_a_format_has_not(out, name, capsys):
+@pytest.fixture
+def brain():
     node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16)
-    model = written([node], y=helper.make_tensor_type_proto(TensorProto.BFLOAT16, ["n", 4]))
+    return written([node], y=helper.make_tensor_type_proto(TensorProto.BFLOAT16, ["n", 4]))
+
+
+@pytest.mark.parametrize(
+    ("model", "out", "reason"),
+    [
+        *(("text", out, "output 'names' is text") for out in ("y.npy", "y.zarr", "y.nc")),
+        *(("maps", out, "output 'z' is no tensor; given: a list") for out in ("y.npy", "y.zarr", "y.nc")),
+        ("brain", "y.zarr", "Zarr does not store elements of type bfloat16"),
+        ("brain", "y.nc", "NetCDF does not store elements of type bfloat16"),
+    ],
+)
+def test_apply_refuses(model, out, reason, request, capsys):
+    words = [request.getfixturevalue(model), "x.npy", "-o", out]
     before = left()
-    assert apply(model, "x.npy", "-o", out) == 2
-    assert f"{name} does not store elements of type bfloat16" in capsys.readouterr().err
+    assert apply(*words, *(["--output-name", "names"] if model == "text" else [])) == 2
+    assert reason in capsys.readouterr().err
     assert left() == before
-
-
-@pytest.mark.parametrize("engine", backend.ENGINES)
-def test_run_writes_text_of_fixed_width(text, engine, tmp_path):
-    outputs = backend.prepare(text, engine=engine).run([X])
-    paths = write_outputs({"names": outputs.names}, tmp_path / "answers")
-    assert np.load(paths["names"]).tolist() == NAMES[1:]
-
-
-def test_text_that_fixed_width_would_cut_is_refused(tmp_path):
-    with pytest.raises(ArgumentError, match="text that ends with NUL"):
-        write_outputs({"x": np.array(["a\0"], object)}, tmp_path / "answers")
-    assert not (tmp_path / "answers").exists()
-
-
-def test_no_text_at_all(tmp_path):
-    paths = write_outputs({"x": np.array([], object)}, tmp_path / "answers")
-    assert np.load(paths["x"]).shape == (0,)
+    assert model != "text" or apply(*words, "--output-name", "i") == 0
 
 
 @pytest.mark.parametrize("engine", backend.ENGINES)
