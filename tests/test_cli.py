@@ -64,20 +64,23 @@ def answer(*words):
     return result.stdout
 
 
-def refusal(capsys, *words):
-    """Run the command in this process and return the one line it is refused with."""
+def ended(capsys, *words):
+    """Run the command in this process; return its status and what it prints to stdout and stderr."""
     with pytest.raises(SystemExit) as caught:
         main(words)
-    out, err = capsys.readouterr()
-    assert caught.value.code == 2
-    assert out == ""
-    assert err.endswith("\n")
+    return (caught.value.code, *capsys.readouterr())
+
+
+def refusal(capsys, *words):
+    """Run the command in this process and return the one line it is refused with."""
+    status, out, err = ended(capsys, *words)
+    assert (status, out, err[-1:]) == (2, "", "\n")
     (line,) = err.splitlines()
     return line
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def tree(folder: Path) -> dict[str, bytes | None]:
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 @pytest.mark.parametrize("source", ["scores.npy", "all.npz:scores", "scores.pb"])
@@ -91,17 +94,13 @@ def test_runs_a_model_on_an_array_from_a_file(folder, source):
     assert report["files"] == []
 
 
-def test_prints_names_types_shapes_elements_and_the_time(folder):
-    text = answer("run", "labels.onnx", "-i", "scores=scores.npy")
+@pytest.mark.parametrize("engine", ["onnxruntime", "reference"])
+def test_prints_names_types_shapes_elements_and_the_time(folder, engine):
+    text = answer("run", "labels.onnx", "-i", "scores=scores.npy", "--engine", engine)
     rows = [line.split() for line in text.splitlines()]
     assert ["scores", "float32", "2", "x", "3", "1.0", "5.0", "2.0", "7.0", "0.0", "7.0"] in rows
     assert ["labels", "int64", "2", "x", "1", "1", "0"] in rows
     assert rows[-1][1] == "ms"
-
-
-@pytest.mark.parametrize("engine", ["onnxruntime", "reference"])
-def test_runs_a_model_in_the_engine_asked_for(folder, engine):
-    assert "2 x 1" in answer("run", "labels.onnx", "-i", "scores=scores.npy", "--engine", engine)
 
 
 def test_draws_random_inputs_for_the_sizes_set(folder):
@@ -120,12 +119,6 @@ def test_draws_indices_and_ranges(folder):
     assert set(np.load("usual/y.npy")) == {5, 6}
     answer("run", "gather.onnx", "--random", "--range", "i=1:2", "-o", "ranged")
     assert set(np.load("ranged/y.npy")) == {6, 7}
-
-
-def test_a_file_settles_the_sizes_of_the_random_inputs(folder):
-    np.save("x.npy", np.ones((5, 1), np.float32))
-    report = json.loads(answer("run", "larger.onnx", "-i", "x=x.npy", "--random", "--json"))
-    assert report["outputs"][0]["shape"] == [5, 5]
 
 
 def test_writes_the_outputs(folder):
@@ -158,48 +151,25 @@ REFUSALS = {
     "an input of the wrong shape": (["labels.onnx", "-i", "scores=wide.npy"], "[2, 4]"),
     "an unknown operator": (["unknown.onnx", "--random"], "Frobnicate"),
     "an axis out of range": (["wrong.onnx", "--random"], "axis"),
-    "an output larger than memory": (["larger.onnx", "--random", "--set", "n=3000000"], "memory"),
-    "an input larger than memory": (
-        ["labels.onnx", "--random", "--set", "batch=1000000000000"],
-        "input 'scores' would not fit into memory",
-    ),
+    "an output larger than memory": (["larger.onnx", "--random", "--set", "n=3000000", "-o", "answers"], "memory"),
     "a missing input file": (["labels.onnx", "-i", "scores=none.npy"], "none.npy: No such file"),
     "an output file that exists": (
-        ["labels.onnx", "-i", "scores=scores.npy", "-o", "taken"],
+        # The input is missing: the output is looked at first.
+        ["labels.onnx", "-i", "scores=none.npy", "-o", "taken"],
         f"'{Path('taken', 'labels.npy')}' already exists; help: choose another folder, or move that file",
     ),
-    "an unknown dimension": (
-        ["labels.onnx", "--random", "--set", "bach=8"],
-        "the model has no symbolic dimension 'bach'; help: it has batch",
-    ),
-    "an open dimension": (
-        ["labels.onnx", "--random"],
-        "dimension 'batch' of input 'scores' has no size; help: set it: --set batch=8",
-    ),
-    "a size that contradicts a file": (
-        ["labels.onnx", "-i", "scores=scores.npy", "--set", "batch=8"],
-        "dimension 'batch' has two sizes; given: 8 as set, 2 in scores.npy",
-    ),
-    "a malformed input": (["labels.onnx", "-i", "scores.npy"], "'scores.npy' is not of the form name=file"),
     "a malformed size": (["labels.onnx", "--set", "batch"], "'batch' is not of the form dimension=size"),
-    "an archive without an entry": (["labels.onnx", "-i", "scores=all.npz"], "'all.npz' has 2 entries"),
-    "a range of what is not drawn": (
-        ["labels.onnx", "--range", "scores=0:1"],
-        "--range has no effect without --random; help: add --random",
-    ),
-    "a size of thousands of digits": (["labels.onnx", "--set", f"batch={'9' * 5000}"], "is too large"),
-    "a size that is no int64": (["labels.onnx", "--set", f"batch={2**63}"], "is too large"),
     "an unknown option": (["labels.onnx", "--frobnicate"], "No such option"),
 }
 
 
 @pytest.mark.parametrize(("words", "expected"), REFUSALS.values(), ids=[name.replace(" ", "_") for name in REFUSALS])
 def test_refuses(folder, capsys, words, expected):
-    before = contents(folder)
+    before = tree(folder)
     line = refusal(capsys, "run", *words)
     assert line.startswith("extremum: ")
     assert expected in line
-    assert contents(folder) == before
+    assert tree(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -214,16 +184,6 @@ def test_a_refusal_is_one_line_and_status_2_in_a_real_process(folder, case):
     assert expected in result.stderr
 
 
-def test_a_refused_run_makes_no_folder(folder, capsys):
-    refusal(capsys, "run", "larger.onnx", "--random", "--set", "n=3000000", "-o", "answers")
-    assert not Path("answers").exists()
-
-
-def test_refuses_to_overwrite_before_it_runs(folder, monkeypatch, capsys):
-    refusal(capsys, "run", "labels.onnx", "-i", "scores=none.npy", "-o", "taken")
-    assert Path("taken/labels.npy").read_text() == "mine"
-
-
 def test_runs_in_a_real_process(folder):
     result = extremum_process("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers")
     assert (result.returncode, result.stderr) == (0, "")
@@ -236,10 +196,7 @@ def test_an_interruption_ends_with_130(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(catalogue, "tables", interrupted)
-    with pytest.raises(SystemExit) as caught:
-        main(["ops"])
-    assert caught.value.code == 130
-    assert capsys.readouterr().err == "extremum: interrupted\n"
+    assert ended(capsys, "ops") == (130, "", "extremum: interrupted\n")
 
 
 @pytest.mark.parametrize(
@@ -284,10 +241,8 @@ def test_says_what_is_installed():
 
 
 def test_json_without_a_command_is_refused(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--json"])
-    assert caught.value.code == 2
-    out, err = capsys.readouterr()
+    status, out, err = ended(capsys, "--json")
+    assert status == 2
     assert err == "extremum: --json goes after the command, as in: extremum ops --json\n"
     assert json.loads(out)["error"]["kind"] == "ArgumentError"
 
@@ -309,28 +264,15 @@ def test_json_without_a_command_is_refused(capsys):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_an_option_that_does_nothing_is_refused(capsys, words, reason):
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.startswith(f"extremum: {reason}")
+    status, _, err = ended(capsys, *words)
+    assert status == 2
+    assert err.startswith(f"extremum: {reason}")
 
 
-def test_a_group_alone_shows_its_help(capsys):
-    shown = []
-    for words in (["conformance"], ["conformance", "--help"]):
-        with pytest.raises(SystemExit) as caught:
-            main(words)
-        assert caught.value.code == 0
-        shown.append(capsys.readouterr())
-    assert shown[0] == shown[1]
-    assert shown[0].out.startswith("Usage: extremum conformance")
-
-
-def test_says_what_it_can_do_when_asked_nothing(capsys):
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 0
-    out = capsys.readouterr().out
+def test_help_without_a_command(capsys):
+    assert ended(capsys, "conformance") == ended(capsys, "conformance", "--help")
+    status, out, _ = ended(capsys)
+    assert status == 0
     assert all(name in out for name in COMMANDS)
 
 
