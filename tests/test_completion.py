@@ -9,36 +9,28 @@ import pytest
 from extremum.check import RULES
 
 
+def asked(**variables):
+    """Return the answer to a shell."""
+    words = [sys.executable, "-m", "extremum"]
+    done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 def completed(*words):
     """The words that bash is offered for the last of these."""
-    line = ["extremum", *words]
-    done = subprocess.run(
-        [sys.executable, "-c", "from extremum.cli import main; main()"],
-        env={
-            **os.environ,
-            "_EXTREMUM_COMPLETE": "bash_complete",
-            "COMP_WORDS": " ".join(line),
-            "COMP_CWORD": str(len(line) - 1),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return [tuple(each.split(",", 1)) for each in done.stdout.splitlines()]
+    place = {"COMP_WORDS": " ".join(["extremum", *words]), "COMP_CWORD": str(len(words))}
+    return [tuple(each.split(",", 1)) for each in asked(_EXTREMUM_COMPLETE="bash_complete", **place).splitlines()]
 
 
 def offered(*words):
     return {word for _, word in completed(*words)}
 
 
-def test_commands():
-    assert offered("c") == {"check", "conformance"}
-
-
 @pytest.mark.parametrize(
     ("words", "some"),
     [
+        (["c"], {"check", "conformance"}),
         (["conformance", "r"], {"run"}),
         (["apply", "arg"], {"argmax", "argmin"}),
         (["explain", "EX10"], {rule.code for rule in RULES if rule.code.startswith("EX10")}),
@@ -68,12 +60,4 @@ def test_files(words):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_is_told_how_to_ask(shell):
-    done = subprocess.run(
-        [sys.executable, "-c", "from extremum.cli import main; main()"],
-        env={**os.environ, "_EXTREMUM_COMPLETE": f"{shell}_source"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0
-    assert f"_EXTREMUM_COMPLETE={shell}_complete" in done.stdout
+    assert f"_EXTREMUM_COMPLETE={shell}_complete" in asked(_EXTREMUM_COMPLETE=f"{shell}_source")
