@@ -58,63 +58,57 @@ def test_writes_a_model_that_stock_onnxruntime_runs():
     session = onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
     (labels,) = session.run(None, {"x": np.array([[1, 3, 3, 2]], np.int16)})
     assert labels.tolist() == [[1]]
-    assert sorted(path.name for path in Path().iterdir()) == ["clean.onnx", "early.onnx", "fixed.onnx", "narrow.onnx"]
+    assert run("early.onnx", "-o", "raised.onnx", "--raise-opset", "8")[0] == 0
+    assert onnx.load("raised.onnx").opset_import[0].version == 8
+    onnxruntime.InferenceSession("raised.onnx", providers=["CPUExecutionProvider"])
+    assert {path.stem for path in Path().iterdir()} == {*MODELS, "fixed", "raised"}
 
 
-def test_shows_the_changes_without_writing(folder):
-    assert run("narrow.onnx", "--diff") == (0, DIFF + "nothing is written: add -o OUT\n")
-    assert len(list(folder.iterdir())) == len(MODELS)
-
-
-def test_shows_the_changes_and_writes():
-    assert run("narrow.onnx", "--diff", "-o", "fixed.onnx") == (0, DIFF + "wrote fixed.onnx\n")
-
-
+NODE_BY_NODE = DIFF.replace("1 node", "note: compared node by node, not as a whole, as was asked\n1 node")
 # What check reports of the same model, so that nobody takes "every node" for "every answer".
-NAN = (
+CLEAN = (
     "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so "
-    "it stays (extremum explain EX103)\n"
+    f"it stays (extremum explain EX103)\nnot modified: {ORT} takes every node\n"
 )
+EARLY = f"""\
+Max-1 of float32 can be rewritten from opset 8 on
+  at    graph.node[0], opset 1
+  given a: float32[n], b: float32[n], consumed_inputs=[0, 0]
+  help  allow opset 8 with raise_opset, if the whole model may be raised
+not modified: 1 node cannot be rewritten for {ORT}
+"""
 
 
-def test_says_that_nothing_was_modified(folder):
-    assert run("clean.onnx", "-o", "fixed.onnx") == (
-        0,
-        f"{NAN}not modified: {ORT} takes every node\nwrote fixed.onnx\n",
-    )
-    assert Path("fixed.onnx").read_bytes() == Path("clean.onnx").read_bytes()
-
-
-def test_node_by_node():
-    note = "note: compared node by node, not as a whole, as was asked\n"
-    assert run("narrow.onnx", "--diff", "--node-by-node") == (
-        0,
-        DIFF.replace("1 node", f"{note}1 node") + "nothing is written: add -o OUT\n",
-    )
-
-
-def test_for_directml():
-    status, text = run("narrow.onnx", "--for", "directml-4_1", "-o", "fixed.onnx")
-    assert (status, text) == (0, "not modified: DirectML 4_1 takes every node\nwrote fixed.onnx\n")
-
-
-def test_a_node_that_cannot_be_rewritten():
-    assert run("early.onnx", "-o", "fixed.onnx") == (
-        1,
-        "Max-1 of float32 can be rewritten from opset 8 on\n"
-        "  at    graph.node[0], opset 1\n"
-        "  given a: float32[n], b: float32[n], consumed_inputs=[0, 0]\n"
-        "  help  allow opset 8 with raise_opset, if the whole model may be raised\n"
-        f"not modified: 1 node cannot be rewritten for {ORT}\n",
-    )
-    assert not Path("fixed.onnx").exists()
-
-
-def test_raises_the_opset_on_request():
-    assert run("early.onnx", "-o", "fixed.onnx", "--raise-opset", "8")[0] == 0
-    fixed = onnx.load("fixed.onnx")
-    assert fixed.opset_import[0].version == 8
-    onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
+@pytest.mark.parametrize(
+    ("words", "status", "text", "written"),
+    [
+        (
+            "narrow.onnx",
+            0,
+            f"graph.node[0] 'top': ArgMax-13 of int16 on wider integers\n1 node rewritten for {ORT}\n"
+            "nothing is written: add -o OUT, or --diff to see the changes\n",
+            False,
+        ),
+        ("narrow.onnx --diff", 0, f"{DIFF}nothing is written: add -o OUT\n", False),
+        ("narrow.onnx --diff -o fixed.onnx", 0, f"{DIFF}wrote fixed.onnx\n", True),
+        ("narrow.onnx --diff --node-by-node", 0, f"{NODE_BY_NODE}nothing is written: add -o OUT\n", False),
+        (
+            "narrow.onnx --for directml-4_1 -o fixed.onnx",
+            0,
+            "not modified: DirectML 4_1 takes every node\nwrote fixed.onnx\n",
+            True,
+        ),
+        ("clean.onnx", 0, CLEAN, False),
+        ("clean.onnx -o fixed.onnx", 0, f"{CLEAN}wrote fixed.onnx\n", True),
+        ("early.onnx", 1, EARLY, False),
+        ("early.onnx -o fixed.onnx", 1, EARLY, False),
+    ],
+)
+def test_prints_and_writes(words, status, text, written):
+    assert run(*words.split()) == (status, text)
+    assert {path.stem for path in Path().iterdir()} == {*MODELS, *["fixed"] * written}
+    if "not modified" in text and written:
+        assert Path("fixed.onnx").read_bytes() == Path(words.split()[0]).read_bytes()
 
 
 def test_json():
@@ -153,49 +147,33 @@ def test_a_copy_is_the_file_as_it_is():
     assert Path("fixed.onnx").read_bytes() == Path("odd.onnx").read_bytes()
 
 
-def test_a_link_to_nothing_is_no_free_name(capsys):
-    Path("link.onnx").symlink_to("elsewhere.onnx")
-    assert refused(capsys, "narrow.onnx", "-o", "link.onnx").startswith("extremum: 'link.onnx' already exists")
-    assert not Path("elsewhere.onnx").exists()
-
-
-def test_overwrites_nothing(capsys):
-    Path("taken.onnx").write_text("mine")
-    assert refused(capsys, "narrow.onnx", "-o", "taken.onnx") == (
-        "extremum: 'taken.onnx' already exists; help: choose another name, or move that file"
-    )
-    assert refused(capsys, "narrow.onnx", "-o", "narrow.onnx").startswith("extremum: 'narrow.onnx' already exists")
-    assert Path("taken.onnx").read_text() == "mine"
-
-
-def test_says_what_would_be_rewritten(folder):
-    assert run("narrow.onnx") == (
-        0,
-        "graph.node[0] 'top': ArgMax-13 of int16 on wider integers\n"
-        f"1 node rewritten for {ORT}\n"
-        "nothing is written: add -o OUT, or --diff to see the changes\n",
-    )
-    assert run("clean.onnx") == (0, f"{NAN}not modified: {ORT} takes every node\n")
-    status, text = run("early.onnx")
-    assert status == 1
-    assert text.endswith(f"not modified: 1 node cannot be rewritten for {ORT}\n")
-    assert len(list(folder.iterdir())) == len(MODELS)
-
-
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["none.onnx", "--diff"], "none.onnx: No such file or directory"),
-        (
-            ["narrow.onnx", "--diff", "--for", "toaster"],
-            "there is no target 'toaster'; help: the targets are extremum",
-        ),
-        (["narrow.onnx", "--diff", "--raise-opset", "0"], "Invalid value for '--raise-opset': 0 is not in the range"),
-        (["narrow.onnx", "-o", "no/m.onnx"], "cannot create 'm.onnx': there is no folder 'no'"),
+        ("none.onnx --diff", "none.onnx: No such file or directory"),
+        ("narrow.onnx --diff --for toaster", "there is no target 'toaster'; help: the targets are extremum"),
+        ("narrow.onnx --diff --raise-opset 0", "Invalid value for '--raise-opset': 0 is not in the range"),
+        ("narrow.onnx -o no/m.onnx", "cannot create 'm.onnx': there is no folder 'no'"),
+        ("narrow.onnx -o link.onnx", "'link.onnx' already exists"),
+        ("narrow.onnx -o narrow.onnx", "'narrow.onnx' already exists"),
+        ("narrow.onnx -o mine.onnx", "'mine.onnx' already exists; help: choose another name, or move that file"),
+        ("models -o narrow.onnx", "'narrow.onnx' is a file, but several models need a folder; help: name a "),
+        ("models models/deep a.onnx -o no/deep", "cannot create the folder 'no/deep': there is no folder"),
+        ("narrow.onnx models/narrow.onnx -o out", "'narrow.onnx' and 'models/narrow.onnx' both go to 'out"),
+        ("narrow.onnx clean.onnx -o taken", "'taken/clean.onnx' already exists; help: choose another folder"),
+        ("empty -o out", "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
     ],
 )
-def test_refuses(words, line, capsys):
-    assert refused(capsys, *words).startswith(f"extremum: {line}")
+def test_refuses(several, capsys, words, line):
+    Path("link.onnx").symlink_to("elsewhere.onnx")
+    for folder in ("empty", "taken"):
+        Path(folder).mkdir()
+    for name in ("taken/clean.onnx", "mine.onnx"):
+        Path(name).write_text("mine")
+    assert refused(capsys, *words.split()).startswith(f"extremum: {line}")
+    assert Path("taken/clean.onnx").read_text() == Path("mine.onnx").read_text() == "mine"
+    assert not Path("elsewhere.onnx").exists()
+    assert not Path("out").exists()
 
 
 def with_weights_beside(folder):
@@ -209,7 +187,7 @@ def with_weights_beside(folder):
     return folder
 
 
-def test_weights_beside_the_model_stay_there(tmp_path):
+def test_weights_beside_the_model_stay_there(tmp_path, capsys):
     folder = with_weights_beside(tmp_path / "large")
     before = (folder / "w.bin").read_bytes()
     status, text = run(str(folder / "m.onnx"), "-o", str(folder / "fixed.onnx"))
@@ -220,10 +198,6 @@ def test_weights_beside_the_model_stay_there(tmp_path):
     x = np.zeros((2, 64), np.float32)
     x[[0, 1], [5, 63]] = 1
     assert session.run(None, {"x": x})[0].tolist() == [[5], [63]]
-
-
-def test_a_model_goes_nowhere_without_its_weights(tmp_path, capsys):
-    folder = with_weights_beside(tmp_path / "large")
     assert refused(capsys, str(folder / "m.onnx"), "-o", "elsewhere.onnx") == (
         f"extremum: the weights of '{folder / 'm.onnx'}' are in other files of its folder; "
         "help: write the fixed model to that folder"
@@ -273,32 +247,3 @@ def test_a_model_that_cannot_be_fixed_does_not_stop_the_others(several, capsys):
         *("models/a.onnx", "models/b.onnx", "models/clean.onnx", "models/deep/b.ONNX", "early.onnx")
     ]
     assert document["error"] == document["models"][1]["error"]
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["models", "-o", "narrow.onnx"], "'narrow.onnx' is a file, but several models need a folder; help: name a "),
-        (
-            ["models", "models/deep", "a.onnx", "-o", "no/deep"],
-            "cannot create the folder 'no/deep': there is no folder",
-        ),
-        (
-            ["narrow.onnx", "models/narrow.onnx", "-o", "out"],
-            "'narrow.onnx' and 'models/narrow.onnx' both go to 'out",
-        ),
-        (
-            ["narrow.onnx", "clean.onnx", "-o", "taken"],
-            "'taken/clean.onnx' already exists; help: choose another folder",
-        ),
-        (["empty", "-o", "out"], "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_refuses_several(several, capsys, words, line):
-    for folder in ("empty", "taken"):
-        Path(folder).mkdir()
-    Path("taken/clean.onnx").write_text("mine")
-    assert refused(capsys, *words).startswith(f"extremum: {line}")
-    assert Path("taken/clean.onnx").read_text() == "mine"
-    assert not Path("out").exists()
