@@ -12,8 +12,8 @@ import os
 import platform
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -25,41 +25,32 @@ from extremum.errors import InputError
 from extremum.printable import markdown_table
 from extremum.runtimes.runtime import Outcome
 
-__all__ = [
-    "REFUSALS",
-    "Kind",
-    "Recorded",
-    "caption",
-    "column_names",
-    "compared",
-    "draw",
-    "markdown",
-    "record",
-    "recorded",
-    "summarised",
-    "summary",
-    "worst",
-]
+__all__ = ["REFUSALS", "caption", "compared", "draw", "markdown", "record", "recorded", "summarised", "summary"]
 
 REFUSALS = "refusals"
 """The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
-    """Cases that differ alike."""
+    """Cases that differ alike, as JSON holds them: a list is a text, so that a recorded run can be read."""
 
-    outcome: Outcome
+    outcome: str
     # Empty where the runtime refuses most cases; the titles too.
     topic: str
     specified: bool
     cases: int
     # Versions such as ArgMax-13, and the element types of each.
-    where: Mapping[str, tuple[str, ...]]
-    titles: tuple[str, ...]
+    where: Mapping[str, str]
+    titles: str
     # Name of the smallest case, and what the runtime answered.
     example: str
     detail: str
+
+    @property
+    def section(self) -> int:
+        """The section of the page that has the kind."""
+        return 2 if self.outcome == Outcome.REFUSED.value else 0 if self.specified else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class Recorded:
 
 
 def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
-    """Return a run as JSON holds it; short lists are one text each, so that a recorded run can be read."""
+    """Return a run as JSON holds it."""
     return {
         "suite": __version__,
         "seed": seed,
@@ -100,7 +91,7 @@ def record(answers: Sequence[Answers], seed: int) -> dict[str, Any]:
                 "conforms": all(result.conforms for result in each.results),
                 "counts": _named(each.counts()),
                 "cells": _cells(each.results),
-                "kinds": _kinds(each.results),
+                "kinds": [asdict(kind) for kind in _kinds(each.results)],
                 "differences": {
                     result.case.name: {"outcome": result.outcome.value, "detail": result.detail}
                     for result in each.results
@@ -133,7 +124,7 @@ def _cells(results: Sequence[Result]) -> dict[str, dict[str, str]]:
     }
 
 
-def _kinds(results: Sequence[Result]) -> list[dict[str, Any]]:
+def _kinds(results: Sequence[Result]) -> list[Kind]:
     """Return the kinds: where a document decides, then what is left open, then refusals; the most cases first."""
     wanted = Counter((each.case.version, each.case.element) for each in results if not each.case.question.refused)
     refused = Counter((each.case.version, each.case.element) for each in results if each.outcome is Outcome.REFUSED)
@@ -147,14 +138,10 @@ def _kinds(results: Sequence[Result]) -> list[dict[str, Any]]:
         if each.outcome is not Outcome.EXACT:
             alike.setdefault((each.outcome, topic, operators, specified), []).append(each)
     kinds = [_kind(topic, members) for (_, topic, _, _), members in alike.items()]
-    return sorted(kinds, key=lambda kind: (_rank(kind), -kind["cases"]))
+    return sorted(kinds, key=lambda kind: (kind.section, -kind.cases))
 
 
-def _rank(kind: Mapping[str, Any]) -> int:
-    return 2 if kind["outcome"] == Outcome.REFUSED.value else 0 if kind["specified"] else 1
-
-
-def _kind(topic: str, members: Sequence[Result]) -> dict[str, Any]:
+def _kind(topic: str, members: Sequence[Result]) -> Kind:
     def size(result: Result) -> tuple[float, int]:
         # An empty tensor explains less than any other.
         return sum(x.size for x in result.case.question.inputs) or float("inf"), -result.case.version.since
@@ -163,16 +150,16 @@ def _kind(topic: str, members: Sequence[Result]) -> dict[str, Any]:
     where: dict[str, dict[str, None]] = {}
     for each in members:
         where.setdefault(str(each.case.version), {})[each.case.element] = None
-    return {
-        "outcome": example.outcome.value,
-        "topic": topic,
-        "specified": example.case.specified,
-        "cases": len(members),
-        "where": {version: " ".join(elements) for version, elements in where.items()},
-        "titles": " ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else "",
-        "example": example.case.name,
-        "detail": example.detail,
-    }
+    return Kind(
+        outcome=example.outcome.value,
+        topic=topic,
+        specified=example.case.specified,
+        cases=len(members),
+        where={version: " ".join(elements) for version, elements in where.items()},
+        titles=" ".join(dict.fromkeys(each.case.question.title for each in members)) if topic else "",
+        example=example.case.name,
+        detail=example.detail,
+    )
 
 
 def summarised(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,17 +182,7 @@ def recorded(run: Mapping[str, Any]) -> list[Recorded]:
                     for parts in [[part.partition(" ") for part in counts.split(", ")]]
                     for element in elements.split()
                 },
-                tuple(
-                    Kind(
-                        **{
-                            **kind,
-                            "outcome": Outcome(kind["outcome"]),
-                            "where": {version: tuple(types.split()) for version, types in kind["where"].items()},
-                            "titles": tuple(kind["titles"].split()),
-                        }
-                    )
-                    for kind in each["kinds"]
-                ),
+                tuple(Kind(**kind) for kind in each["kinds"]),
             )
             for each in run["runtimes"]
         ]
@@ -229,11 +206,6 @@ _COLOURS = {
 }
 # The edge of a square; the rest is the gap to the next one.
 _EDGE = 0.92
-
-
-def worst(counts: Counter[Outcome]) -> Outcome:
-    """Return the outcome that colours a square."""
-    return next(outcome for outcome in _COLOURS if counts[outcome])
 
 
 def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: str) -> None:
@@ -282,9 +254,9 @@ def _panel(axes: Any, runtime: Recorded, *, first: bool) -> None:
         for x, column in enumerate(columns):
             if counts := runtime.counts(str(row), column):
                 # The lower half has the colour of the worst answer, the upper half that of the best.
-                best = next(outcome for outcome in reversed(_COLOURS) if counts[outcome])
+                ranked = [outcome for outcome in _COLOURS if counts[outcome]]
                 corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
-                for outcome, half in ((worst(counts), corners[1:]), (best, corners[:3])):
+                for outcome, half in ((ranked[0], corners[1:]), (ranked[-1], corners[:3])):
                     # A line of its own colour hides where the halves of a square meet.
                     axes.add_patch(Polygon(half, color=_COLOURS[outcome], linewidth=0.2))
     axes.set_axis_on()
@@ -315,11 +287,7 @@ _PICTURE = """\
 A square of one colour: all cases have that outcome. A square of two colours: the worst outcome below, the best above.
 The column `refusals` has the cases that must be refused."""
 
-_SECTIONS: Mapping[str, Callable[[Kind], bool]] = {
-    "Where a document decides": lambda kind: kind.specified and kind.outcome is not Outcome.REFUSED,
-    "Where documents leave it open": lambda kind: not kind.specified and kind.outcome is not Outcome.REFUSED,
-    "What it refuses": lambda kind: kind.outcome is Outcome.REFUSED,
-}
+_SECTIONS = ("Where a document decides", "Where documents leave it open", "What it refuses")
 
 
 def caption(run: Mapping[str, Any]) -> str:
@@ -372,8 +340,8 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
     by_name = {case.name: case for case in cases(seed=run["seed"])} if differing else {}
     for runtime in differing:
         parts.append(f"## {runtime.title}")
-        for heading, belongs in _SECTIONS.items():
-            if kinds := [kind for kind in runtime.kinds if belongs(kind)]:
+        for section, heading in enumerate(_SECTIONS):
+            if kinds := [kind for kind in runtime.kinds if kind.section == section]:
                 parts.append(f"### {heading}")
                 parts += [_difference(kind, by_name[kind.example]) for kind in kinds if kind.example in by_name]
     return "\n\n".join(parts) + "\n"
@@ -388,14 +356,14 @@ def _difference(kind: Kind, case: Case) -> str:
     number = f"{kind.cases} case{'' if kind.cases == 1 else 's'}"
     topic = kind.topic.replace("_", " ") or "all or most of what was asked"
     # Versions of the same types together.
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for version, elements in kind.where.items():
         alike.setdefault(elements, []).append(version)
-    about = "; ".join(f"{', '.join(versions)} on {', '.join(elements)}" for elements, versions in alike.items())
-    if kind.titles:
-        more = f" and {len(kind.titles) - 8} more" if len(kind.titles) > 8 else ""
-        about += f"; questions {', '.join(f'`{title}`' for title in kind.titles[:8])}{more}"
-    return f"**{kind.outcome.value}: {topic}**, {number}: {about}.\n\n```text\n{_reproducer(kind, case)}\n```"
+    about = "; ".join(f"{', '.join(each)} on {types.replace(' ', ', ')}" for types, each in alike.items())
+    if titles := kind.titles.split():
+        more = f" and {len(titles) - 8} more" if len(titles) > 8 else ""
+        about += f"; questions {', '.join(f'`{title}`' for title in titles[:8])}{more}"
+    return f"**{kind.outcome}: {topic}**, {number}: {about}.\n\n```text\n{_reproducer(kind, case)}\n```"
 
 
 def _reproducer(kind: Kind, case: Case) -> str:
@@ -409,7 +377,7 @@ def _reproducer(kind: Kind, case: Case) -> str:
         *(f"{name} = {_array(x)}" for name, x in inputs.items()),
         f"{node}, opset {case.version.since}{where}",
         f"expected: {'a refusal' if expected is None else _array(expected)}",
-        f"{kind.outcome.value}: {kind.detail}",
+        f"{kind.outcome}: {kind.detail}",
     ]
     if question.leaves_open:
         lines.append(f"no document says {question.leaves_open}")
