@@ -1,4 +1,4 @@
-"""What onnx's shape inference is shown: enough to infer what follows, and nothing that it does not survive."""
+"""What onnx's shape inference gets: enough to infer what follows, and nothing that it does not survive."""
 
 import numpy as np
 import onnx
@@ -14,7 +14,7 @@ from watched import run_watched
 SAMPLE = {"inference": 83, "check": 601, "convert": 211, "lower": 211, "prepare": 1999}
 
 
-def shown_nodes(proto):
+def nodes_of_inference(proto):
     return [node.op_type for node in InferenceInput(proto).model.graph.node]
 
 
@@ -70,52 +70,50 @@ DEADLY = {
 def test_what_is_left_out(case):
     body, opset = DEADLY[case]
     proto = model(body, opset)
-    # The last node has an input whose kind is known, or is left out too; what kills is never shown.
-    assert not {"RegexFullMatch", "EyeLike", "GatherND", "Einsum", "RNN", "GRU", "LSTM", "Split"} & set(
-        shown_nodes(proto)
-    ) or case.startswith("behind one")
+    # The last node has an input whose kind is known, or is left out too; what kills never gets there.
+    deadly = {"RegexFullMatch", "EyeLike", "GatherND", "Einsum", "RNN", "GRU", "LSTM", "Split"}
+    assert not deadly & set(nodes_of_inference(proto)) or case.startswith("behind one")
     InferenceInput(proto).inferred()
 
 
-def test_nothing_is_shown_of_a_model_without_our_operators():
-    assert shown_nodes(model("(float[2] x) => (y) { y = Neg(x) }")) == []
+def test_inference_gets_nothing_of_a_model_without_our_operators():
+    assert nodes_of_inference(model("(float[2] x) => (y) { y = Neg(x) }")) == []
 
 
-def test_what_is_left_out_hides_no_kind_that_its_schema_decides():
-    body = "(x) => (z) { s = Shape(x) i = ArgMax(s) c = Cast<to = 10>(x) z = Hardmax(c) }"
-    assert input_types(model(body)) == ["int64[...]", "float16[...]"]
+OUTER = """
+<domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (x) => (y) { t = own.Turn <way = 0> (x) y = Max(t) }
+<domain: "own", opset_import: ["" : 13]> Turn <way> (x) => (y) {
+  a = Transpose <perm = [1, 0]> (x) y = ReduceSum <keepdims: int = @way> (a)
+}"""
+SAME = '<domain: "own", opset_import: ["" : 13]> Same (x) => (x) { u = Neg(x) }'
+IF = """(bool c, float[2, 3] x) => (z) {
+  y = If (c) <then_branch = t () => (a) { a = Abs(x) }, else_branch = e () => (b) { b = Neg(x) }> z = Max(y)
+}"""
 
 
-def test_shapes_follow_through_functions():
-    proto = model(
-        "(float[2, 3] x) => (z) { z = own.Outer(x) }",
-        functions="""
-        <domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (x) => (y) { t = own.Turn <way = 0> (x) y = Max(t) }
-        <domain: "own", opset_import: ["" : 13]> Turn <way> (x) => (y) {
-          a = Transpose <perm = [1, 0]> (x) y = ReduceSum <keepdims: int = @way> (a)
-        }""",
-    )
-    assert input_types(proto) == ["float32[]"]
-
-
-def test_a_function_that_hands_on_its_input():
-    proto = model(
-        "(float[2, 3] x) => (z) { y = own.Same(x) z = Max(y) }",
-        functions='<domain: "own", opset_import: ["" : 13]> Same (x) => (x) { u = Neg(x) }',
-    )
-    assert input_types(proto) == ["float32[2, 3]"]
-
-
-def test_shapes_follow_out_of_subgraphs():
-    body = """(bool c, float[2, 3] x) => (z) {
-      y = If (c) <then_branch = t () => (a) { a = Abs(x) }, else_branch = e () => (b) { b = Neg(x) }> z = Max(y)
-    }"""
-    assert input_types(model(body)) == ["float32[2, 3]"]
-
-
-def test_values_of_a_shape_are_followed():
-    body = """(float[2, 3] x) => (z) <int64[1] k = {0}> { s = Shape(x) n = Gather(s, k) y = Expand(x, s) z = Max(y) }"""
-    assert input_types(model(body)) == ["float32[2, 3]"]
+@pytest.mark.parametrize(
+    ("body", "functions", "types"),
+    [
+        # Kinds that the schema of a left out node decides.
+        (
+            "(x) => (z) { s = Shape(x) i = ArgMax(s) c = Cast<to = 10>(x) z = Hardmax(c) }",
+            "",
+            ["int64[...]", "float16[...]"],
+        ),
+        ("(float[2, 3] x) => (z) { z = own.Outer(x) }", OUTER, ["float32[]"]),
+        ("(float[2, 3] x) => (z) { y = own.Same(x) z = Max(y) }", SAME, ["float32[2, 3]"]),
+        (IF, "", ["float32[2, 3]"]),
+        # The values of a shape.
+        (
+            "(float[2, 3] x) => (z) <int64[1] k = {0}> { s = Shape(x) n = Gather(s, k) y = Expand(x, s) z = Max(y) }",
+            "",
+            ["float32[2, 3]"],
+        ),
+    ],
+    ids=["kinds", "functions", "a function that gives its input", "subgraphs", "values"],
+)
+def test_what_follows_is_known(body, functions, types):
+    assert input_types(model(body, functions=functions)) == types
 
 
 @pytest.mark.parametrize(
@@ -130,11 +128,11 @@ def test_values_of_a_shape_are_followed():
     ],
     ids=["huge", "torn", "negative", "of no type", "elsewhere", "large"],
 )
-def test_a_tensor_that_is_not_what_it_says_is_not_shown(tensor):
+def test_inference_gets_no_tensor_that_is_not_what_it_says(tensor):
     proto = model("(float[2] x) => (z) { s = Size(w) c = Reshape(x, w) z = Max(x, c) }")
     proto.graph.initializer.append(tensor)
     proto.graph.node.append(helper.make_node("Constant", [], ["v"], value=tensor))
-    shown = InferenceInput(proto)
-    assert not shown.model.graph.initializer
-    assert "Constant" not in shown_nodes(proto)
-    shown.inferred()
+    source = InferenceInput(proto)
+    assert not source.model.graph.initializer
+    assert "Constant" not in nodes_of_inference(proto)
+    source.inferred()
