@@ -34,21 +34,22 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 class Source:
     """An array in a file."""
 
-    path: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    # The lengths of the file's own pieces, and its axes from the longest stride to the shortest.
-    granule: tuple[int, ...]
-    order: tuple[int, ...]
-    # Whether read returns a view of a file that is mapped into memory.
-    is_mapped = False
-    # What the format has of these: the variable of the file, and the labels of the array.
+    # What a format has of these: the variable of the file, and the labels of the array.
     variable: str | None = None
     name: str | None = None
     dims: tuple[Hashable, ...] | None = None
     coords: Mapping[Hashable, Any] = {}
     attrs: Mapping[str, Any] = {}
     zarr_format = 3
+
+    def __init__(self, path: Path, array: Any, granule: Sequence[int] | None = None) -> None:
+        self.path = str(path)
+        self._array = array
+        self.shape: tuple[int, ...] = tuple(array.shape)
+        self.dtype: np.dtype[Any] = np.dtype(array.dtype)
+        # The lengths of the file's own pieces, and the axes from the longest stride to the shortest.
+        self.granule = tuple(max(1, size) for size in granule) if granule else (1,) * len(self.shape)
+        self.order = tuple(range(len(self.shape)))
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return the elements at a place."""
@@ -65,18 +66,14 @@ class Source:
 class _NpySource(Source):
     """A .npy file, mapped into memory."""
 
-    is_mapped = True
-
     def __init__(self, path: Path, variable: str | None) -> None:
-        self.path = str(path)
         with open_file(path) as file:
-            self.shape, fortran, self.dtype = read_npy_header(file, os.fstat(file.fileno()).st_size)
+            shape, fortran, dtype = read_npy_header(file, os.fstat(file.fileno()).st_size)
             self._start, self._held = file.tell(), 0
             self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        layout: Any = "F" if fortran else "C"
-        self._array: NDArray[Any] = np.ndarray(self.shape, self.dtype, self._memory, self._start, order=layout)
-        self.granule = (1,) * len(self.shape)
-        self.order = tuple(range(len(self.shape)))[:: -1 if fortran else 1]
+        array = np.ndarray(shape, dtype, self._memory, self._start, order="F" if fortran else "C")
+        super().__init__(path, array)
+        self.order = self.order[:: -1 if fortran else 1]
 
     def _at(self, place: Place) -> NDArray[Any]:
         # Without the dots NumPy returns a scalar for an array of rank 0.
@@ -140,7 +137,6 @@ class _ZarrSource(Source):
     def __init__(self, path: Path, variable: str | None) -> None:
         import zarr
 
-        self.path = str(path)
         # Raises the error of the system for what is not there or no folder.
         next(path.iterdir(), None)
         # The absolute path: workers have another current folder.
@@ -150,10 +146,7 @@ class _ZarrSource(Source):
             names = sorted(opened.array_keys())
             self.variable = _choose(path, "array", variable, names, names)
             opened = opened[self.variable]
-        self._array: Any = opened
-        self.shape, self.dtype = tuple(opened.shape), np.dtype(opened.dtype)
-        self.granule = tuple(max(1, size) for size in getattr(opened, "shards", None) or opened.chunks)
-        self.order = tuple(range(len(self.shape)))
+        super().__init__(path, opened, getattr(opened, "shards", None) or opened.chunks)
         dims = getattr(opened.metadata, "dimension_names", None) or opened.attrs.get("_ARRAY_DIMENSIONS")
         self.dims = tuple(dims) if dims else None
         self.zarr_format = int(opened.metadata.zarr_format)
@@ -183,20 +176,14 @@ class _NetcdfSource(Source):
     def __init__(self, path: Path, variable: str | None) -> None:
         import xarray as xr
 
-        self.path = str(path)
         # The libraries wait for a pipe, and call a file without permission damaged.
         open_file(path).close()
-        whole = xr.open_dataset(self.path, cache=False)
+        whole = xr.open_dataset(str(path), cache=False)
         names = sorted(map(str, whole.data_vars))
         self.variable = self.name = _choose(path, "variable", variable, names, whole.variables)
-        self.coords = dict(whole[self.variable].coords)
-        self._array = whole[self.variable].variable
-        self.attrs = dict(self._array.attrs)
-        self.shape, self.dtype = tuple(self._array.shape), np.dtype(self._array.dtype)
-        self.dims = tuple(self._array.dims)
-        sizes = self._array.encoding.get("chunksizes")
-        self.granule = tuple(max(1, size) for size in sizes) if sizes else (1,) * len(self.shape)
-        self.order = tuple(range(len(self.shape)))
+        labelled = whole[self.variable]
+        super().__init__(path, labelled.variable, labelled.encoding.get("chunksizes"))
+        self.dims, self.coords, self.attrs = tuple(labelled.dims), dict(labelled.coords), dict(labelled.attrs)
 
     def read(self, place: Place) -> NDArray[Any]:
         try:
@@ -258,23 +245,15 @@ def read_ahead(sources: Sequence[Source], wanted: Iterable[Sequence[Place]]) -> 
     def read(places: Sequence[Place]) -> list[NDArray[Any]]:
         return [source.read(place) for source, place in zip(sources, places, strict=True)]
 
-    def begin(places: Sequence[Place]) -> Callable[[], list[NDArray[Any]]]:
-        if is_mapped:
-            # The system reads ahead without a thread of ours.
-            blocks = read(places)
-            return lambda: blocks
-        return reader.submit(read, places).result
-
-    is_mapped = all(source.is_mapped for source in sources)
     with ThreadPoolExecutor(1) as reader:
-        coming = ((places, begin(places)) for places in wanted)
+        coming = ((places, reader.submit(read, places)) for places in wanted)
         now = next(coming, None)
         while now is not None:
-            places, result = now
-            blocks = result()
+            places, future = now
+            blocks = future.result()
             now = next(coming, None)
             yield blocks
-            del blocks, result
+            del blocks, future
             for source, place in zip(sources, places, strict=True):
                 source.release(place)
 
