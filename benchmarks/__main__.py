@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -19,22 +20,20 @@ _SUITES = {
 }
 
 
-class Suites(click.Group):
+class _Suites(click.Group):
     """The commands; a suite's libraries are imported when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the suites."""
         return [*super().list_commands(ctx), *_SUITES]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a suite."""
         if cmd_name not in _SUITES:
             return super().get_command(ctx, cmd_name)
         command: click.Command = getattr(import_module(f"benchmarks.{_SUITES[cmd_name]}"), cmd_name)
         return command
 
 
-@click.group(cls=Suites)
+@click.group(cls=_Suites)
 @click.option(
     "--instruction-set", "held", type=click.Choice(list(run.SETS)), help="Hold this package, NumPy, JAX to it."
 )
@@ -54,10 +53,7 @@ def bench(held: str | None) -> None:
 @click.option("-o", "--output", type=click.File("x"), help="Write the record as JSON; a file is never replaced.")
 @click.option("--publish", "published", is_flag=True, help="With --quick: put a row into docs/performance.md.")
 def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextIO | None, published: bool) -> None:
-    """Time this package beside every installed peer.
-
-    The full matrix takes about half an hour, and measures peak memory too.
-    """
+    """Time this package and every installed peer; the full matrix takes half an hour, and has peak memory too."""
     cases = [case for case in (cases_of.quick() if quick else cases_of.full()) if re.search(pattern, case.name)]
     if not cases:
         raise click.UsageError(f"no case matches --filter {pattern!r}")
@@ -69,18 +65,15 @@ def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextI
         click.echo(f"## {section.capitalize()}\n\n{table([result])}\n")
     if published and name == "quick":
         head = ("processor", "cases", "mean", "worst", f"below {report.NOISE}")
-        report.publish_rows("instruction sets", head, [[run.processor(), *report.speed(result.cases)]])
+        report.publish_rows("instruction sets", head, [[run.processor(), *report.speed(result["cases"])]])
     if output is not None:
-        output.write(result.dumps())
+        json.dump(result, output, indent=1)
 
 
 @bench.command
 @click.argument("records", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def publish(records: tuple[Path, ...]) -> None:
-    """Put runs of the full matrix into docs/performance.md, from their JSON.
-
-    The runs are of one machine and differ in their number of threads; the tables show the one with the fewest.
-    """
+    """Put runs of the full matrix into docs/performance.md: of one machine, with different numbers of threads."""
     for path in report.publish(records):
         click.echo(f"wrote {path}")
 

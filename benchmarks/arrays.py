@@ -230,5 +230,3 @@ def scaling(pattern: str, budget: float) -> None:
                 best = run.compared(calls, budget)
                 rows[-1].append(f"{best['1'] / best[str(count)]:.2f}")
         click.echo(report.table([f"{count} threads over one", *titles], rows))
-    if processors == 1:
-        click.echo("this process may use one processor: there is nothing to compare")

@@ -30,6 +30,8 @@ from benchmarks.peers import parsed
 
 Model = tuple[bytes, dict[str, NDArray[Any]]]
 
+_stock = partial(onnxruntime.InferenceSession, providers=["CPUExecutionProvider"])
+
 # Operator with its attributes, ONNX's name of the element type, shapes of the inputs.
 _NODES = (
     *(("ArgMax<axis=1>", "float", shape) for shape in ("(2,3)", "(1000,21)", "(1000,1000)")),
@@ -81,14 +83,10 @@ def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget
 
 
 def _prepared(source: bytes, budget: float) -> list[float]:
-    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    session, reference = _stock(source), ReferenceEvaluator(onnx.load_from_string(source))
     feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
-    prepared, reference = extremum.backend.prepare(source), ReferenceEvaluator(onnx.load_from_string(source))
-    calls: dict[str, Callable[[], Any]] = {
-        "ours": lambda: prepared.run(feed),
-        "onnxruntime": lambda: session.run(None, feed),
-        "reference": lambda: reference.run(None, feed),
-    }
+    calls: dict[str, Callable[[], Any]] = {"ours": partial(extremum.backend.prepare(source).run, feed)}
+    calls |= {"onnxruntime": partial(session.run, None, feed), "reference": partial(reference.run, None, feed)}
     return list(run.compared(calls, budget).values())
 
 
@@ -144,10 +142,8 @@ def _opened(who: str, path: str) -> dict[str, float]:
     """Open a model in this process, and return what it took beyond what the process held."""
     run.lower_mark()
     before, start = run.high_water(), perf_counter()
-    if who == "prepare":
-        kept: Any = extremum.backend.prepare(path)
-    else:
-        kept = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    opened = extremum.backend.prepare if who == "prepare" else _stock
+    kept = opened(path)
     took = {"seconds": perf_counter() - start, "megabytes": (run.high_water() - before) / 1e6}
     del kept
     return took

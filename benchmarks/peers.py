@@ -9,7 +9,8 @@ array, several axes move to the end and are flattened, Hardmax is a one put into
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial, reduce
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -45,17 +46,13 @@ class Contender(NamedTuple):
     prepare: Prepare
 
 
-def installed(threads: int) -> list[Contender]:
-    """Return this package and every peer that is installed, held to ``threads`` threads."""
-    return [each for name in _PEERS if (each := connected(name, threads)) is not None]
-
-
-def connected(name: str, threads: int) -> Contender | None:
-    """Return a library, None where it is not installed."""
-    try:
-        return Contender(name, *_PEERS[name](threads))
-    except ImportError:
-        return None
+def installed(threads: int, names: Iterable[str] = ()) -> list[Contender]:
+    """Return this package and every peer, or some of them, as far as installed, held to ``threads`` threads."""
+    found = []
+    for name in names or _PEERS:
+        with suppress(ImportError):
+            found.append(Contender(name, *_PEERS[name](threads)))
+    return found
 
 
 def _extremum(threads: int) -> tuple[str, Prepare]:

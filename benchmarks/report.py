@@ -6,6 +6,7 @@ stays a person's. Runs differ in their number of threads; what is not about thre
 
 from __future__ import annotations
 
+import json
 import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.matrix import CALL, KINDS
 from benchmarks.peers import OURS
-from benchmarks.run import CaseRecord, Run, loads
+from benchmarks.run import Record
 from extremum.printable import markdown_table
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -34,30 +35,30 @@ GROUPS = [
 ]
 
 
-def _group(case: CaseRecord) -> str:
-    if case.operator.startswith("arg"):
-        return case.kind + _ENDS["/last" in case.name]
-    return f"{case.kind}, elementwise" if case.kind == "views" else case.kind
+def _group(case: Record) -> str:
+    index = case["operator"].startswith("arg")
+    words = _ENDS["/last" in case["name"]] if index else ", elementwise" * (case["kind"] == "views")
+    return f"{case['kind']}{words}"
 
 
-def _fastest_peer(case: CaseRecord) -> str | None:
-    peers = {name: seconds for name, seconds in case.seconds.items() if name != OURS}
+def _fastest_peer(case: Record) -> str | None:
+    peers = {name: seconds for name, seconds in case["seconds"].items() if name != OURS}
     return min(peers, key=peers.__getitem__) if peers else None
 
 
-def _ratio(case: CaseRecord) -> float | None:
+def _ratio(case: Record) -> float | None:
     """Return how many times faster this package is than the fastest peer."""
     peer = _fastest_peer(case)
-    return case.seconds[peer] / case.seconds[OURS] if peer else None
+    return case["seconds"][peer] / case["seconds"][OURS] if peer else None
 
 
-def _judged(case: CaseRecord) -> float | None:
+def _judged(case: Record) -> float | None:
     """Return the ratio of a case that is more than overhead."""
     times = _ratio(case)
-    return None if times is None or case.seconds[OURS] * max(times, 1) < _SHORT else times
+    return None if times is None or case["seconds"][OURS] * max(times, 1) < _SHORT else times
 
 
-def speed(cases: Iterable[CaseRecord]) -> tuple[str, ...]:
+def speed(cases: Iterable[Record]) -> tuple[str, ...]:
     """Return how many cases count, the geometric mean and the least of their ratios, and how many are lost."""
     ratios = [times for case in cases if (times := _judged(case)) is not None]
     if not ratios:
@@ -72,8 +73,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return text.rstrip("\n")
 
 
-def _threads(run: Run) -> str:
-    return f"{run.threads} thread{'s'[: run.threads > 1]}"
+def _threads(run: Record) -> str:
+    return f"{run['threads']} thread{'s'[: run['threads'] > 1]}"
 
 
 def _time(seconds: float) -> str:
@@ -83,68 +84,69 @@ def _time(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _libraries(run: Run) -> str:
-    return ", ".join(f"{name} {version}" for name, version in run.versions.items() if name not in (OURS, "method"))
+def _libraries(run: Record) -> str:
+    return ", ".join(f"{name} {version}" for name, version in run["versions"].items() if name not in (OURS, "method"))
 
 
-def _conditions(runs: Sequence[Run]) -> str:
+def _conditions(runs: Sequence[Record]) -> str:
     run = runs[0]
-    measured = ", ".join(f"{_threads(each)} {each.started}, {each.duration / 60:.0f} min" for each in runs)
+    measured = ", ".join(f"{_threads(each)} {each['started']}, {each['duration'] / 60:.0f} min" for each in runs)
     facts = {
-        **run.machine,
-        "cases": f"{len(run.cases)} ({run.matrix})",
+        **run["machine"],
+        "cases": f"{len(run['cases'])} ({run['matrix']})",
         "versions": _libraries(run),
         "measured": measured,
     }
     return "\n".join(f"- {name}: {value}" for name, value in facts.items())
 
 
-def _speed(runs: Sequence[Run]) -> str:
+def _speed(runs: Sequence[Record]) -> str:
     rows = []
     for name in (*GROUPS, "all"):
-        sums = [speed(case for case in run.cases if name in (_group(case), "all")) for run in runs]
+        sums = [speed(case for case in run["cases"] if name in (_group(case), "all")) for run in runs]
         if any(count != "0" for count, *_ in sums):
             rows.append([name, sums[0][0], *(cell for _, *cells in sums for cell in cells)])
     head = (f"{_threads(run)}: {what}" for run in runs for what in ("mean", "worst", f"below {NOISE}"))
     return table(["kind of case", "cases", *head], rows)
 
 
-def _lost(runs: Sequence[Run]) -> str:
+def _lost(runs: Sequence[Record]) -> str:
     rows = []
     for run in runs:
-        judged = ((times, case) for case in run.cases if (times := _judged(case)) is not None and times < NOISE)
+        judged = ((times, case) for case in run["cases"] if (times := _judged(case)) is not None and times < NOISE)
         for times, case in sorted(judged, key=lambda pair: pair[0]):
             peer = _fastest_peer(case) or ""
-            cells = (_time(case.seconds[OURS]), f"{peer} {_time(case.seconds[peer])}", f"{times:.2f}")
-            rows.append([case.name, str(run.threads), *cells])
+            cells = (_time(case["seconds"][OURS]), f"{peer} {_time(case['seconds'][peer])}", f"{times:.2f}")
+            rows.append([case["name"], str(run["threads"]), *cells])
     return table(["case", "threads", OURS, "fastest peer", "speed over it"], rows) if rows else "None."
 
 
-def _memory(runs: Sequence[Run]) -> str:
+def _memory(runs: Sequence[Record]) -> str:
     rows = (
         [held["line"], *(f"{held[key] / 2**20:.2f}" for key in ("read", "written", "extra"))]
-        for held in runs[0].footprints
+        for held in runs[0]["footprints"]
     )
     return table(["layout and work", "input MiB", "output MiB", "beyond both MiB"], rows)
 
 
-def _cases(runs: Sequence[Run]) -> str:
+def _cases(runs: Sequence[Record]) -> str:
     run = runs[0]
-    found = {name for case in run.cases for name in (*case.seconds, *case.wrong)} - {OURS}
-    peers = [name for name in run.versions if name in found]
+    found = {name for case in run["cases"] for name in (*case["seconds"], *case["wrong"])} - {OURS}
+    peers = [name for name in run["versions"] if name in found]
     rows = []
-    for case in run.cases:
+    for case in run["cases"]:
         best, times = _fastest_peer(case), _ratio(case)
-        cells = {name: _time(seconds) for name, seconds in case.seconds.items()} | dict.fromkeys(case.wrong, "wrong")
+        cells = dict.fromkeys(case["wrong"], "wrong")
+        cells |= {name: _time(seconds) for name, seconds in case["seconds"].items()}
         if best is not None:
             cells[best] = f"*{cells[best]}*"
         over = "" if times is None else f"{times:.2f}" if times >= NOISE else f"**{times:.2f}**"
-        rows.append([case.name, *(cells.get(name, "") for name in (OURS, *peers)), over])
+        rows.append([case["name"], *(cells.get(name, "") for name in (OURS, *peers)), over])
     return table(["case", OURS, *peers, "over the fastest"], rows)
 
 
 # Every table by the name that its heading and its markers carry.
-SECTIONS: dict[str, Callable[[Sequence[Run]], str]] = {
+SECTIONS: dict[str, Callable[[Sequence[Record]], str]] = {
     "conditions": _conditions,
     "speed over the fastest peer": _speed,
     "lost cases": _lost,
@@ -155,12 +157,12 @@ SECTIONS: dict[str, Callable[[Sequence[Run]], str]] = {
 
 def publish(sources: Iterable[Path], docs: Path = DOCS) -> list[Path]:
     """Put runs of one machine, from their JSON, into docs/performance.md and the charts that a page shows."""
-    runs = sorted((loads(source.read_text(encoding="utf-8")) for source in sources), key=lambda run: run.threads)
+    runs = sorted((json.loads(source.read_bytes()) for source in sources), key=lambda run: run["threads"])
     fill({name: section(runs) for name, section in SECTIONS.items()}, docs / "performance.md")
     written = [docs / "performance.md"]
     (docs / "charts").mkdir(exist_ok=True)
     # The README has a picture that every viewer shows.
-    for run, name in ((runs[0], "speed.png"), *((run, f"speed-threads-{run.threads}.svg") for run in runs)):
+    for run, name in ((runs[0], "speed.png"), *((run, f"speed-threads-{run['threads']}.svg") for run in runs)):
         written.append(docs / "charts" / name)
         written[-1].write_bytes(_chart(run, written[-1].suffix[1:]))
     return written
@@ -196,10 +198,10 @@ _MARKS: tuple[tuple[Callable[[list[float]], float], str, str, str], ...] = (
 _STYLE = {"font.size": 9, "legend.frameon": False, "svg.hashsalt": "extremum", "svg.fonttype": "none"}
 
 
-def _chart(run: Run, kind: str) -> bytes:
+def _chart(run: Record, kind: str) -> bytes:
     """Draw a line with three marks for each kind of case, from its least ratio to the largest."""
     readings: dict[str, list[float]] = {name: [] for name in GROUPS if not name.startswith(CALL)}
-    for case in run.cases:
+    for case in run["cases"]:
         if (times := _judged(case)) is not None and _group(case) in readings:
             readings[_group(case)].append(times)
     readings = {name: ratios for name, ratios in readings.items() if ratios}
@@ -222,8 +224,8 @@ def _chart(run: Run, kind: str) -> bytes:
         # From the left of the picture: axes of long names leave no room beside them.
         title = "Speed over the fastest peer of each case: worst, geometric mean, best"
         figure.suptitle(title, x=0.01, horizontalalignment="left", weight="bold")
-        words = f"{run.machine['processor']}, {run.machine['instruction set']}, {_threads(run)}, {run.started[:10]}"
-        axes.set_xlabel(textwrap.fill(f"{words}; beside {_libraries(run)}", 110), fontsize=7)
+        words = ", ".join((*(run["machine"][key] for key in ("processor", "instruction set")), _threads(run)))
+        axes.set_xlabel(textwrap.fill(f"{words}, {run['started'][:10]}; beside {_libraries(run)}", 110), fontsize=7)
         figure.legend(loc="outside lower left", ncols=3, handletextpad=0.2, columnspacing=1.2)
         stream = BytesIO()
         figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)

@@ -18,7 +18,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
 from itertools import repeat
@@ -39,9 +38,8 @@ from extremum import _native
 ROOT = Path(__file__).resolve().parent.parent
 Array = NDArray[Any]
 Work = Callable[[Array], Any]
-
-
-# The clock.
+# A JSON document.
+Record = dict[str, Any]
 
 # One reading of the clock costs some 50 ns; a group of calls this long makes that less than 1 %.
 _GROUP = 20e-6
@@ -90,9 +88,6 @@ def compared(calls: Mapping[str, Callable[[], Any]], budget: float, **bare: Call
     for other in others:
         np.testing.assert_array_equal(first, other, strict=True)
     return interleave({**calls, **bare}, budget, keep={*calls, *bare})
-
-
-# The machine.
 
 
 def describe() -> dict[str, str]:
@@ -161,76 +156,38 @@ def hold_set(name: str) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]], {**os.environ, **variables})
 
 
-# What a run leaves, as one JSON document.
-
-
-@dataclass
-class CaseRecord:
-    """The readings of one case: the least seconds of a call by contender."""
-
-    name: str
-    kind: str
-    operator: str
-    element_type: str
-    # Bytes of memory that the inputs reach over.
-    read: int
-    seconds: dict[str, float] = field(default_factory=dict)
-    # Contenders whose answer was wrong, and those that could not run the case, with their own words.
-    wrong: list[str] = field(default_factory=list)
-    absent: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
-class Run:
-    """A run of the matrix: ``full``, ``quick`` or the filter that chose the cases; the start is UTC, ISO 8601."""
-
-    matrix: str
-    threads: int
-    started: str
-    machine: dict[str, str]
-    versions: dict[str, str]
-    duration: float = 0.0
-    cases: list[CaseRecord] = field(default_factory=list)
-    # Of one call in a whole process: bytes of input and output, and the peak beyond both.
-    footprints: list[dict[str, Any]] = field(default_factory=list)
-
-    def dumps(self) -> str:
-        """Return it as JSON."""
-        return json.dumps(asdict(self), indent=1) + "\n"
-
-
-def loads(text: str) -> Run:
-    """Return the run that `Run.dumps` wrote."""
-    fields = json.loads(text)
-    fields["cases"] = [CaseRecord(**row) for row in fields["cases"]]
-    return Run(**fields)
-
-
 class WrongResultError(Exception):
     """A wrong answer of our own: nothing is timed."""
 
 
-def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Run:
+def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Record:
     """Run the cases, and with those of the full matrix peak memory."""
-    start = perf_counter()
-    versions = {contender.name: contender.version for contender in contenders}
-    run = Run(name, threads, strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), describe(), versions)
-    for case in track(cases, name, console=Console(stderr=True), transient=True):
-        run.cases.append(measure_case(case, contenders, budget))
+    start, started = perf_counter(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
+    tracked = track(cases, name, console=Console(stderr=True), transient=True)
+    found = [measure_case(case, contenders, budget) for case in tracked]
+    footprints = []
     for line in WORK if name == "full" else ():
         command = [sys.executable, "-m", "benchmarks.run", line, str(threads)]
         output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
-        run.footprints.append(json.loads(output))
-    run.duration = perf_counter() - start
-    return run
+        footprints.append(json.loads(output))
+    return {
+        "matrix": name,
+        "threads": threads,
+        "started": started,
+        "duration": perf_counter() - start,
+        "machine": describe(),
+        "versions": {contender.name: contender.version for contender in contenders},
+        "cases": found,
+        "footprints": footprints,
+    }
 
 
-def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> CaseRecord:
-    """Check and time one case."""
+def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> Record:
+    """Return the least seconds of a call by contender, and who gave a wrong answer or, in its own words, none."""
     numbers, right = drawn(case._replace(element_type="int8"))
     operands = arrays(case, numbers)
-    record = CaseRecord(case.name, case.kind, case.operator, case.element_type, sum(map(_span, operands)))
     calls: dict[str, Callable[[], object]] = {}
+    wrong, absent = [], {}
     for name, _, prepare in contenders:
         try:
             prepared = prepare(case, operands)
@@ -241,16 +198,16 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
             # A peer's refusal may be of any class; ours is a defect, and the run must not hide it.
             if name == OURS:
                 raise
-            record.absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
+            absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
             continue
         if agrees(case, result, right):
             calls[name] = prepared.call
         elif name == OURS:
             raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
-            record.wrong.append(name)
-    record.seconds = interleave(calls, budget, keep=(OURS,))
-    return record
+            wrong.append(name)
+    words = {"name": case.name, "kind": case.kind, "operator": case.operator, "element_type": case.element_type}
+    return {**words, "seconds": interleave(calls, budget, keep=(OURS,)), "wrong": wrong, "absent": absent}
 
 
 def _span(array: Array) -> int:
@@ -271,7 +228,7 @@ WORK: dict[str, tuple[str, Work]] = {
 }
 
 
-def _footprint(line: str) -> dict[str, Any]:
+def _footprint(line: str) -> Record:
     """Run some work on 64 MB in this process and return what it took beyond input and output."""
     layout, work = WORK[line]
     for shape in ((4, 64, 64), (64, 512, 512)):

@@ -63,5 +63,5 @@ def test_a_wrong_answer_stops_the_run_or_leaves_the_peer_out():
 
     with pytest.raises(run.WrongResultError, match="gives a wrong result"):
         measured(wrong(peers.OURS))
-    found = measured(peers.connected(peers.OURS, 1), wrong("wrong"))
-    assert (found.wrong, list(found.seconds)) == (["wrong"], [peers.OURS])
+    found = measured(*peers.installed(1, [peers.OURS]), wrong("wrong"))
+    assert (found["wrong"], list(found["seconds"])) == (["wrong"], [peers.OURS])
