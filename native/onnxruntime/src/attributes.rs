@@ -9,32 +9,23 @@ use std::{mem, ptr};
 /// The value of an attribute.
 pub enum Value {
     Int(i64),
-    Float(f32),
     Text(String),
     /// At least one.
     Ints(Vec<i64>),
-    Floats(Vec<f32>),
-    /// An empty list, or what has no place here.
-    Other,
+    /// A value that no attribute has, as a message says it.
+    Other(String),
 }
 
 impl Value {
-    /// The value, as a message says it.
-    fn said(&self) -> String {
-        match self {
-            Self::Int(value) => value.to_string(),
-            Self::Float(value) => format!("{value:?}"),
-            Self::Text(value) => format!("{value:?}"),
-            Self::Ints(values) => format!("{values:?}"),
-            Self::Floats(values) => format!("{values:?}"),
-            Self::Other => "(an empty list, or neither numbers nor a text)".into(),
-        }
-    }
-
     fn mistyped<T>(&self, name: &CStr, wanted: &str) -> Result<T> {
         let name = name.to_string_lossy();
-        let refusal = Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}"));
-        Err(refusal.given(format!("{name}={}", self.said())))
+        let given = match self {
+            Self::Int(value) => format!("{name}={value}"),
+            Self::Text(value) => format!("{name}={value:?}"),
+            Self::Ints(values) => format!("{name}={values:?}"),
+            Self::Other(value) => format!("{name}={value}"),
+        };
+        Err(Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}")).given(given))
     }
 }
 
@@ -141,7 +132,7 @@ impl Attributes for OfKernel {
                 return Some(Value::Int(value));
             }
             if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
-                return Some(Value::Float(value));
+                return Some(Value::Other(format!("{value:?}")));
             }
             let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
             if let Some(bytes) = self.list(text) {
@@ -153,8 +144,8 @@ impl Attributes for OfKernel {
                 self.list(|values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
             match (ints, floats) {
                 (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
-                (_, Some(floats)) if !floats.is_empty() => Some(Value::Floats(floats)),
-                (ints, _) => ints.map(|_| Value::Other),
+                (_, Some(floats)) if !floats.is_empty() => Some(Value::Other(format!("{floats:?}"))),
+                (ints, _) => ints.map(|_| Value::Other("(an empty list, or neither numbers nor a text)".into())),
             }
         }
     }

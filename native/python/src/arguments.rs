@@ -1,6 +1,6 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
-use crate::array::{Array, Elements, Ndarray, describe, descriptor, elements_of};
+use crate::array::{Array, Elements, Ndarray, describe, elements_of};
 use crate::interpreter::{ARGUMENT_TYPE, AXIS, Function, error, spelled, text};
 use extremum_kernels::ElementType;
 use numpy::PyArrayDescr;
@@ -11,21 +11,13 @@ use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 use std::ffi::c_int;
 use std::ptr;
 
-/// The axes that count where none is named.
-#[derive(Clone, Copy)]
-pub enum Default {
-    /// All of them.
-    All,
-    /// The last.
-    Last,
-}
-
 /// The axes that an argument names, before it is known which array they are of.
 pub struct Named<'a, 'py> {
     given: Option<&'a Bound<'py, PyAny>>,
     /// The same as integers, or a tuple of them, where `given` is something else: reading it again may run Python code.
     integers: Option<Bound<'py, PyAny>>,
-    default: Default,
+    /// The axis that counts where none is named; all count where there is none.
+    default: Option<i64>,
 }
 
 impl<'a, 'py> Named<'a, 'py> {
@@ -34,7 +26,7 @@ impl<'a, 'py> Named<'a, 'py> {
     #[inline(always)]
     pub fn new(
         given: Option<&'a Bound<'py, PyAny>>,
-        default: Default,
+        default: Option<i64>,
         array: &Ndarray<'py>,
         function: &str,
     ) -> PyResult<Self> {
@@ -49,10 +41,6 @@ impl<'a, 'py> Named<'a, 'py> {
     #[inline(always)]
     pub fn of(&self, array: &Array<'py>, function: &str) -> PyResult<Axes> {
         let rank = array.shape().len();
-        let given = match (self.integers.as_ref().or(self.given), self.default) {
-            (None, Default::All) => return Ok(Axes::all(rank)),
-            (given, _) => given,
-        };
         let mut axes = Axes(0);
         let mut add = |number: i64, axis: Option<&Bound<'py, PyAny>>| {
             let from_front = if number < 0 { number + rank as i64 } else { number };
@@ -63,10 +51,11 @@ impl<'a, 'py> Named<'a, 'py> {
             axes.0 |= 1 << from_front;
             Ok(())
         };
-        match given {
-            None => add(-1, None)?,
-            Some(axis) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
-            Some(several) => {
+        match (self.integers.as_ref().or(self.given), self.default) {
+            (None, None) => return Ok(Axes::all(rank)),
+            (None, Some(default)) => add(default, None)?,
+            (Some(axis), _) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
+            (Some(several), _) => {
                 for axis in several.cast::<PyTuple>()?.iter_borrowed() {
                     add(number(&axis)?, Some(&axis))?;
                 }
@@ -171,81 +160,74 @@ impl Axes {
 }
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
-const INT64: Elements = {
-    let number = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
-    Elements { number, element: ElementType::Int64, swapped: false }
-};
+const LONG: c_int = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
+const INT64: Elements = Elements { number: LONG, element: ElementType::Int64, swapped: false };
 
-/// The type of the indices.
-pub struct Index<'py> {
-    /// What an array of it has.
-    pub elements: Elements,
-    /// As NumPy knows it.
-    pub descriptor: Bound<'py, PyAny>,
+/// Reads the type of the indices; where it is left out, it is that of `out`, if indices can have that. May run Python code.
+#[inline(always)]
+pub fn index_type<'py>(
+    dtype: Option<&Bound<'py, PyAny>>,
+    out: Option<&Ndarray<'py>>,
+    function: &str,
+) -> PyResult<Elements> {
+    let own = match (dtype, out) {
+        (Some(dtype), _) => named(dtype, function)?,
+        (None, Some(out)) => elements_of(out).filter(|own| own.element.is_integer()).unwrap_or(INT64),
+        (None, None) => INT64,
+    };
+    Ok(Elements { swapped: false, ..own })
 }
 
-impl<'py> Index<'py> {
-    /// Reads the argument; where it is left out, the type is that of `out`, if indices can have that. May run Python code.
-    #[inline(always)]
-    pub fn new(
-        py: Python<'py>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        out: Option<&Ndarray<'py>>,
-        function: &str,
-    ) -> PyResult<Self> {
-        if let Some(dtype) = dtype {
-            return Self::named(dtype, function);
-        }
-        let own = match out {
-            Some(out) => elements_of(out).filter(|own| own.element.is_integer()).unwrap_or(INT64),
-            None => INT64,
-        };
-        Ok(Self { elements: Elements { swapped: false, ..own }, descriptor: descriptor(py, own.number)? })
+// (Not inlined, so that calls that name none stay small.)
+#[inline(never)]
+fn named(dtype: &Bound<'_, PyAny>, function: &str) -> PyResult<Elements> {
+    static DTYPE: Function = Function::new("dtype");
+    static INDEX_TYPE: Function = Function::new("index_type");
+    if let Some(known) = of_class(dtype) {
+        return Ok(known);
     }
-
-    // (Not inlined, so that calls that name none stay small.)
-    #[inline(never)]
-    fn named(dtype: &Bound<'py, PyAny>, function: &str) -> PyResult<Self> {
-        static DTYPE: Function = Function::new("dtype");
-        static INDEX_TYPE: Function = Function::new("index_type");
-        let py = dtype.py();
-        let index = |descriptor: Bound<'py, PyArrayDescr>| {
-            // SAFETY: it is a descriptor, and alive.
-            let elements = unsafe { describe(descriptor.as_ptr().cast()) };
-            let elements = elements.filter(|elements| !elements.swapped && elements.element.is_integer());
-            elements.map(|elements| Self { elements, descriptor: descriptor.into_any() })
-        };
-        let given = match number_of_class(dtype) {
-            Some(number) => descriptor(py, number),
-            None if dtype.is_instance_of::<PyArrayDescr>() => Ok(dtype.clone()),
-            None => DTYPE.call(py, (dtype,)),
-        };
-        if let Some(known) = given.ok().and_then(|given| index(given.cast_into().ok()?)) {
-            return Ok(known);
-        }
+    let index = |dtype: &Bound<'_, PyAny>| {
+        let descriptor = dtype.cast::<PyArrayDescr>().ok()?;
+        // SAFETY: it is a descriptor, and alive.
+        let elements = unsafe { describe(descriptor.as_ptr().cast()) };
+        elements.filter(|elements| !elements.swapped && elements.element.is_integer())
+    };
+    let py = dtype.py();
+    let known = match dtype.is_instance_of::<PyArrayDescr>() {
+        true => index(dtype),
+        false => DTYPE.call(py, (dtype,)).ok().and_then(|dtype| index(&dtype)),
+    };
+    match known {
+        Some(known) => Ok(known),
         // Refused in words that are said in one place.
-        Ok(index(INDEX_TYPE.call(py, (function, dtype))?.cast_into()?).expect("a type of indices"))
+        None => Ok(index(&INDEX_TYPE.call(py, (function, dtype))?).expect("a type of indices")),
     }
 }
 
-/// NumPy's number of a type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy
-/// longer than to find the largest of a few elements.
+/// The type of indices that is named by its class, as `numpy.int32` is: to convert a class takes NumPy longer than to find the
+/// largest of a few elements.
 #[inline]
-fn number_of_class(dtype: &Bound<'_, PyAny>) -> Option<c_int> {
+fn of_class(dtype: &Bound<'_, PyAny>) -> Option<Elements> {
     let wide = size_of::<std::ffi::c_long>() == 8;
     let classes = [
-        (NpyTypes::PyByteArrType_Type, 1),
-        (NpyTypes::PyUByteArrType_Type, 2),
-        (NpyTypes::PyShortArrType_Type, 3),
-        (NpyTypes::PyUShortArrType_Type, 4),
-        (NpyTypes::PyIntArrType_Type, 5),
-        (NpyTypes::PyUIntArrType_Type, 6),
-        if wide { (NpyTypes::PyLongArrType_Type, 7) } else { (NpyTypes::PyLongLongArrType_Type, 9) },
-        if wide { (NpyTypes::PyULongArrType_Type, 8) } else { (NpyTypes::PyULongLongArrType_Type, 10) },
+        (NpyTypes::PyByteArrType_Type, 1, ElementType::Int8),
+        (NpyTypes::PyUByteArrType_Type, 2, ElementType::UInt8),
+        (NpyTypes::PyShortArrType_Type, 3, ElementType::Int16),
+        (NpyTypes::PyUShortArrType_Type, 4, ElementType::UInt16),
+        (NpyTypes::PyIntArrType_Type, 5, ElementType::Int32),
+        (NpyTypes::PyUIntArrType_Type, 6, ElementType::UInt32),
+        (if wide { NpyTypes::PyLongArrType_Type } else { NpyTypes::PyLongLongArrType_Type }, LONG, ElementType::Int64),
+        (
+            if wide { NpyTypes::PyULongArrType_Type } else { NpyTypes::PyULongLongArrType_Type },
+            LONG + 1,
+            ElementType::UInt64,
+        ),
     ];
     // SAFETY: the interpreter is attached.
     let is = |class| ptr::eq(unsafe { get_type_object(dtype.py(), class) }.cast(), dtype.as_ptr());
-    classes.into_iter().find_map(|(class, number)| is(class).then_some(number))
+    classes
+        .into_iter()
+        .find_map(|(class, number, element)| is(class).then_some(Elements { number, element, swapped: false }))
 }
 
 /// An argument that may be left out, but not given as None.

@@ -7,8 +7,8 @@ use crate::interpreter::{ARGUMENT_TYPE, ELEMENT_TYPE, Function, error, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use numpy::npyffi::{
-    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_TYPES,
-    NpyTypes, PY_ARRAY_API, PyArray_Descr, PyArrayObject, PyArrayObject_fields, get_type_object,
+    _PyArray_GET_ITEM_DATA, _PyDataType_GET_ITEM_DATA, NPY_TYPES, NpyTypes, PY_ARRAY_API, PyArray_Descr, PyArrayObject,
+    PyArrayObject_fields, get_type_object,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -149,15 +149,10 @@ impl<'py> Array<'py> {
         self.elements.element
     }
 
-    /// Whether the array may be written to.
+    /// Whether the array has one of NumPy's flags.
     #[inline]
-    pub fn is_writable(&self) -> bool {
-        self.flags & NPY_ARRAY_WRITEABLE != 0
-    }
-
-    /// Whether the elements lie one after the other, in row-major order.
-    pub fn is_contiguous(&self) -> bool {
-        self.flags & NPY_ARRAY_C_CONTIGUOUS != 0
+    pub fn has(&self, flag: c_int) -> bool {
+        self.flags & flag != 0
     }
 
     /// The number of bytes that all elements have together.

@@ -7,7 +7,6 @@ use crate::output::{Output, order_of_memory, tuple};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
-use pyo3::ffi::{PyFloat_AsDouble, PyLong_AsLongLongAndOverflow};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
 
@@ -157,11 +156,7 @@ fn run<'py>(
         insert(&mut numbers, elements, &mut arrays);
     }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
-    let Some(first) = arrays.first() else {
-        let remedy = format!("call {function}(x) or {function}(x, y, ...)");
-        return Err(error(py, &ARGUMENT, format!("{function}: needs at least one array"), None, &remedy));
-    };
-    let elements = first.elements;
+    let Some(&Array { elements, .. }) = arrays.first() else { return Ok(None) };
     if arrays.iter().any(|array| array.element() != elements.element) {
         return Ok(None);
     }
@@ -253,39 +248,27 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
     if !float && !flag && !number.is_exact_instance_of::<PyInt>() {
         return scalar(number, elements);
     }
-    let mut overflow = 0;
-    // SAFETY: the number is alive, and of the class that is asked for.
-    let (value, integer) = unsafe {
-        match float {
-            true => (PyFloat_AsDouble(number.as_ptr()), 0),
-            false => {
-                let integer = PyLong_AsLongLongAndOverflow(number.as_ptr(), &mut overflow);
-                (integer as f64, integer)
-            }
-        }
-    };
     let spare = 64 - 8 * element.size();
     let bits = match element {
         Float16 | BFloat16 | Float32 | Float64 => {
-            let limit = if element == Float32 { f64::from(f32::MAX) } else { f64::MAX };
-            if overflow != 0 || value.is_finite() && value.abs() > limit {
-                return None;
-            }
+            let value = if float { number.extract().ok()? } else { number.extract::<i64>().ok()? as f64 };
             match element {
                 Float64 => value.to_bits(),
+                Float32 if value.is_finite() && value.abs() > f64::from(f32::MAX) => return None,
                 Float32 => (value as f32).to_bits().into(),
                 _ => exact(value, element)?,
             }
         }
         _ if float || element == Bool && !flag => return None,
-        UInt64 if overflow > 0 => number.extract().ok()?,
+        UInt64 => number.extract().ok()?,
         _ => {
+            let integer: i64 = number.extract().ok()?;
             let bits = integer as u64;
-            let fits = match element {
-                Int8 | Int16 | Int32 | Int64 => integer << spare >> spare == integer,
-                _ => integer >= 0 && bits << spare >> spare == bits,
+            let fits = match element.is_signed() {
+                true => integer << spare >> spare == integer,
+                false => integer >= 0 && bits << spare >> spare == bits,
             };
-            (overflow == 0 && fits).then_some(bits)?
+            fits.then_some(bits)?
         }
     };
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })

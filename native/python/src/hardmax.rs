@@ -1,6 +1,6 @@
 //! `hardmax`.
 
-use crate::arguments::{Default, Given, Named};
+use crate::arguments::{Given, Named};
 use crate::array::{Array, settled, target};
 use crate::interpreter::{Function, detached, refuse_unknown};
 use crate::output::{Output, order_of_memory};
@@ -78,7 +78,7 @@ pub fn hardmax<'py>(
         static HARDMAX: Function = Function::new("hardmax");
         return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
     };
-    let axes = Named::new(axis.0.as_ref(), Default::Last, &x, "hardmax")?;
+    let axes = Named::new(axis.0.as_ref(), Some(-1), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;

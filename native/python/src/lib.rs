@@ -20,23 +20,14 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::elementwise::{elementwise, maximum, minimum};
-    #[pymodule_export]
-    use crate::hardmax::hardmax;
-    #[pymodule_export]
-    use crate::interpreter::register;
-    #[pymodule_export]
-    use crate::memory::{get_kept_memory, set_kept_memory};
-    #[pymodule_export]
-    use crate::reductions::reduce;
-    #[pymodule_export]
-    use crate::reductions::{argmax, argmin};
-    #[pymodule_export]
-    use crate::reductions::{max, min, minmax};
-    #[pymodule_export]
-    use crate::settings::{
-        get_instruction_set, get_num_threads, instruction_sets, read_bandwidth, set_bytes_per_thread,
-        set_instruction_set, set_num_threads, set_small_limit,
+    use crate::{
+        elementwise::{elementwise, maximum, minimum},
+        hardmax::hardmax,
+        interpreter::register,
+        memory::{get_kept_memory, set_kept_memory},
+        reductions::{argmax, argmin, max, min, minmax, reduce},
+        settings::{get_instruction_set, get_num_threads, instruction_sets, read_bandwidth},
+        settings::{set_bytes_per_thread, set_instruction_set, set_num_threads, set_small_limit},
     };
     use numpy::npyffi::NPY_TYPES;
     use pyo3::exceptions::PyImportError;

@@ -70,27 +70,17 @@ struct Handler {
 // SAFETY: it is never written to, and its context is null.
 unsafe impl Sync for Handler {}
 
-static HANDLER: Handler = Handler {
-    name: name(b"extremum"),
-    version: 1,
-    allocator: Allocator {
-        context: ptr::null_mut(),
-        malloc: allocate,
-        calloc: allocate_cleared,
-        realloc: reallocate,
-        free,
-    },
-};
-
-const fn name(text: &[u8]) -> [c_char; 127] {
+static HANDLER: Handler = {
     let mut name = [0; 127];
     let mut at = 0;
-    while at < text.len() {
-        name[at] = text[at] as c_char;
+    while at < NAME.len() {
+        name[at] = NAME[at] as c_char;
         at += 1;
     }
-    name
-}
+    let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
+    Handler { name, version: 1, allocator: Allocator { context, malloc, calloc, realloc, free } }
+};
+const NAME: &[u8] = b"extremum";
 
 /// The names that NumPy gives a capsule with a handler, and its own handler.
 const CAPSULE: &CStr = c"mem_handler";
@@ -100,40 +90,27 @@ const DEFAULT: &CStr = c"default_allocator";
 type SetHandler = unsafe extern "C" fn(*mut PyObject) -> *mut PyObject;
 const SET_HANDLER: usize = 304;
 
-struct Numpy {
-    set_handler: SetHandler,
-    handler: Py<PyAny>,
-}
+/// NumPy's function, and our handler in its capsule.
+static NUMPY: PyOnceLock<(SetHandler, Py<PyAny>)> = PyOnceLock::new();
 
-static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
-
-impl Numpy {
-    fn get(py: Python<'_>) -> PyResult<&'static Self> {
-        if let Some(numpy) = NUMPY.get(py) {
-            return Ok(numpy);
+fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
+    if let Some(numpy) = NUMPY.get(py) {
+        return Ok(numpy);
+    }
+    static TABLE: Function = Function::new("numpy_table");
+    let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
+    // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
+    let numpy = unsafe {
+        let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
+        if table.is_null() {
+            return Err(PyErr::fetch(py));
         }
-        static TABLE: Function = Function::new("numpy_table");
-        let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
-        // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
-        let numpy = unsafe {
-            let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
-            if table.is_null() {
-                return Err(PyErr::fetch(py));
-            }
-            let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
-            let handler = Bound::from_owned_ptr_or_err(py, handler)?.unbind();
-            Self { set_handler: table.add(SET_HANDLER).read(), handler }
-        };
-        // As in `Function::find`: nothing runs under the lock.
-        let _ = NUMPY.set(py, numpy);
-        Ok(NUMPY.get(py).unwrap_or_else(|| unreachable!("it is set now")))
-    }
-
-    /// Sets the handler of arrays to come, and returns that of those before.
-    fn set<'py>(&self, handler: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns a new reference.
-        unsafe { Bound::from_owned_ptr_or_err(handler.py(), (self.set_handler)(handler.as_ptr())) }
-    }
+        let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
+        (table.add(SET_HANDLER).read(), Bound::from_owned_ptr_or_err(py, handler)?.unbind())
+    };
+    // As in `Function::find`: nothing runs under the lock.
+    let _ = NUMPY.set(py, numpy);
+    Ok(NUMPY.get(py).unwrap_or_else(|| unreachable!("it is set now")))
 }
 
 /// Makes an array of so many bytes, whose memory is kept when it goes, if it is large. An allocator that the user has set
@@ -145,19 +122,21 @@ pub fn made<T>(py: Python<'_>, bytes: usize, make: impl FnOnce() -> PyResult<T>)
 
 #[inline(never)]
 fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    let numpy = Numpy::get(py)?;
-    let before = numpy.set(numpy.handler.bind(py))?;
+    let (set_handler, ours) = numpy(py)?;
+    // SAFETY: the interpreter is attached; NumPy takes a capsule with a handler, and returns that of arrays before.
+    let set = |handler: *mut PyObject| unsafe { Bound::from_owned_ptr_or_err(py, set_handler(handler)) };
+    let before = set(ours.as_ptr())?;
     // SAFETY: the interpreter is attached; NumPy's capsules hold a handler, whose name ends with a zero.
     let is_default = unsafe {
         let handler = PyCapsule_GetPointer(before.as_ptr(), CAPSULE.as_ptr()).cast::<Handler>();
         !handler.is_null() && CStr::from_ptr((&raw const (*handler).name).cast()) == DEFAULT
     };
     if !is_default {
-        numpy.set(&before)?;
+        set(before.as_ptr())?;
         return make();
     }
     let array = make();
-    numpy.set(&before)?;
+    set(before.as_ptr())?;
     array
 }
 

@@ -3,6 +3,7 @@
 use crate::array::{Array, Elements, Ndarray, copy, descriptor};
 use crate::interpreter::{ARGUMENT, ELEMENT_TYPE, error};
 use extremum_kernels::layout::{PerAxis, sort};
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use pyo3::prelude::*;
 
 /// The array that kernels write to, and the one that the caller gets.
@@ -70,7 +71,7 @@ fn check(out: &Array<'_>, function: &str, shape: &[usize], elements: Elements) -
         let reason = format!("{function}: out has shape {}, the result has shape {}", tuple(out.shape()), tuple(shape));
         return Err(refuse(&ARGUMENT, reason, &format!("pass an array of shape {}", tuple(shape))));
     }
-    if !out.is_writable() || !is_apart(out) {
+    if !out.has(NPY_ARRAY_WRITEABLE) || !is_apart(out) {
         let reason = format!("{function}: out cannot be written to");
         let remedy = "pass an array that is writable and whose elements do not share memory";
         return Err(refuse(&ARGUMENT, reason, remedy));

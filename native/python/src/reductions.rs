@@ -1,8 +1,8 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
 //! end of the order in one pass, with elements left out.
 
-use crate::arguments::{Axes, Default, Given, Index, Named, omits};
-use crate::array::{Array, Ndarray, operand, settled, target};
+use crate::arguments::{Axes, Given, Named, index_type, omits};
+use crate::array::{Array, Elements, Ndarray, descriptor, operand, settled, target};
 use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
 use crate::output::Output;
 use extremum_kernels::layout::PerAxis;
@@ -35,8 +35,8 @@ pub fn reduce<'py>(
 ) -> PyResult<(usize, Bound<'py, PyTuple>)> {
     let py = x.py();
     let x = operand(x, function)?;
-    let axes = Named::new(axis, Default::All, &x, function)?;
-    let index = index.map(|index| Index::new(py, Some(index), None, function)).transpose()?;
+    let axes = Named::new(axis, None, &x, function)?;
+    let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
     let mask = r#where.map(|mask| operand(mask, function)).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
     let x = Array::new(x, function)?;
@@ -54,7 +54,7 @@ pub fn reduce<'py>(
         (true, true) => Omit::NotATime,
     };
     let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
-    let (lacking, ends) = reduction.find(&x, axes, omit, mask.as_ref(), values, index.as_ref())?;
+    let (lacking, ends) = reduction.find(&x, axes, omit, mask.as_ref(), values, index)?;
     let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
     let pair = |[values, indices]: End<'py>| PyTuple::new(py, [object(values)?, object(indices)?]);
     let results = ends.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?;
@@ -76,12 +76,8 @@ struct Reduction<'a> {
 /// The values and the indices at one end of the order, as far as they are wanted.
 type End<'py> = [Option<Array<'py>>; 2];
 
-/// The arguments that say which elements take part: the mask and the word for what is done about NaN.
-#[derive(Clone, Copy)]
-struct Terms<'a, 'py> {
-    nan_policy: Option<&'a Bound<'py, PyAny>>,
-    r#where: Option<&'a Bound<'py, PyAny>>,
-}
+/// The arguments that say which elements take part: the word for what is done about NaN, and the mask.
+type Terms<'a, 'py> = [Option<&'a Bound<'py, PyAny>>; 2];
 
 impl Reduction<'_> {
     /// Finds the first or last extremum of a plain array.
@@ -94,18 +90,17 @@ impl Reduction<'_> {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, function) = (x.py(), self.function);
-        let axes = Named::new(axis, Default::All, &x, function)?;
+        let axes = Named::new(axis, None, &x, function)?;
         let out = out.map(|out| target(out, function)).transpose()?;
-        let index = Index::new(py, dtype, out.as_ref(), function)?;
+        let index = index_type(dtype, out.as_ref(), function)?;
         // No Python code runs from here until the kernel has ended, except to word an error.
         let x = Array::new(x, function)?;
         let out = out.map(|out| Array::new(out, function)).transpose()?;
         let axes = axes.of(&x, function)?;
         let block = block(&x, axes);
-        if block == 0 || block - 1 > index.elements.element.max() {
+        if block == 0 || block - 1 > index.element.max() {
             // A slice is empty or longer than the indices reach: the Python side says so.
-            let terms = Terms { nan_policy: None, r#where: None };
-            return self.index_beyond(&x.object, axis, dtype, out.map(|out| out.object).as_deref(), terms, None);
+            return self.index_beyond(&x.object, axis, dtype, out.map(|out| out.object).as_deref(), [None, None], None);
         }
         let (largest, last) = (self.largest[0], self.last);
         // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
@@ -117,16 +112,16 @@ impl Reduction<'_> {
             let to = (&raw mut place).cast::<u8>();
             let walk = lens.iter().zip(steps).rev().map(|(&len, &step)| (len, step, 0, true));
             // SAFETY: `x` describes readable memory, and one index is all there is to write.
-            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.elements.element) });
+            detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
+            let descriptor = descriptor(py, index.number)?;
             // SAFETY: NumPy reads one element of the descriptor's type.
             return unsafe {
-                let scalar =
-                    PY_ARRAY_API.PyArray_Scalar(py, to.cast(), index.descriptor.as_ptr().cast(), ptr::null_mut());
+                let scalar = PY_ARRAY_API.PyArray_Scalar(py, to.cast(), descriptor.as_ptr().cast(), ptr::null_mut());
                 Bound::from_owned_ptr_or_err(py, scalar)
             };
         }
         let shape = self.kept(&x, axes);
-        let wanted = (&shape[..], index.elements);
+        let wanted = (&shape[..], index);
         let output = Output::new(py, out, function, wanted, slice::from_ref(&x), (false, || None))?;
         let mut strides = output.target.strides().iter().rev();
         let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
@@ -137,7 +132,7 @@ impl Reduction<'_> {
         let to = output.target.data;
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.
-        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.elements.element) });
+        detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
         output.finish()
     }
 
@@ -148,19 +143,19 @@ impl Reduction<'_> {
         &self,
         x: &Bound<'py, PyAny>,
         axis: Option<&Bound<'py, PyAny>>,
-        terms: Terms<'_, 'py>,
+        [nan_policy, r#where]: Terms<'_, 'py>,
         values: bool,
-        index: Option<Index<'py>>,
+        index: Option<Elements>,
         default: Option<i32>,
     ) -> PyResult<Option<SmallVec<[End<'py>; 2]>>> {
-        let (py, function) = (x.py(), self.function);
-        let Some(omits) = omits(terms.nan_policy) else { return Ok(None) };
+        let function = self.function;
+        let Some(omits) = omits(nan_policy) else { return Ok(None) };
         let Some(x) = settled(x) else { return Ok(None) };
-        let mask = match terms.r#where.map(settled) {
+        let mask = match r#where.map(settled) {
             Some(None) => return Ok(None),
             mask => mask.flatten(),
         };
-        let axes = Named::new(axis, Default::All, &x, function)?;
+        let axes = Named::new(axis, None, &x, function)?;
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
         let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
@@ -171,15 +166,15 @@ impl Reduction<'_> {
         let serves = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
         if x.shape().contains(&0)
             || mask.as_ref().is_some_and(|mask| !fits(mask, &x))
-            || index.as_ref().is_some_and(|index| !serves(index.elements.element))
+            || index.is_some_and(|index| !serves(index.element))
         {
             return Ok(None);
         }
         let index = match index {
-            None if may_lack => Some(Index::new(py, None, None, function)?),
+            None if may_lack => Some(index_type(None, None, function)?),
             index => index,
         };
-        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), values, index.as_ref())?;
+        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), values, index)?;
         match default {
             None if lacking > 0 => return Ok(None),
             Some(place) if lacking > 0 => ends.iter_mut().for_each(|end| fill(end, place)),
@@ -196,7 +191,7 @@ impl Reduction<'_> {
         omit: Omit,
         mask: Option<&Array<'py>>,
         values: bool,
-        index: Option<&Index<'py>>,
+        index: Option<Elements>,
     ) -> PyResult<(usize, SmallVec<[End<'py>; 2]>)> {
         let py = x.object.py();
         let shape = self.kept(x, axes);
@@ -204,9 +199,9 @@ impl Reduction<'_> {
         let mut targets = SmallVec::<[Target; 2]>::new();
         for &largest in self.largest {
             let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
-            let indices = index.map(|index| Array::empty(py, &shape, index.elements, None)).transpose()?;
+            let indices = index.map(|index| Array::empty(py, &shape, index, None)).transpose()?;
             let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
-            let index = index.map_or(IndexType::Int64, |index| index.elements.element);
+            let index = index.map_or(IndexType::Int64, |index| index.element);
             targets.push(Target { largest, values: data(&values), indices: data(&indices), index });
             ends.push([values, indices]);
         }
@@ -404,7 +399,7 @@ fn index<'py>(
         Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => {
             reduction.index(x, axis, dtype, out)
         }
-        _ => reduction.index_beyond(x, axis, dtype, out, Terms { nan_policy, r#where }, default),
+        _ => reduction.index_beyond(x, axis, dtype, out, [nan_policy, r#where], default),
     }
 }
 
@@ -421,8 +416,8 @@ impl Reduction<'_> {
         default: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if out.is_none() {
-            let index = Index::new(x.py(), dtype, None, self.function)?;
-            if let Some(place) = no_place(default, index.elements.element)
+            let index = index_type(dtype, None, self.function)?;
+            if let Some(place) = no_place(default, index.element)
                 && let Some(ends) = self.plain(x, axis, terms, false, Some(index), place)?
             {
                 let indices = ends.into_iter().find_map(|[_, indices]| indices);
@@ -430,7 +425,7 @@ impl Reduction<'_> {
             }
         }
         static ARG: Function = Function::new("arg");
-        let (Terms { nan_policy, r#where }, keepdims, last) = (terms, self.keepdims, self.last);
+        let ([nan_policy, r#where], keepdims, last) = (terms, self.keepdims, self.last);
         ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
     }
 }
@@ -583,9 +578,9 @@ fn values<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     if out.is_none() && default.is_none() {
-        let index = return_index.then(|| Index::new(py, index_dtype, None, function)).transpose()?;
+        let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
         let reduction = Reduction { function, largest, keepdims, last };
-        if let Some(ends) = reduction.plain(x, axis, Terms { nan_policy, r#where }, true, index, None)? {
+        if let Some(ends) = reduction.plain(x, axis, [nan_policy, r#where], true, index, None)? {
             return named(py, ends, return_index);
         }
     }

@@ -4,6 +4,7 @@ use crate::array::{Array, operand};
 use crate::interpreter::{ARGUMENT, Function, detached, error, text};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
+use numpy::npyffi::NPY_ARRAY_C_CONTIGUOUS;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -36,16 +37,12 @@ use std::hint::black_box;
 #[pyfunction]
 #[pyo3(signature = (n, /))]
 pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
-    match usize::try_from(n) {
-        Ok(n) if n > 0 => {
-            threads::set_limit(n);
-            Ok(())
-        }
-        _ => {
-            let reason = format!("set_num_threads: {n} is not a number of threads");
-            Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 1"))
-        }
+    if n < 1 {
+        let reason = format!("set_num_threads: {n} is not a number of threads");
+        return Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 1"));
     }
+    threads::set_limit(n as usize);
+    Ok(())
 }
 
 /// Warns of a number of threads in the environment that is none; it would otherwise be passed over in silence.
@@ -83,7 +80,7 @@ pub fn get_num_threads() -> usize {
 pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let array = Array::new(operand(array, "read_bandwidth")?, "read_bandwidth")?;
     let py = array.object.py();
-    if !array.is_contiguous() {
+    if !array.has(NPY_ARRAY_C_CONTIGUOUS) {
         let reason = "read_bandwidth: the array is not C-contiguous".into();
         return Err(error(py, &ARGUMENT, reason, Some(array.summary()), "pass numpy.ascontiguousarray(x)"));
     }

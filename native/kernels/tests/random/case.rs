@@ -6,7 +6,7 @@ use crate::selection;
 use crate::{Random, Scoped};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
-use std::cmp::Ordering;
+use std::slice;
 
 /// What an output is filled with: whoever writes between its elements is found out.
 const UNTOUCHED: u8 = 0xa5;
@@ -96,7 +96,6 @@ impl Case {
         let index = fitting(index, block.iter().product());
         let input = self.input(random);
         let mut output = self.output(random, &kept, index.size());
-        let before = input.bytes.to_vec();
         let mut expected = output.bytes.to_vec();
         for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
             expected[output.at(outside)..][..index.size()].copy_from_slice(&bytes_of(place as u64, index.size()));
@@ -108,41 +107,38 @@ impl Case {
         // SAFETY: the axes describe both arrays; no reduced axis is empty; lengths are small.
         unsafe { argreduce(given, axes.into_iter().rev(), output.data_mut(), index) };
         input.bytes.allow();
-        self.judge(&[(&input, &before[..])], &output, &expected)
+        self.judge(slice::from_ref(&input), &output, &expected)
     }
 
     fn one_hot(&self, random: &mut Random) -> Result<(), String> {
         let (kept, block) = self.split();
         let input = self.input(random);
         let mut output = self.output(random, &self.lens, self.element.size());
-        let before = input.bytes.to_vec();
         let mut expected = output.bytes.to_vec();
         let mut put = |position: &[usize], element: &[u8]| {
             expected[output.at(position)..][..element.len()].copy_from_slice(element)
         };
-        if !self.lens.contains(&0) {
-            for position in positions(&self.lens) {
-                put(&position, &vec![0; self.element.size()]);
-            }
-            let inside = positions(&block);
-            for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
-                let hot: Vec<usize> = outside.iter().zip(&inside[place]).map(|(a, b)| a + b).collect();
-                put(&hot, &one(self.element));
-            }
+        for position in positions(&self.lens) {
+            put(&position, &vec![0; self.element.size()]);
+        }
+        let inside = positions(&block);
+        for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
+            let hot: Vec<usize> = outside.iter().zip(&inside[place]).map(|(a, b)| a + b).collect();
+            put(&hot, &one(self.element));
         }
         let axes = self.axes(&input, &output);
         input.deny_gaps(&self.lens);
         // SAFETY: the axes describe both arrays.
         unsafe { onehot(input.data(), self.element, self.swapped, axes.into_iter().rev(), output.data_mut()) };
         input.bytes.allow();
-        self.judge(&[(&input, &before[..])], &output, &expected)
+        self.judge(slice::from_ref(&input), &output, &expected)
     }
 
     fn extremum(&self, random: &mut Random) -> Result<(), String> {
         let size = self.element.size();
         let mut output = self.output(random, &self.lens, size);
         let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
-        let mut inputs: Vec<Memory> = (0..count)
+        let inputs: Vec<Memory> = (0..count)
             .map(|_| {
                 let mut lens = self.lens.clone();
                 lens.iter_mut().filter(|len| **len > 0).for_each(|len| *len = if random.one_in(5) { 1 } else { *len });
@@ -161,24 +157,22 @@ impl Case {
         let key =
             |input: &Memory, position: &[usize], swapped| Key::new(self.element, input.element(position), swapped);
         let mut expected: Vec<(Vec<usize>, Key)> = Vec::new();
-        if !self.lens.contains(&0) {
-            for position in positions(&self.lens) {
-                let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
-                if in_place {
-                    keys.push(key(&output, &position, false));
-                }
-                if omit && keys.iter().any(|key| *key != Key::Nan) {
-                    keys.retain(|key| *key != Key::Nan);
-                }
-                let winner = keys.into_iter().reduce(|a, b| a.meet(b, self.largest)).expect("an operand");
-                expected.push((position, winner));
+        for position in positions(&self.lens) {
+            let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
+            if in_place {
+                keys.push(key(&output, &position, false));
             }
+            if omit && keys.iter().any(|key| *key != Key::Nan) {
+                keys.retain(|key| *key != Key::Nan);
+            }
+            let winner = keys.into_iter().reduce(|a, b| a.meet(b, self.largest)).expect("an operand");
+            expected.push((position, winner));
         }
         // Which of several NaN wins is not said, but without broadcasting it is
         // the one that wins where the same elements lie one after the other.
         let line = |input: &Memory, swapped| {
-            let positions = if self.lens.contains(&0) { Vec::new() } else { positions(&self.lens) };
-            let mut bytes: Vec<u8> = positions.iter().flat_map(|position| input.element(position).to_vec()).collect();
+            let elements = positions(&self.lens).into_iter().flat_map(|position| input.element(&position).to_vec());
+            let mut bytes: Vec<u8> = elements.collect();
             if swapped {
                 bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
             }
@@ -188,40 +182,28 @@ impl Case {
         let repeats =
             |input: &Memory| self.lens.iter().zip(&input.strides).any(|(&len, &stride)| len > 1 && stride == 0);
         let broadcast = inputs.iter().any(repeats);
-        let before: Vec<_> = inputs.iter().map(|input| input.bytes.to_vec()).collect();
         let mut gaps = output.bytes.to_vec();
-        let mut operands: Vec<Operand> = inputs
-            .iter_mut()
-            .map(|input| Operand {
-                data: input.data(),
-                strides: input.strides.iter().rev().copied().collect(),
-                swapped: self.swapped,
-            })
-            .collect();
+        let operand = |data, strides: &[isize], swapped| {
+            let strides = strides.iter().rev().copied().collect();
+            Operand { data, strides, swapped }
+        };
+        let of_input = |input: &Memory| operand(input.data(), &input.strides, self.swapped);
+        let mut operands: Vec<Operand> = inputs.iter().map(of_input).collect();
         let to = output.data_mut();
         if in_place {
-            let strides = output.strides.iter().rev().copied().collect();
             let place = random.below(count);
-            operands.insert(place, Operand { data: to, strides, swapped: false });
+            operands.insert(place, operand(to, &output.strides, false));
             lines.insert(place, line(&output, false));
         }
+        let extreme = Extreme { largest: self.largest, omit };
         let axes: Vec<_> = self.lens.iter().copied().zip(output.strides.iter().copied()).rev().collect();
         // SAFETY: the axes describe all arrays; at most the output itself is an operand.
-        unsafe { extremum(&operands, self.element, Extreme { largest: self.largest, omit }, axes.into_iter(), to) };
-        let operands: Vec<Operand> = lines
-            .iter()
-            .map(|bytes| Operand {
-                data: bytes.as_ptr(),
-                strides: [size as isize].into_iter().collect(),
-                swapped: false,
-            })
-            .collect();
+        unsafe { extremum(&operands, self.element, extreme, axes.into_iter(), to) };
+        let operands: Vec<_> = lines.iter().map(|bytes| operand(bytes.as_ptr(), &[size as isize], false)).collect();
         let mut in_line = vec![0; expected.len() * size];
         let axis = [(expected.len(), size as isize)].into_iter();
         // SAFETY: the axis describes all lines.
-        unsafe {
-            extremum(&operands, self.element, Extreme { largest: self.largest, omit }, axis, in_line.as_mut_ptr())
-        };
+        unsafe { extremum(&operands, self.element, extreme, axis, in_line.as_mut_ptr()) };
         for ((position, wanted), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
             let found = key(&output, position, false);
             if found != *wanted {
@@ -237,7 +219,6 @@ impl Case {
             let at = output.at(position);
             gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
         }
-        let inputs: Vec<_> = inputs.iter().zip(before.iter().map(|bytes| &bytes[..])).collect();
         self.judge(&inputs, &output, &gaps)
     }
 
@@ -282,10 +263,9 @@ impl Case {
                 let key = key(inside);
                 // A one-hot marks the largest and the first, whatever was drawn.
                 let one_hot = matches!(self.operation, Operation::OneHot);
-                match key.against(best.1, self.largest || one_hot) {
-                    Ordering::Greater => best = (place, key),
-                    Ordering::Equal if self.last && !one_hot => best = (place, key),
-                    _ => {}
+                let order = key.against(best.1, self.largest || one_hot);
+                if order.is_gt() || order.is_eq() && self.last && !one_hot {
+                    best = (place, key);
                 }
             }
             best.0
@@ -299,9 +279,9 @@ impl Case {
     }
 
     /// Inputs as before, and the output as expected: its elements and what lies between them.
-    fn judge(&self, inputs: &[(&Memory, &[u8])], output: &Memory, expected: &[u8]) -> Result<(), String> {
-        let strides: Vec<_> = inputs.iter().map(|(input, _)| &input.strides).collect();
-        if inputs.iter().any(|(input, before)| *input.bytes != **before) {
+    fn judge(&self, inputs: &[Memory], output: &Memory, expected: &[u8]) -> Result<(), String> {
+        let strides: Vec<_> = inputs.iter().map(|input| &input.strides).collect();
+        if inputs.iter().any(Memory::is_changed) {
             return Err(format!("{self:?}, strides {strides:?}: an input has changed"));
         }
         match output.bytes.iter().zip(expected).position(|(found, expected)| found != expected) {

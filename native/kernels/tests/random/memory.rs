@@ -11,6 +11,8 @@ pub struct Memory {
     /// Where the first element, as the caller sees it, begins.
     pub first: usize,
     size: usize,
+    /// The bytes before the call.
+    before: Vec<u8>,
 }
 
 impl Memory {
@@ -23,7 +25,7 @@ impl Memory {
         let lead = if random.one_in(2) { 0 } else { random.below(64) };
         let len = if lens.contains(&0) { 0 } else { lead + reach(-1) + reach(1) + size };
         let first = if len == 0 { 0 } else { lead + reach(-1) };
-        Self { bytes: Bytes::new(len, !random.one_in(4)), strides, first, size }
+        Self { bytes: Bytes::new(len, !random.one_in(4)), strides, first, size, before: Vec::new() }
     }
 
     /// The first element; where there is none, a pointer that nobody may follow.
@@ -45,6 +47,11 @@ impl Memory {
         &self.bytes[self.at(position)..][..self.size]
     }
 
+    /// Whether the bytes are no longer as [`fill`](Self::fill) has left them.
+    pub fn is_changed(&self) -> bool {
+        *self.bytes != self.before
+    }
+
     /// Takes away the pages between the elements until they are given back.
     pub fn deny_gaps(&self, lens: &[usize]) {
         if !self.bytes.is_empty() {
@@ -53,16 +60,23 @@ impl Memory {
         }
     }
 
+    /// Fills the memory, gaps too, with bytes that depend on their place.
+    pub fn fill_by(&mut self, mut byte: impl FnMut(usize) -> u8) {
+        self.bytes.iter_mut().enumerate().for_each(|(at, to)| *to = byte(at));
+        self.before = self.bytes.to_vec();
+    }
+
     /// Fills the memory, gaps too, with values that tie and with those that win: NaN, infinities, limits.
     pub fn fill(&mut self, random: &mut Random, element: ElementType) {
         let size = self.size;
         let texture = random.below(5);
         let constant = random.next().to_le_bytes();
         let rare: [u8; 3] = random.pick(&[[0x7f, 0xff, 0x80], [0x7f; 3], [0xff; 3]]);
-        for (at, byte) in self.bytes.iter_mut().enumerate() {
-            let place = (at + size - self.first % size) % size;
+        let first = self.first;
+        self.fill_by(|at| {
+            let place = (at + size - first % size) % size;
             let outer = place == if cfg!(target_endian = "big") { 0 } else { size - 1 };
-            *byte = match texture {
+            match texture {
                 _ if element == ElementType::Bool => random.below(2) as u8,
                 0 => random.next() as u8,
                 1 => constant[place],
@@ -72,8 +86,8 @@ impl Memory {
                 4 if outer => random.pick(&[0, 0x80, 0x3f, 0xbf, 0x7c, 0xfc, 0x7f, 0xff]),
                 4 => random.pick(&[0, 0x80, 0xc0, 0xff, 0]),
                 _ => 0,
-            };
-        }
+            }
+        });
         // Stretches of one value: the least, the largest and the infinities are among them, which lanes that a row does not
         // fill must not be taken for.
         if random.one_in(4) {
@@ -85,6 +99,7 @@ impl Memory {
                     rest.chunks_exact_mut(size).for_each(|element| element.copy_from_slice(first));
                 }
             }
+            self.before = self.bytes.to_vec();
         }
     }
 }

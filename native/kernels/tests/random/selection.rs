@@ -6,7 +6,6 @@ use crate::fenced::Bytes;
 use crate::key::{Key, bytes_of};
 use crate::memory::{Memory, positions, strides};
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
-use std::cmp::Ordering;
 use std::ptr;
 
 /// What is drawn beside a case.
@@ -32,14 +31,9 @@ pub fn run(case: &Case, random: &mut Random) -> Result<(), String> {
     let (size, index) = (case.element.size(), draw.index.size());
     let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false]]);
     let (values, indices) = random.pick(&[(true, true), (true, false), (false, true)]);
-    let mut found: Vec<Results> = ends
-        .iter()
-        .map(|&largest| Results {
-            largest,
-            values: Bytes::new(if values { results * size } else { 0 }, true),
-            indices: Bytes::new(if indices { results * index } else { 0 }, true),
-        })
-        .collect();
+    let room = |wanted, size: usize| Bytes::new(if wanted { results * size } else { 0 }, true);
+    let end = |&largest| Results { largest, values: room(values, size), indices: room(indices, index) };
+    let mut found: Vec<Results> = ends.iter().map(end).collect();
     let pointer = |bytes: &mut Bytes, wanted| if wanted { bytes.as_mut_ptr() } else { ptr::null_mut() };
     let targets: Vec<Target> = found
         .iter_mut()
@@ -59,12 +53,11 @@ pub fn run(case: &Case, random: &mut Random) -> Result<(), String> {
         mask: draw.mask.as_ref().map_or(0, |mask| mask.strides[axis]),
         reduced: case.reduced[axis],
     });
-    let before = (input.bytes.to_vec(), draw.mask.as_ref().map(|mask| mask.bytes.to_vec()));
     input.deny_gaps(&case.lens);
     // SAFETY: the dimensions describe the input and its mask, and the results are as many as what is kept.
     let lacking = unsafe { select(selection, dimensions, &targets) };
     input.bytes.allow();
-    if before != (input.bytes.to_vec(), draw.mask.as_ref().map(|mask| mask.bytes.to_vec())) {
+    if input.is_changed() || draw.mask.as_ref().is_some_and(Memory::is_changed) {
         return Err(format!("{case:?}: an input has changed"));
     }
     for end in &found {
@@ -101,9 +94,7 @@ impl Draw {
             let strides = strides(random, &case.lens, 1);
             let mut mask = Memory::new(random, &case.lens, 1, strides);
             let share = random.pick(&[0, 1, 4, 7, 8]);
-            mask.bytes
-                .iter_mut()
-                .for_each(|byte| *byte = if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
+            mask.fill_by(|_| if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
             mask
         });
         let omit = match case.element {
@@ -132,12 +123,8 @@ impl Draw {
             if left_out || self.mask.as_ref().is_some_and(|mask| mask.element(&position) == [0]) {
                 continue;
             }
-            let wins = best.as_ref().is_none_or(|(_, champion, _)| match key.against(*champion, largest) {
-                Ordering::Greater => true,
-                Ordering::Equal => case.last,
-                Ordering::Less => false,
-            });
-            if wins {
+            let order = |(_, champion, _): &(usize, Key, Vec<usize>)| key.against(*champion, largest);
+            if best.as_ref().map(order).is_none_or(|order| order.is_gt() || order.is_eq() && case.last) {
                 best = Some((place, key, position));
             }
         }
