@@ -6,7 +6,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::descent::{Accumulators, Tile, few, nowhere, pass};
+use crate::kernels::descent::{Accumulators, Tile, few, pass};
 use crate::kernels::outputs::Outputs;
 use crate::kernels::source::{Lines, Source};
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 pub struct Columns<'a, S: Source, X> {
     /// The rows.
     pub lines: Lines,
-    /// Number of rows, at least one, and where places are wanted at most [`Index::ROWS`], under a mask one less.
+    /// Number of rows, at least one, and where places are wanted at most [`Index::ROWS`].
     pub rows: usize,
     /// Number of columns, at most [`TILE`] bytes of elements.
     pub columns: usize,
@@ -37,7 +37,7 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         debug_assert!(!self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
         // Where lanes tell the elements, those alone need no places.
         let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
-        let most = <<S::Element as Compared>::Lane as Lane>::Index::ROWS - S::MASKED as usize;
+        let most = <<S::Element as Compared>::Lane as Lane>::Index::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         // SAFETY: the caller's.
         unsafe {
@@ -118,9 +118,6 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         }
         // SAFETY: the caller's; the passes have filled the tiles.
         unsafe {
-            if S::MASKED && PLACES {
-                first.settle::<X::First>(self.rows - 1, self.to[0].notes);
-            }
             self.write::<F, X::First, PLACES>(&first, self.to[0]);
             if X::BOTH {
                 self.write::<F, X::Second, PLACES>(&second, self.to[1]);
@@ -142,8 +139,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         first: &mut Accumulators<F>,
         second: &mut Accumulators<F>,
     ) -> bool {
-        first.fill::<PLACES>(worst::<X::First, _>(), if S::MASKED { nowhere::<F>() } else { Index::ZERO });
-        second.fill::<PLACES>(worst::<X::Second, _>(), Index::ZERO);
+        first.fill::<PLACES>(worst::<X::First, _>());
+        second.fill::<PLACES>(worst::<X::Second, _>());
         let mut nan = false;
         let height = if self.rows >= 8 { 8 } else { 2 };
         // (A single row is read twice.)

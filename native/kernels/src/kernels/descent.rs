@@ -1,9 +1,8 @@
 //! Down the rows of one tile of columns: what is kept of each column, and how some rows are accumulated in it.
 
-use crate::element::compare::{Compared, Index, Lane, NanState, worst};
+use crate::element::compare::{Compared, Index, Lane, NanState};
 use crate::element::order::{Ends, Order};
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::outputs::UNKNOWN;
 use crate::kernels::source::{Lines, Source};
 use std::mem::MaybeUninit;
 
@@ -32,33 +31,12 @@ impl<F: Compared> Accumulators<'_, F> {
         }
     }
 
-    /// Begins with a lane in a row.
+    /// Begins with a lane in the first row.
     #[inline(always)]
-    pub fn fill<const PLACES: bool>(&mut self, lane: F::Lane, row: <F::Lane as Lane>::Index) {
+    pub fn fill<const PLACES: bool>(&mut self, lane: F::Lane) {
         self.best.fill(MaybeUninit::new(lane));
         if PLACES {
-            self.place.fill(MaybeUninit::new(row));
-        }
-    }
-
-    /// Notes of which columns an element took part, where so far it stood [`nowhere`]. Then no place is behind the last row.
-    ///
-    /// # Safety
-    /// All is filled, and there is room for as many notes, unless they are null.
-    #[inline(always)]
-    pub unsafe fn settle<O: Order>(&mut self, last_row: usize, notes: *mut u8) {
-        // SAFETY: the caller's.
-        unsafe {
-            if !notes.is_null() {
-                for (column, (best, place)) in self.best.iter().zip(&*self.place).enumerate() {
-                    // (What takes part and is the worst there is may stand in another row.)
-                    let known = if best.assume_init() == worst::<O, _>() { UNKNOWN } else { u8::MAX };
-                    notes.add(column).write(if place.assume_init() == nowhere::<F>() { 0 } else { known });
-                }
-            }
-            for place in &mut *self.place {
-                place.write(place.assume_init().min(Index::new(last_row)));
-            }
+            self.place.fill(MaybeUninit::new(Index::ZERO));
         }
     }
 
@@ -73,12 +51,6 @@ impl<F: Compared> Accumulators<'_, F> {
 
 /// The lanes that a source yields.
 type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
-
-/// The row of a column of which no element takes part.
-#[inline(always)]
-pub fn nowhere<F: Compared>() -> <F::Lane as Lane>::Index {
-    Index::MAX
-}
 
 /// The best lane of a column, and its row.
 pub type Champion<F> = (<F as Compared>::Lane, <<F as Compared>::Lane as Lane>::Index);
@@ -147,8 +119,7 @@ pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     flags.any()
 }
 
-/// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN. Under a mask the row is no longer
-/// [`nowhere`] where an element took part.
+/// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
 ///
 /// # Safety
 /// There are `ROWS` rows that have the column.
@@ -161,7 +132,6 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
 ) -> (Champion<S::Element>, bool) {
     let (mut champion, mut at) = so_far.unwrap_or((LaneOf::<S>::LOWEST, Index::ZERO));
     let mut state = <LaneOf<S> as Lane>::NanState::new::<O>();
-    let mut seen = 0;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
         // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
@@ -170,14 +140,6 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
         champion = if better { lane } else { champion };
         at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };
         state = state.observe::<O>(lane);
-        if S::MASKED {
-            // SAFETY: as above.
-            seen |= unsafe { line.mask_byte(column) };
-        }
-    }
-    if S::MASKED {
-        let here = <LaneOf<S> as Lane>::Index::new(row);
-        at = if (seen != 0) & (at == nowhere::<S::Element>()) { here } else { at };
     }
     ((champion, at), state.saw_nan::<O>(champion))
 }

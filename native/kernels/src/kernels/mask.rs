@@ -1,4 +1,5 @@
-//! Copying a mask, so that it lies as the elements of a block do: what is broadcast or strided is written out.
+//! Masks that lie as the elements of a block do: copies of what is broadcast or strided, and those for rows of which every so
+//! manieth element counts.
 
 use crate::isa::Task;
 use std::ops::Mul;
@@ -75,4 +76,28 @@ unsafe fn spread<T: From<u8> + Mul<Output = T> + Copy>(mask: *const u8, to: *mut
         // SAFETY: the caller's; alignment is not needed.
         unsafe { to.add(line).write_unaligned(T::from(*mask.add(line)) * ones) };
     }
+}
+
+/// Elements from one that counts to the next, at most.
+pub const WIDEST: usize = 4;
+
+/// Elements of a mask.
+pub const SPAN: usize = 16384;
+
+/// The masks for every second element, every third and every fourth.
+static GAPS: [[u8; SPAN]; WIDEST - 1] = [mask(2), mask(3), mask(4)];
+
+const fn mask(step: usize) -> [u8; SPAN] {
+    let mut all = [0; SPAN];
+    let mut at = 0;
+    while at < SPAN {
+        all[at] = 1;
+        at += step;
+    }
+    all
+}
+
+/// The mask under which every `step`th element counts, the first of all among them: [`SPAN`] elements.
+pub fn gaps(step: usize) -> *const u8 {
+    GAPS[step - 2].as_ptr()
 }

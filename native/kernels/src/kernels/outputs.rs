@@ -11,27 +11,17 @@ pub struct Outputs {
     pub values: *mut u8,
     /// Receives its place along the reduced axis. Alignment is not needed.
     pub index: *mut i64,
-    /// Receives what is noted of each slice, and [`NOTES_SLACK`] bytes more. Batches know, and columns under a mask.
-    pub notes: *mut u8,
 }
-
-/// It is not known whether an element takes part. (Where it is known that none does, 0 is noted.)
-pub const UNKNOWN: u8 = 1;
-
-/// Bytes behind what is noted that are written, too.
-pub const NOTES_SLACK: usize = 16;
 
 impl Outputs {
     /// Nothing is wanted.
-    pub const NOTHING: Self =
-        Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut(), notes: ptr::null_mut() };
+    pub const NOTHING: Self = Self { keys: ptr::null_mut(), values: ptr::null_mut(), index: ptr::null_mut() };
 
     /// Memory for the results from a position on, of elements of `size` bytes.
     #[inline(always)]
     pub fn from(self, position: usize, size: usize) -> Self {
         let at = |start: *mut u8| if start.is_null() { start } else { start.wrapping_add(position * size) };
         let index = if self.index.is_null() { self.index } else { self.index.wrapping_add(position) };
-        let notes = if self.notes.is_null() { self.notes } else { self.notes.wrapping_add(position) };
-        Self { keys: at(self.keys), values: at(self.values), index, notes }
+        Self { keys: at(self.keys), values: at(self.values), index }
     }
 }

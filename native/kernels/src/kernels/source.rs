@@ -14,11 +14,6 @@ pub trait Source: Copy {
     const MASKED: bool;
     /// From the first element, and its place in the mask where there is one.
     fn new(data: *const u8, mask: *const u8) -> Self;
-    /// The byte of the element at `at` in the mask, 0 where it is left out; 1 without a mask.
-    ///
-    /// # Safety
-    /// Its place in the mask may be read.
-    unsafe fn mask_byte(self, at: usize) -> u8;
     /// The lane of the element at `at`: the worst there is where the element is left out.
     ///
     /// # Safety
@@ -42,10 +37,6 @@ impl<E: Compared> Source for *const E {
     #[inline(always)]
     fn new(data: *const u8, _: *const u8) -> Self {
         data.cast()
-    }
-    #[inline(always)]
-    unsafe fn mask_byte(self, _: usize) -> u8 {
-        1
     }
     #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
@@ -83,23 +74,18 @@ impl<E: Compared> Source for Masked<E> {
         Self { data: data.cast(), mask }
     }
     #[inline(always)]
-    unsafe fn mask_byte(self, at: usize) -> u8 {
-        // SAFETY: the caller's.
-        unsafe { *self.mask.add(at) }
-    }
-    #[inline(always)]
     unsafe fn lane<O: Order>(self, at: usize) -> E::Lane {
         // SAFETY: the caller's. The element is read first, so that there is nothing to jump over.
         unsafe {
             let lane = self.data.lane::<O>(at);
-            if self.mask_byte(at) != 0 { lane } else { worst::<O, _>() }
+            if *self.mask.add(at) != 0 { lane } else { worst::<O, _>() }
         }
     }
     #[inline(always)]
     unsafe fn element<O: Order>(self, at: usize) -> E {
         // SAFETY: the caller's.
         unsafe {
-            match self.mask_byte(at) {
+            match *self.mask.add(at) {
                 0 => E::from_lane(worst::<O, _>()).0,
                 _ => self.data.element::<O>(at),
             }

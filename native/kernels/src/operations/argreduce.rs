@@ -43,8 +43,8 @@ unsafe impl Sync for Indices {}
 
 impl Sink for Indices {
     #[inline]
-    fn wants(&self, _: bool) -> Wants {
-        Wants { values: false, index: true, sight: false, notes: false }
+    fn wants(&self) -> Wants {
+        Wants { values: false, index: true, sight: false }
     }
 
     #[inline]

@@ -63,15 +63,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Whether it is noted of which positions something has been found that loses to all others: by batches, and by columns under
-    /// a mask, where `places` are wanted.
-    pub fn note(&self, places: bool) -> bool {
-        match self.plan.form {
-            Form::Columns { packed: false } => places && self.omissions[0].is_some(),
-            _ => false,
-        }
-    }
-
     /// Reads a `span` of the reduced axis, with the indices that its places have.
     ///
     /// # Safety

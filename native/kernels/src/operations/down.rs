@@ -102,7 +102,7 @@ impl Blocks<'_> {
     unsafe fn read_group(&self, input: &Input, at: ReductionOffsets, blocks: usize, sink: &impl Sink) {
         let (columns, size) = (self.columns.len, input.element.size());
         let outer = self.outer[0].strides;
-        let (wants, mut to) = (sink.wants(false), Outputs::NOTHING);
+        let (wants, mut to) = (sink.wants(), Outputs::NOTHING);
         if blocks == 1 || outer.output == self.columns.strides.output * columns as isize {
             to = sink.direct_output(at, self.columns);
         }
@@ -143,11 +143,7 @@ impl Blocks<'_> {
             }
             for block in 0..if is_direct { 0 } else { blocks } {
                 let Outputs { values, index, .. } = to.from(block * columns, size);
-                sink.take(
-                    self.outer[0].moved(at, block),
-                    self.columns,
-                    Tile { len: columns, index, values, notes: ptr::null() },
-                );
+                sink.take(self.outer[0].moved(at, block), self.columns, Tile { len: columns, index, values });
             }
         }
     }

@@ -19,7 +19,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout, sink: &impl Sink) -> bool
         && axis.strides.input == input.element.size() as isize
         && (axis.strides.index, layout.origin.index) == (1, 0)
         && !input.swapped
-        && sink.wants(false) == Wants { values: false, index: true, sight: false, notes: false }
+        && sink.wants() == Wants { values: false, index: true, sight: false }
 }
 
 /// Reduces the line.
@@ -36,11 +36,7 @@ pub unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     unsafe {
         read(&input, input.data.wrapping_offset(at.input), layout.reduced[0].len, index);
         if direct.is_null() {
-            sink.take(
-                at,
-                &ReductionAxis::POINT,
-                Tile { len: 1, index: &place, values: ptr::null(), notes: ptr::null() },
-            );
+            sink.take(at, &ReductionAxis::POINT, Tile { len: 1, index: &raw mut place, values: ptr::null() });
         }
     }
 }

@@ -57,8 +57,8 @@ impl Sink for Hot<'_> {
     const MOVED: usize = 2;
 
     #[inline]
-    fn wants(&self, _: bool) -> Wants {
-        Wants { values: false, index: true, sight: false, notes: false }
+    fn wants(&self) -> Wants {
+        Wants { values: false, index: true, sight: false }
     }
 
     #[inline]

@@ -8,8 +8,7 @@ use crate::element::compare::Index;
 use crate::isa::InstructionSet;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::descent::TILE;
-use crate::kernels::gaps::{SPAN, WIDEST};
-use crate::kernels::mask::MASK_SCRATCH;
+use crate::kernels::mask::{MASK_SCRATCH, SPAN, WIDEST};
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Wanted, serve};
@@ -180,10 +179,10 @@ impl<'a> Plan<'a> {
         let (tile, chunk) = match form {
             Form::Columns { packed: false } if mask_copied => {
                 // Half as wide, since the results of each block are combined.
-                (POSITIONS / 2, rows_of_a_block(size, true).min(MASK_SCRATCH / (POSITIONS / 2)))
+                (POSITIONS / 2, rows_of_a_block(size).min(MASK_SCRATCH / (POSITIONS / 2)))
             }
             Form::Columns { packed: false } => {
-                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size, demand.omits) })
+                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) })
             }
             Form::Rows { packed: false } if mask_copied => {
                 let chunk = reduced.len.min(MASK_SCRATCH);
@@ -199,7 +198,7 @@ impl<'a> Plan<'a> {
                 (fit(scratch, size) / pitch(chunk, size), chunk)
             }
             Form::Gapped(step) => (POSITIONS, SPAN / step),
-            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size, false)),
+            Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
@@ -213,7 +212,7 @@ impl<'a> Plan<'a> {
         }
         // Columns alone keep narrow indices, which blocks that are combined need.
         if whole && form == (Form::Columns { packed: false }) && plan.blocks() > 1 {
-            plan.chunk = plan.chunk.min(rows_of_a_block(size, demand.omits));
+            plan.chunk = plan.chunk.min(rows_of_a_block(size));
         }
         plan
     }
@@ -281,14 +280,13 @@ fn whole_vectors(len: usize, size: usize) -> usize {
     len & !(fit(16, size) - 1)
 }
 
-/// How many rows the narrow indices of an element of `size` bytes tell apart, beside a row that is none where elements are left out.
-fn rows_of_a_block(size: usize, omits: bool) -> usize {
-    let rows = match size {
+/// How many rows the narrow indices of an element of `size` bytes tell apart.
+fn rows_of_a_block(size: usize) -> usize {
+    match size {
         1 => u8::ROWS,
         2 => u16::ROWS,
         _ => u32::ROWS,
-    };
-    rows - omits as usize
+    }
 }
 
 #[cfg(test)]

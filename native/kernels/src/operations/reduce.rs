@@ -5,7 +5,7 @@
 
 use crate::kernels::cache_line::Aligned;
 use crate::kernels::descent::TILE;
-use crate::kernels::outputs::{NOTES_SLACK, Outputs};
+use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
 use crate::operations::block::Blocks;
@@ -67,15 +67,30 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     layout: &mut ReductionLayout,
     sinks: [&S; ENDS],
 ) {
-    let (input, omission) = ends[0];
     let elements = positions(&layout.kept) * positions(&layout.reduced);
-    let num_threads = threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED));
+    let num_threads = threads::num_threads(elements.saturating_mul(ends[0].0.element.size() * S::MOVED));
+    // SAFETY: the caller's promise.
+    unsafe { reduce_on(num_threads, ends, layout, sinks) }
+}
+
+/// The same on so many threads.
+///
+/// # Safety
+/// As for [`reduce_ends`].
+#[inline]
+pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
+    num_threads: usize,
+    ends: [(Input, Option<&Omission>); ENDS],
+    layout: &mut ReductionLayout,
+    sinks: [&S; ENDS],
+) {
+    let (input, omission) = ends[0];
     let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
     if omission.is_none() && down::serves(&input, layout) {
         // SAFETY: the caller's promise.
         return unsafe { down::reduce(inputs, layout, sinks, num_threads) };
     }
-    let places = sinks.iter().any(|sink| sink.wants(false).index);
+    let places = sinks.iter().any(|sink| sink.wants().index);
     let demand = Demand::new(&input, omission, ENDS, places);
     let wide = demand.wide;
     let plan = Plan::new(input.element.size(), demand, layout, threads::tasks(num_threads));
@@ -141,10 +156,9 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
     #[inline]
     unsafe fn read_tile(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
-        let noted = self.is_noted(sinks[0]);
         let (mut values, mut index) = (false, false);
         let to = sinks.map(|sink| {
-            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants(noted));
+            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants());
             values |= wants.values && to.values.is_null();
             index |= wants.index && to.index.is_null();
             to
@@ -152,7 +166,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         // SAFETY: the caller's.
         unsafe {
             match (values, index) {
-                (false, false) if !sinks[0].wants(noted).sight => self.read_plain(at, len, &to),
+                (false, false) if !sinks[0].wants().sight => self.read_plain(at, len, &to),
                 (false, false) => self.read_into_scratch::<0, 0>(at, len, to, sinks),
                 (true, false) => self.read_into_scratch::<{ TILE / 8 }, 0>(at, len, to, sinks),
                 (false, true) => self.read_into_scratch::<0, POSITIONS>(at, len, to, sinks),
@@ -176,15 +190,10 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         mut to: [Outputs; ENDS],
         sinks: [&impl Sink; ENDS],
     ) {
-        let noted = self.is_noted(sinks[0]);
-        let mut notes = [[const { MaybeUninit::<u8>::uninit() }; POSITIONS + NOTES_SLACK]; ENDS];
         let mut values = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; VALUES]) }; ENDS];
         let mut index = [const { Aligned([const { MaybeUninit::<i64>::uninit() }; INDICES]) }; ENDS];
         for (end, (to, sink)) in to.iter_mut().zip(sinks).enumerate() {
-            let wants = sink.wants(noted);
-            if noted {
-                to.notes = notes[end].as_mut_ptr().cast();
-            }
+            let wants = sink.wants();
             if wants.values && to.values.is_null() {
                 to.values = values[end].0.as_mut_ptr().cast();
             }
@@ -196,7 +205,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         unsafe {
             self.read_plain(at, len, &to);
             for (to, sink) in to.iter().zip(sinks) {
-                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values, notes: to.notes });
+                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values });
             }
         }
     }
@@ -229,13 +238,10 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         for (state, sink) in states.iter_mut().zip(sinks) {
             let (keys, index) = state.pointers();
             // The keys of integers are the integers.
-            let values = if sink.wants(false).values && self.blocks.inputs[0].element.is_integer() {
-                keys
-            } else {
-                ptr::null_mut()
-            };
+            let values =
+                if sink.wants().values && self.blocks.inputs[0].element.is_integer() { keys } else { ptr::null_mut() };
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values, notes: ptr::null() }) };
+            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values }) };
         }
     }
 
@@ -247,12 +253,6 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     fn is_plain(&self) -> bool {
         let plan = self.plan();
         plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
-    }
-
-    /// Whether it is of use to note what is found of a plain tile, and its kernel does.
-    fn is_noted(&self, sink: &impl Sink) -> bool {
-        let wants = sink.wants(true);
-        wants.notes && self.blocks.note(wants.index)
     }
 
     /// Reduces some of the blocks of one tile into `states`.

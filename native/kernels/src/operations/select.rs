@@ -1,19 +1,32 @@
 //! `Reduce`: the extremum itself over any set of axes, its index, or both, at one or both ends of the order in one pass.
 //!
-//! Elements may be left out: by a mask, or because they are NaN or NaT. What is left out is replaced, as it is packed or as
-//! it is compared, by an element that loses to all others. Where such an element comes out, the slice is looked at once more:
-//! only there can it matter which of equals took part.
+//! Elements may be left out: by a mask, or because they are NaN or NaT.
+//!
+//! ```text
+//! what is left out is replaced, as it is packed or as it is compared, by an element that loses to all others
+//! index = that of the extremum, which may have been replaced
+//! where the element at the index does not take part:
+//!     all elements that do are equal: as bad as the loser
+//!     index = that of the extremum at the other end of the order, at which they beat what stands in for the others
+//!     where the element at that index does not take part: -1, since none does
+//! ```
+//!
+//! Index -1, nothing took part, is a result like any other: no kernel has to know whether that is so, and slices are read twice
+//! only where it may be.
 
 use crate::element::ElementType;
-use crate::kernels::omit::Pattern;
+use crate::kernels::omit::{Bits, Pattern};
+use crate::kernels::outputs::Outputs;
+use crate::layout::axis::{Axis, Strides, merge};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::layout::sort;
-use crate::operations::found::Found;
 use crate::operations::input::{Input, Omission};
-use crate::operations::reduce::{reduce, reduce_ends};
+use crate::operations::reduce::{reduce, reduce_ends, reduce_on};
+use crate::operations::sink::{Sink, Tile, Wants};
 use crate::operations::target::Target;
 use smallvec::SmallVec;
-use std::sync::atomic::AtomicUsize;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is reduced, but for the end of the order.
 #[derive(Clone, Copy, Debug)]
@@ -92,15 +105,15 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     let base = base(&layout);
     // A mask that is broadcast along the slices leaves out whole slices.
     let whole = selection.omit == Omit::Nothing && layout.reduced.iter().all(|axis| axis.strides.mask == 0);
-    let found = |target: &Target| {
+    let answers = |target: &Target| {
         let Selection { data, element, swapped, last, .. } = selection;
         let input = Input { data, element, swapped, largest: target.largest, last, numbers: selection.is_of_numbers() };
         let omission = selection.omission(target.largest);
-        Found { input, omission, whole, target: *target, reduced: &reduced, lacking: &lacking, base }
+        Answers { input, omission, whole, target: *target, reduced: &reduced, lacking: &lacking, base }
     };
     match targets {
         [one] => {
-            let one = found(one);
+            let one = answers(one);
             // SAFETY: the caller's promise.
             unsafe {
                 match one.packed() {
@@ -113,7 +126,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
             assert_ne!(one.largest, other.largest, "an order has two ends");
             // The smallest first, as kernels for both have it.
             let (smallest, largest) =
-                if other.largest { (found(one), found(other)) } else { (found(other), found(one)) };
+                if other.largest { (answers(one), answers(other)) } else { (answers(other), answers(one)) };
             let ends = [&smallest, &largest].map(|end| (end.input, end.packed()));
             // SAFETY: the caller's promise.
             unsafe { reduce_ends(ends, &mut layout, [&smallest, &largest]) };
@@ -148,4 +161,342 @@ impl Selection {
 fn base(layout: &ReductionLayout) -> i64 {
     let from_other_end = |axis: &ReductionAxis| (axis.len as i64 - 1) * -axis.strides.index.min(0);
     layout.origin.index - layout.reduced.iter().map(from_other_end).sum::<i64>()
+}
+
+/// The results at one end of the order: fetches the elements that indices lead to, and settles where one does not take part.
+struct Answers<'a> {
+    /// What is reduced.
+    input: Input,
+    /// What is left out of it.
+    omission: Option<Omission>,
+    /// Whether slices are left out as a whole: they are reduced all the same.
+    whole: bool,
+    /// Where the results go.
+    target: Target,
+    /// The reduced axes, largest index stride first.
+    reduced: &'a [ReductionAxis],
+    /// What broadcast axes that are gone from the layout have added to every index.
+    base: i64,
+    /// Counts the slices in which no element takes part.
+    lacking: &'a AtomicUsize,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Answers<'_> {}
+
+impl Sink for Answers<'_> {
+    #[inline]
+    fn wants(&self) -> Wants {
+        let Target { values, indices, .. } = self.target;
+        // Where elements are left out, the index says whether this one is.
+        let omits = self.omission.is_some();
+        Wants { values: !omits && !values.is_null(), index: omits || !indices.is_null(), sight: omits }
+    }
+
+    #[inline]
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+        let Target { values, indices, index, .. } = self.target;
+        if axis.strides.output != 1 && axis.len > 1 {
+            return Outputs::NOTHING;
+        }
+        let index = if index.size() == 8 { indices.cast() } else { ptr::null_mut() };
+        let values = if self.omission.is_none() { values } else { ptr::null_mut() };
+        Outputs { values, index, ..Outputs::NOTHING }.from(at.output as usize, self.input.element.size())
+    }
+
+    unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        // SAFETY: the caller's promise, at every position of the tile.
+        unsafe {
+            if self.omission.is_some() {
+                self.settle(at, axis, &tile);
+            }
+            self.copy(at.output, axis.strides.output, &tile);
+            if !self.target.values.is_null() && tile.values.is_null() {
+                for number in 0..tile.len {
+                    let bits = match tile.index(number) {
+                        -1 => 0,
+                        index => self.bits(self.place(at, index).input),
+                    };
+                    self.target.write_value(at.output, bits, self.input.element.size());
+                    axis.strides.step(&mut at, 1);
+                }
+            }
+        }
+    }
+}
+
+impl Answers<'_> {
+    /// What has to be left out of a copy.
+    fn packed(&self) -> Option<&Omission> {
+        self.omission.as_ref().filter(|_| !self.input.numbers && !self.whole)
+    }
+
+    /// Copies to the output what has not gone there straight away.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take), from one position of the output on, and so many from each to the next.
+    unsafe fn copy(&self, output: isize, step: isize, tile: &Tile) {
+        let Target { values, indices, index, .. } = self.target;
+        let (size, element) = (index.size() as isize, self.input.element.size() as isize);
+        let (to, places) = (values.wrapping_offset(output * element), indices.wrapping_offset(output * size));
+        // SAFETY: the caller's.
+        unsafe {
+            if !indices.is_null() && places != tile.index.cast() {
+                index.write(places, step * size, tile.index, tile.len);
+            }
+            if !values.is_null() && !tile.values.is_null() && to.cast_const() != tile.values {
+                match element {
+                    1 => scatter::<u8>(tile.values, tile.len, to, step),
+                    2 => scatter::<u16>(tile.values, tile.len, to, step),
+                    4 => scatter::<u32>(tile.values, tile.len, to, step),
+                    _ => scatter::<u64>(tile.values, tile.len, to, step),
+                }
+            }
+        }
+    }
+
+    /// The position in memory of the element with a row-major index.
+    #[inline]
+    fn place(&self, mut at: ReductionOffsets, index: i64) -> ReductionOffsets {
+        if let [axis @ ReductionAxis { strides: ReductionOffsets { index: 1, .. }, .. }] = self.reduced {
+            axis.strides.step(&mut at, (index - self.base) as isize);
+            return at;
+        }
+        let mut index = index - self.base;
+        // The index strides of the axes nest: taken from the largest on, each quotient is a place on its axis.
+        for axis in self.reduced {
+            let stride = axis.strides.index.abs();
+            let digit = index / stride;
+            index -= digit * stride;
+            let steps = if axis.strides.index < 0 { axis.len as i64 - 1 - digit } else { digit };
+            axis.strides.step(&mut at, steps as isize);
+        }
+        at
+    }
+
+    /// Whether an element takes part.
+    ///
+    /// # Safety
+    /// The element and its place in the mask are readable.
+    #[inline]
+    unsafe fn takes_part(&self, at: ReductionOffsets) -> bool {
+        let Some(Omission { mask, pattern, .. }) = &self.omission else { return true };
+        // SAFETY: the caller's.
+        unsafe {
+            (mask.is_null() || *mask.wrapping_offset(at.mask) != 0)
+                && (pattern.is_none() || !pattern.matches(self.bits(at.input)))
+        }
+    }
+
+    /// Settles the slices of a tile to whose index an element belongs that does not take part.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take).
+    #[inline(never)]
+    unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
+        // SAFETY: the caller's.
+        let open = unsafe { self.open(at, axis, tile) };
+        if !open.contains(&1) {
+            return;
+        }
+        let is_open = |&open: &u8| open != 0;
+        let reading = SecondReading { answers: self, start: at, axis, open: &open, index: tile.index };
+        // Slices that lie apart are not read with what lies between them, unless that is little.
+        let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
+        let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
+        let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
+        let mut from = 0;
+        // SAFETY: the caller's.
+        unsafe {
+            if self.whole {
+                reading.close(0, tile.len, |_| -1);
+                from = tile.len;
+            }
+            while let Some(first) = open[from..].iter().position(is_open) {
+                let first = from + first;
+                let mut end = first + 1;
+                while let Some(next) = open[end..tile.len.min(end + apart)].iter().position(is_open) {
+                    end += next + 1;
+                }
+                reading.read(first, end);
+                from = end;
+            }
+            let lacking = (0..tile.len).filter(|&slice| tile.index(slice) == -1).count();
+            self.lacking.fetch_add(lacking, Ordering::Relaxed);
+        }
+    }
+
+    /// Says of each slice of a tile whether it is one: 1, or else 0.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take).
+    unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> SmallVec<[u8; 64]> {
+        let mut open = SmallVec::from_elem(0, tile.len);
+        // SAFETY: the caller's, for each position.
+        let step = |slice: usize| unsafe { tile.index(slice) - self.base } as isize;
+        // (Short rows take no longer to be read than all that is asked of every layout.)
+        match (&self.omission, self.reduced) {
+            (Some(Omission { mask, pattern, .. }), [Axis { strides, .. }])
+                if strides.index == 1 && pattern.is_none() =>
+            {
+                let data = mask.wrapping_offset(at.mask);
+                let place = |slice: usize| axis.strides.mask * slice as isize + strides.mask * step(slice);
+                let zero = Pattern::value(0, 1);
+                // SAFETY: as above.
+                unsafe { left_out::<u8>(zero, |slice| data.wrapping_offset(place(slice)), &mut open) };
+            }
+            (Some(Omission { mask, pattern, .. }), [Axis { strides, .. }])
+                if strides.index == 1 && mask.is_null() && !self.input.swapped =>
+            {
+                let data = self.input.data.wrapping_offset(at.input);
+                let place = |slice: usize| {
+                    data.wrapping_offset(axis.strides.input * slice as isize + strides.input * step(slice))
+                };
+                // SAFETY: as above.
+                unsafe {
+                    match self.input.element.size() {
+                        2 => left_out::<u16>(*pattern, place, &mut open),
+                        4 => left_out::<u32>(*pattern, place, &mut open),
+                        _ => left_out::<u64>(*pattern, place, &mut open),
+                    }
+                }
+            }
+            _ => {
+                for (slice, open) in open.iter_mut().enumerate() {
+                    // SAFETY: as above.
+                    let stays = unsafe { self.takes_part(self.place(axis.moved(at, slice), tile.index(slice))) };
+                    *open = !stays as u8;
+                }
+            }
+        }
+        open
+    }
+
+    /// The bits of an element, in this machine's order.
+    ///
+    /// # Safety
+    /// The element is readable.
+    #[inline]
+    unsafe fn bits(&self, at: isize) -> u64 {
+        let from = self.input.data.wrapping_offset(at);
+        // SAFETY: the caller's; alignment is not needed.
+        unsafe {
+            match (self.input.element.size(), self.input.swapped) {
+                (1, _) => from.read() as u64,
+                (2, false) => from.cast::<u16>().read_unaligned() as u64,
+                (2, true) => from.cast::<u16>().read_unaligned().swap_bytes() as u64,
+                (4, false) => from.cast::<u32>().read_unaligned() as u64,
+                (4, true) => from.cast::<u32>().read_unaligned().swap_bytes() as u64,
+                (_, false) => from.cast::<u64>().read_unaligned(),
+                (_, true) => from.cast::<u64>().read_unaligned().swap_bytes(),
+            }
+        }
+    }
+}
+
+/// Slices of a tile that are read once more, for the other end of the order.
+struct SecondReading<'a> {
+    answers: &'a Answers<'a>,
+    /// Where the tile starts, and the axis along which it runs.
+    start: ReductionOffsets,
+    axis: &'a ReductionAxis,
+    /// Which slices of the tile are to be settled.
+    open: &'a [u8],
+    /// The indices of the tile.
+    index: *mut i64,
+}
+
+// SAFETY: one thread alone reads for the second time.
+unsafe impl Sync for SecondReading<'_> {}
+
+impl SecondReading<'_> {
+    /// Reads the slices from one up to another one.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take) of the tile.
+    #[cold]
+    #[inline(never)]
+    unsafe fn read(&self, from: usize, to: usize) {
+        let Answers { input, omission, reduced, .. } = *self.answers;
+        let largest = !input.largest;
+        let omission = omission.map(|omission| Omission { fill: input.element.loser(largest), ..omission });
+        let strides = ReductionOffsets { output: 1, ..self.axis.strides };
+        let origin = ReductionOffsets { output: from as isize, ..self.axis.moved(self.start, from) };
+        let kept = [Axis { len: to - from, strides }][..].into();
+        let mut layout = ReductionLayout { kept, reduced: reduced.into(), origin };
+        merge(&mut layout.reduced);
+        let omission = omission.as_ref().filter(|_| !input.numbers);
+        // SAFETY: the caller's.
+        unsafe { reduce_on(1, [(Input { largest, ..input }, omission)], &mut layout, [self]) }
+    }
+
+    /// Writes the indices of those of some slices that are open. (A branch for each could not be foreseen.)
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take) of the tile.
+    #[inline(always)]
+    unsafe fn close(&self, from: usize, to: usize, index: impl Fn(usize) -> i64) {
+        for slice in from..to {
+            // SAFETY: the caller's; an output need not be aligned.
+            unsafe {
+                let at = self.index.add(slice);
+                at.write_unaligned(if self.open[slice] != 0 { index(slice) } else { at.read_unaligned() });
+            }
+        }
+    }
+}
+
+impl Sink for SecondReading<'_> {
+    #[inline]
+    fn wants(&self) -> Wants {
+        Wants { values: false, index: true, sight: false }
+    }
+
+    #[inline]
+    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Outputs {
+        Outputs::NOTHING
+    }
+
+    unsafe fn take(&self, at: ReductionOffsets, _: &ReductionAxis, tile: Tile) {
+        let first = at.output as usize;
+        // SAFETY: the caller's.
+        unsafe {
+            let absent = self.answers.open(self.axis.moved(self.start, first), self.axis, &tile);
+            self.close(first, first + tile.len, |slice| match absent[slice - first] {
+                0 => tile.index(slice - first),
+                _ => -1,
+            });
+        }
+    }
+}
+
+/// Elements, at most, that are read again between two slices that have to be; of columns, sixteen times as many.
+const LITTLE: usize = 1024;
+
+/// Says of elements whether they are left out.
+///
+/// # Safety
+/// They may be read.
+#[inline]
+unsafe fn left_out<T: Bits>(pattern: Pattern, place: impl Fn(usize) -> *const u8, to: &mut [u8]) {
+    let [flip, magnitude, limit] = [pattern.flip, pattern.magnitude, pattern.limit].map(T::new);
+    for (slice, to) in to.iter_mut().enumerate() {
+        // SAFETY: the caller's; alignment is not needed.
+        let bits = unsafe { place(slice).cast::<T>().read_unaligned() };
+        *to = bits.matches(flip, magnitude, limit) as u8;
+    }
+}
+
+/// Writes some values, which are so many apart.
+///
+/// # Safety
+/// There is room for them, and as many can be read; alignment is not needed.
+unsafe fn scatter<T: Copy>(from: *const u8, len: usize, to: *mut u8, step: isize) {
+    for number in 0..len {
+        // SAFETY: the caller's.
+        unsafe {
+            let value = from.cast::<T>().add(number).read_unaligned();
+            to.cast::<T>().wrapping_offset(step * number as isize).write_unaligned(value);
+        }
+    }
 }

@@ -8,8 +8,8 @@ pub trait Sink {
     /// How many times as many bytes as the input has are moved, where results are as large as that.
     const MOVED: usize = 1;
 
-    /// What has to be known of each position, of tiles in which it is noted what has been found that loses to all others, or not.
-    fn wants(&self, noted: bool) -> Wants;
+    /// What has to be known of each position.
+    fn wants(&self) -> Wants;
 
     /// The output itself, as far as the results of a tile may be written to it straight away.
     fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs;
@@ -31,8 +31,6 @@ pub struct Wants {
     pub index: bool,
     /// Whether each tile has to be seen, even where all of it has gone to the output.
     pub sight: bool,
-    /// Whether it is of use to note what has been found that loses to all others.
-    pub notes: bool,
 }
 
 /// The results of a tile. They may lie in the output itself.
@@ -41,11 +39,9 @@ pub struct Tile {
     /// Number of positions.
     pub len: usize,
     /// The row-major indices; null where nobody wants them.
-    pub index: *const i64,
+    pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
-    /// What is noted of each position; null where nothing is.
-    pub notes: *const u8,
 }
 
 impl Tile {

@@ -50,7 +50,7 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
                     choose::<E, O>(data, at, kept, &layout.reduced, last, found)
                 });
             }
-            sink.take(at, kept, Tile { len: kept.len, index: found.as_ptr(), values: ptr::null(), notes: ptr::null() });
+            sink.take(at, kept, Tile { len: kept.len, index: found.as_mut_ptr(), values: ptr::null() });
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct ShortRows {
     pub largest: bool,
     /// Whether the last of equals wins.
     pub last: bool,
-    /// Receives the extremum itself and its place in the row, but neither keys nor notes.
+    /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
 }
 
