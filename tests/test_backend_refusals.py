@@ -53,27 +53,6 @@ def refusal(kind, call, *arguments):
             "given s: int64[1], x: float32[2]; help  put a Cast before it",
         ),
         (
-            6,
-            "(float[2, 3] a, float[3] b) => (y) { y = Max(a, b) }",
-            SpecError,
-            "Max-6 takes inputs of one shape, not [2, 3] and [3]; at    graph.node[0], opset 6; "
-            "given a: float32[2, 3], b: float32[3]; help  use opset 8 or later, which broadcasts",
-        ),
-        (
-            13,
-            "(float x) => (y) { y = ArgMax(x) }",
-            SpecError,
-            "ArgMax-13 has no axis to look along in a tensor of rank 0; at    graph.node[0], opset 13; "
-            "given x: float32[]; help  give it at least one",
-        ),
-        (
-            13,
-            "(float[2, 0] x) => (y) { y = ArgMax <axis=1> (x) }",
-            SpecError,
-            "ArgMax-13 has nothing to choose from: axis 1 of its input has no element; at    graph.node[0], opset 13; "
-            "given x: float32[2, 0], axis=1",
-        ),
-        (
             11,
             "(float[3] x) => (y) { y = Hardmax(x) }",
             AxisError,
