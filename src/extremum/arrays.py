@@ -23,10 +23,13 @@ from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
 from extremum.loading import loaded
 
 __all__ = [
+    "FILL",
+    "FILL_MASKED",
     "as_array",
     "as_element",
     "as_output",
     "as_result",
+    "class_name",
     "common_type",
     "copy",
     "first_lost",
@@ -38,6 +41,8 @@ __all__ = [
     "refuse_own_rules",
 ]
 
+FILL = "fill or drop them first"
+FILL_MASKED = f"{FILL}, as x.filled(value) or x.compressed() does"
 _NUMBERS = "pass numbers of one element type, in rows of equal length"
 
 # Of Python objects in place of numbers, what to do about them; the first that fits.
@@ -65,12 +70,9 @@ def as_array(x: object) -> NDArray[Any]:
     # sequences.
     array = _plain(cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x))
     if array.dtype.kind in "OSU":
-        kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", "")
-        raise ElementTypeError(
-            f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here",
-            given=f"{type(x).__module__}.{type(x).__qualname__}",
-            remedy=remedy or _NUMBERS,
-        )
+        kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", _NUMBERS)
+        reason = f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here"
+        raise ElementTypeError(reason, given=class_name(x), remedy=remedy)
     if array.dtype.kind in "mM" and isinstance(x, Sequence):
         _require_exact(x, array.dtype)
     return array
@@ -90,6 +92,11 @@ def as_result(result: NDArray[Any]) -> Any:
     """Return a result as NumPy's own functions do: a scalar in place of an array without dimensions."""
     # (Not a view of the array: a result owns its memory.)
     return result if result.ndim else result[()]
+
+
+def class_name(x: object) -> str:
+    """Return what a message calls the class of a value."""
+    return f"{type(x).__module__}.{type(x).__qualname__}"
 
 
 def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:
@@ -121,19 +128,19 @@ def refuse_device(x: object, device: object) -> None:
     """Refuse an array whose elements are not in this computer's own memory."""
     raise ElementTypeError(
         f"the elements are on the device {device}, and are compared on the CPU here",
-        given=f"{type(x).__module__}.{type(x).__qualname__}",
+        given=class_name(x),
         remedy="copy the array to the CPU first",
     )
 
 
 def _objects(array: NDArray[Any]) -> tuple[str, str]:
-    """Return the type of objects that are no numbers, and what to do about them; nothing where that is not known."""
+    """Return the type of objects that are no numbers, where it is known, and what to do about them."""
     types = dict.fromkeys(map(type, array.reshape(-1)[:1000]))
     for known, remedy in _OBJECTS:
         for each in types:
             if issubclass(each, known) and not types.keys() & {list, tuple, str}:
                 return f"{each.__module__}.{each.__qualname__}".removeprefix("builtins."), remedy
-    return "", ""
+    return "", _NUMBERS
 
 
 def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
@@ -177,7 +184,7 @@ def refuse_own_rules(x: object) -> None:
     if issubclass(cls, np.ndarray) and cls.__array_ufunc__ is not np.ndarray.__array_ufunc__:
         raise ElementTypeError(
             f"{cls.__qualname__} has rules of its own for its elements, which would be lost",
-            given=f"{cls.__module__}.{cls.__qualname__}",
+            given=class_name(x),
             remedy="pass the plain elements, x.view(numpy.ndarray)",
         )
 
@@ -207,19 +214,13 @@ def _through_protocols(x: Any) -> NDArray[Any]:
         return np.asanyarray(x)
     except ValueError:
         # NumPy's word for rows of different lengths.
-        return _as_objects(x)
-
-
-def _as_objects(x: object) -> NDArray[Any]:
+        pass
     try:
         return np.asarray(x, dtype=object)
     except ValueError as error:
         # It answers as an array does, and is none: a mock.
-        raise ElementTypeError(
-            f"no array can be made of it: {error}",
-            given=f"{type(x).__module__}.{type(x).__qualname__}",
-            remedy="pass numbers of one element type, in rows of equal length",
-        ) from None
+        reason = f"no array can be made of it: {error}"
+        raise ElementTypeError(reason, given=class_name(x), remedy=_NUMBERS) from None
 
 
 # Sequences of plain numbers, as long as they like: nothing inside them can be missing.
@@ -233,39 +234,26 @@ def is_numpy_masked(cls: type) -> bool:
     return masked is not None and issubclass(cls, masked)
 
 
-def refuse_missing(x: object) -> None:
+def refuse_missing(x: object, seen: frozenset[int] = frozenset()) -> None:
     """Refuse a value, or a sequence of values, that has elements which are not there."""
-    _refuse_within(x, set())
-
-
-def _refuse_within(x: object, seen: set[int]) -> None:
     if type(x) is np.ndarray:
         return
     if isinstance(x, Sequence) and not isinstance(x, _PLAIN_SEQUENCES):
-        if id(x) not in seen:  # a list may hold itself
-            seen.add(id(x))
-            special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
-            for item in x if special else ():
-                if type(item) in special:
-                    _refuse_within(item, seen)
+        special = {kind for kind in set(map(type, x)) if not issubclass(kind, _PLAIN_ELEMENTS)}
+        # (A list may hold itself.)
+        for item in x if special and id(x) not in seen else ():
+            if type(item) in special:
+                refuse_missing(item, seen | {id(x)})
         return
-    for count, word, remedy in (
-        (_masked, "masked", "fill or drop them first, as x.filled(value) or x.compressed() does"),
-        (_null, "null", "fill or drop them first"),
-        (_not_available, "NA", "fill or drop them first"),
-    ):
+    for count, word, remedy in ((_masked, "masked", FILL_MASKED), (_null, "null", FILL), (_not_available, "NA", FILL)):
         if number := count(x):
-            raise not_there(number, word, given=f"{type(x).__module__}.{type(x).__qualname__}", remedy=remedy)
+            raise not_there(number, word, given=class_name(x), remedy=remedy)
 
 
 def not_there(number: int, word: str, *, given: str, remedy: str) -> ArgumentError:
     """Return the error about so many elements that are masked, null or NA."""
-    elements = f"{number} {word} element{'s'[: number > 1]}"
-    return ArgumentError(
-        f"{elements} would be compared as if {'they were' if number > 1 else 'it were'} there",
-        given=given,
-        remedy=remedy,
-    )
+    elements, were = f"{number} {word} element{'s'[: number > 1]}", "they were" if number > 1 else "it were"
+    return ArgumentError(f"{elements} would be compared as if {were} there", given=given, remedy=remedy)
 
 
 def _masked(x: Any) -> int:

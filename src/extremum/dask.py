@@ -36,6 +36,7 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 
+from extremum.arrays import FILL, class_name
 from extremum.interop import Adopted, adopt, one_library
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction, flag, index_type
@@ -333,7 +334,7 @@ def _require_chunked(function: str, x: Any, out: Any = None) -> None:
     """Refuse what is no array of Dask's, and an array to be written to."""
     if not isinstance(x, da.Array):
         raise ArgumentTypeError(
-            f"{function}: {type(x).__module__}.{type(x).__qualname__} is no array of Dask's",
+            f"{function}: {class_name(x)} is no array of Dask's",
             remedy=f"pass dask.array.from_array(x, chunks=...), or call extremum.{function}",
         )
     if out is not None:
@@ -588,7 +589,7 @@ def _operand(function: str, x: Any) -> Any:
     try:
         adopted = adopt(x)
         one_library([Adopted(adopted.array, library="dask"), adopted])
-        adopted.require_all("fill or drop them first", given=f"{type(x).__module__}.{type(x).__qualname__}")
+        adopted.require_all(FILL, given=class_name(x))
     except ExtremumError as error:
         raise error.with_context(where=function) from None
     return adopted.array

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import as_element, as_result, first_lost, refuse_own_rules
+from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.interop import Adopted, adopt, frontend, one_library
 from extremum.reductions import into, nan, require_policy, truths
@@ -78,12 +78,7 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
 def _elements(x: object) -> Adopted:
     refuse_own_rules(x)
     adopted = adopt(x)
-    remedy = (
-        "fill or drop them first, as x.filled(value) or x.compressed() does"
-        if adopted.hidden
-        else "fill or drop them first"
-    )
-    adopted.require_all(remedy, given=f"{type(x).__module__}.{type(x).__qualname__}")
+    adopted.require_all(FILL_MASKED if adopted.hidden else FILL, given=class_name(x))
     if adopted.array.dtype.hasobject:
         raise ElementTypeError(
             f"cannot take elements of type {adopted.array.dtype}",
@@ -177,15 +172,14 @@ def _computed(
     return as_result(result) if out is None else out
 
 
-def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str = "") -> tuple[int, ...]:
     """Return the shape that operands have together, or refuse them."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ArgumentError(
-            f"{function}: operands could not be broadcast together with shapes {' '.join(map(str, shapes))}",
-            remedy="dimensions, aligned at the last one, must be equal or 1",
-        ) from None
+        fault = fault or f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}"
+        remedy = "dimensions, aligned at the last one, must be equal or 1"
+        raise ArgumentError(f"{function}: {fault}", remedy=remedy) from None
 
 
 def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArray[Any]) -> None:
@@ -205,14 +199,8 @@ def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArra
 def _shape_under(function: str, arrays: list[NDArray[Any]], there: NDArray[np.bool_]) -> tuple[int, ...]:
     """Return the shape that operands and their mask have together, or refuse them."""
     shape = broadcast_shape(function, [each.shape for each in arrays])
-    try:
-        return np.broadcast_shapes(shape, there.shape)
-    except ValueError:
-        fault = f"{function}: where has shape {there.shape}, which does not broadcast with the shape {shape}"
-        raise ArgumentError(
-            f"{fault} of the operands",
-            remedy="dimensions, aligned at the last one, must be equal or 1",
-        ) from None
+    fault = f"where has shape {there.shape}, which does not broadcast with the shape {shape} of the operands"
+    return broadcast_shape(function, [shape, there.shape], fault)
 
 
 def _refuse_nan(result: NDArray[Any], there: NDArray[np.bool_] | None) -> None:

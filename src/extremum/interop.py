@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.arrays import (
+    FILL,
     as_array,
     as_result,
     common_type,
@@ -96,20 +97,27 @@ class Adopted:
                 remedy="leave out away, or convert the elements to UTC without a zone first",
             )
 
+    @property
+    def _missing(self) -> int:
+        return 0 if self.present is None else int(self.present.size - np.count_nonzero(self.present))
+
     def require_all(self, remedy: str, *, given: str) -> None:
         """Refuse an array of which elements are missing."""
-        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+        if count := self._missing:
             raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
 
     def mask(self, function: str) -> NDArray[Any]:
         """Return the elements of a mask, of which none may be missing: it would be neither True nor False."""
-        if self.present is not None and (count := int(self.present.size - np.count_nonzero(self.present))):
+        if count := self._missing:
             raise ArgumentError(
                 f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
                 remedy="fill them with what they are to mean",
             )
         return self.array
 
+
+# (mypy does not take a class for hashable.)
+_class_of: Callable[[object], Any] = type
 
 _TABLES = "extremum.tables"
 
@@ -125,21 +133,15 @@ _FRONTENDS = {
 }
 """The module that has the array functions of a class, by the first part of its module and its name; labels first."""
 
-
 _ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
 
 
 def frontend(function: str, *values: Any) -> Any:
     """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
-    name = None
-    for x in values:
-        cls: Any = type(x)
-        other = _frontend_of(cls)
-        if other and (name is None or _ORDER.index(other) < _ORDER.index(name)):
-            name = other
-    if name is None:
+    names = [name for x in values if (name := _frontend_of(_class_of(x)))]
+    if not names:
         return None
-    module = load_module(name)
+    module = load_module(name := min(names, key=_ORDER.index))
     own = getattr(module, "BY_AXIS", vars(module)).get(function)
     if own is None:
         raise ArgumentTypeError(
@@ -159,9 +161,8 @@ def _frontend_of(cls: Any) -> str | None:
 
 def adopt(x: object) -> Adopted:
     """Return any array-like value as the kernels can read it, with the way back to the caller's library."""
-    cls: Any = type(x)
-    adapter = _adapter(cls)
-    adopted = adapter(x) if adapter is not None else None
+    adapter = _adapter(_class_of(x))
+    adopted = None if adapter is None else adapter(x)
     return Adopted(as_array(x)) if adopted is None else adopted
 
 
@@ -206,8 +207,7 @@ def _equal(labels: Any, others: Any) -> bool:
 
 def is_table(x: object) -> bool:
     """Whether a value is a table of a library that is known here."""
-    cls: Any = type(x)
-    return _frontend_of(cls) == _TABLES
+    return _frontend_of(_class_of(x)) == _TABLES
 
 
 def take_apart(table: Any) -> Table:
@@ -375,14 +375,12 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
 
 
-def whole(table: Table, adopt: Callable[[Any], Adopted | None], wrap: Wrap) -> Adopted:
+def whole(table: Table, adopt: Callable[[Any], Any], wrap: Wrap) -> Adopted:
     """Return all columns as one array, or refuse those that do not compare without loss."""
     columns: list[Adopted] = []
     for name, each in zip(table.names, table.columns, strict=True):
         with column(name):
-            adopted = adopt(each)
-            assert adopted is not None
-            columns.append(adopted)
+            columns.append(adopt(each))
     dtype = _dtype(table, columns)
     array = np.empty(table.shape, dtype, order="F")
     present = np.ones(table.shape, np.bool_, order="F")
@@ -408,14 +406,12 @@ def back(
     one: Callable[[Any, Kept], Any],
     frame: Callable[[Sequence[str], list[Any]], Any],
 ) -> Wrap:
-    """Return how a result of a whole table comes back where only columns have names: a column, a value, a table."""
+    """Return how a result comes back where only columns have names: as a column, a value or a table."""
 
     def wrap(result: Any, kept: Kept) -> Any:
         axes = kept()
-        if axes == (0,):
-            return again(result)
-        if not axes:
-            return one(result, kept)
+        if len(axes) < 2:
+            return again(result) if axes else one(result, kept)
         rows = result.reshape(-1, result.shape[-1])
         own = names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
         return frame(own, [again(rows[:, at]) for at in range(rows.shape[1])])
@@ -588,11 +584,7 @@ def _polars_adopt(x: Any) -> Adopted | None:
     elif x.null_count():
         present = x.is_not_null().to_numpy()
         x = _polars_filled(x)
-    name = x.name
-
-    def wrap(result: NDArray[Any], kept: Kept) -> Any:
-        return _polars_column(zone, result).alias(name) if len(kept()) == 1 else _polars_value(zone, result, kept)
-
+    wrap = _polars_back(x.name, (), zone)
     return Adopted(as_array(np.asarray(x.to_numpy())), wrap, present, library="polars", zone=zone)
 
 
@@ -614,25 +606,32 @@ def _polars_table(x: Any) -> Table:
 def _polars_adopt_table(x: Any) -> Adopted:
     # The columns are all in one zone, or else they are refused.
     zone = next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None)
-    return whole(
-        _polars_table(x),
-        _polars_adopt,
-        back(x.columns, partial(_polars_column, zone), partial(_polars_value, zone), _polars_frame),
-    )
+    return whole(_polars_table(x), _polars_adopt, _polars_back("", x.columns, zone))
+
+
+def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
+    """Return how a result comes back: instants in their time zone, a single one as Python's datetime."""
+
+    def again(result: NDArray[Any]) -> Any:
+        made = polars.Series(name, result)
+        zoned = zone is not None and isinstance(made.dtype, polars.Datetime)
+        return made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zoned else made
+
+    def one(result: NDArray[Any], kept: Kept) -> Any:
+        if zone is None or result.dtype.kind != "M":
+            return as_it_is(result, kept)
+        if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
+            raise ArgumentError(
+                f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
+                remedy="pass keepdims=True, for a result that keeps them",
+            )
+        return again(result.reshape(1)).item()
+
+    return back(names, again, one, _polars_frame)
 
 
 def _polars_frame(names: Sequence[str], columns: list[Any]) -> Any:
     return polars.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
-
-
-def _polars_column(zone: str | None, result: NDArray[Any]) -> Any:
-    """Return a result as a Series, instants in their time zone."""
-    return _polars_zoned(polars.Series(result), zone)
-
-
-def _polars_value(zone: str | None, result: NDArray[Any], kept: Kept) -> Any:
-    """Return a result as NumPy's, an instant in its time zone as Polars'."""
-    return as_it_is(result, kept) if zone is None or result.dtype.kind != "M" else _polars_instant(result, zone)
 
 
 def _polars_require_order(x: Any) -> str | None:
@@ -657,23 +656,6 @@ def _polars_require_order(x: Any) -> str | None:
     raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=remedy)
 
 
-def _polars_zoned(x: Any, zone: str | None) -> Any:
-    """Return instants with their time zone; other elements as they are."""
-    if zone is None or not isinstance(x.dtype, polars.Datetime):
-        return x
-    return x.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-
-
-def _polars_instant(result: NDArray[Any], zone: str) -> Any:
-    """Return one instant as Polars hands it out: as Python's datetime, which has no nanoseconds."""
-    if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
-        raise ArgumentError(
-            f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
-            remedy="pass keepdims=True, for a result that keeps them",
-        )
-    return _polars_zoned(polars.Series(result.reshape(1)), zone).item()
-
-
 def _polars_filled(x: Any) -> Any:
     """Return numbers without nulls, which would make floats of integers; what stands for a null is not read.
 
@@ -690,7 +672,7 @@ def _polars_refuse_nulls_within(x: Any) -> None:
     while isinstance(flat.dtype, polars.Array):
         flat = flat.explode()
     if count := flat.null_count():
-        raise not_there(count, "null", given="polars.Series", remedy="fill or drop them first")
+        raise not_there(count, "null", given="polars.Series", remedy=FILL)
 
 
 def _pyarrow_adopt(x: Any) -> Adopted | None:
@@ -711,55 +693,51 @@ def _pyarrow_adopt(x: Any) -> Adopted | None:
         x = _pyarrow_filled(x)
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
 
-    def wrap(result: NDArray[Any], kept: Kept) -> Any:
-        return _pyarrow_again(own, result) if len(kept()) == 1 else _pyarrow_value(own, result, kept)
-
     zone = own.tz if pyarrow.types.is_timestamp(own) else None
-    return Adopted(as_array(array), wrap, present, library="pyarrow", zone=zone)
+    return Adopted(as_array(array), _pyarrow_back(x, (), own), present, library="pyarrow", zone=zone)
 
 
 def _pyarrow_table(x: Any) -> Table:
     """Return the columns of a table; over axis 0 they are one by one, and a table of one row comes back."""
-    names = x.column_names
-
-    def frame(columns: list[Any]) -> Any:
-        return type(x).from_arrays(columns, names=names)
-
+    names, frame = x.column_names, partial(_pyarrow_frame, x, x.column_names)
     return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, (pyarrow.array(names),))
 
 
 def _pyarrow_adopt_table(x: Any) -> Adopted:
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
-
-    def frame(names: Sequence[str], columns: list[Any]) -> Any:
-        return type(x).from_arrays(columns, names=names)
-
-    return whole(
-        _pyarrow_table(x),
-        _pyarrow_adopt,
-        back(x.column_names, partial(_pyarrow_again, own), partial(_pyarrow_value, own), frame),
-    )
+    return whole(_pyarrow_table(x), _pyarrow_adopt, _pyarrow_back(x, x.column_names, own))
 
 
-def _pyarrow_value(own: Any, result: NDArray[Any], kept: Kept) -> Any:
-    """Return a result as NumPy's, an instant in its time zone as PyArrow's."""
-    zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
-    return _pyarrow_again(own, result.reshape(1))[0] if zoned else as_it_is(result, kept)
+def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
+    """Return how a result comes back: NumPy's times do not say their zone, nor that they are dates."""
+
+    def again(result: NDArray[Any]) -> Any:
+        made = pyarrow.array(result)
+        if not pyarrow.types.is_timestamp(made.type):
+            return made
+        if pyarrow.types.is_date64(own):
+            return made.cast(own)
+        zone = own.tz if pyarrow.types.is_timestamp(own) else None
+        return pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, zone))
+
+    def one(result: NDArray[Any], kept: Kept) -> Any:
+        zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
+        return again(result.reshape(1))[0] if zoned else as_it_is(result, kept)
+
+    return back(names, again, one, partial(_pyarrow_frame, x))
+
+
+def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
+    return type(x).from_arrays(columns, names=names)
 
 
 def _pyarrow_require_order(x: Any) -> None:
     """Refuse elements for which NumPy has no type or no order."""
-    own = x.type
-    numbers = (
-        pyarrow.types.is_boolean(own)
-        or pyarrow.types.is_integer(own)
-        or pyarrow.types.is_floating(own)
-        or pyarrow.types.is_null(own)
-    )
-    if not (numbers or pyarrow.types.is_date(own) or pyarrow.types.is_timestamp(own) or pyarrow.types.is_duration(own)):
+    kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
+    if not any(getattr(pyarrow.types, f"is_{kind}")(x.type) for kind in kinds):
         raise ElementTypeError(
-            f"elements of type {own} have no order here",
+            f"elements of type {x.type} have no order here",
             given=f"pyarrow.{type(x).__name__}",
             remedy="cast them to a type of numbers or times first, as x.cast(type) does",
         )
@@ -773,20 +751,6 @@ def _pyarrow_filled(x: Any) -> Any:
     if pyarrow.types.is_null(x.type):
         return pyarrow.array(np.zeros(len(x)))
     return pyarrow.Array.from_buffers(x.type, len(x), [None, x.buffers()[1]], offset=x.offset)
-
-
-def _pyarrow_again(own: Any, result: NDArray[Any]) -> Any:
-    """Return a result as an array of PyArrow; NumPy's times do not say their zone, nor that they are dates."""
-    made = pyarrow.array(result)
-    if not pyarrow.types.is_timestamp(made.type):
-        return made
-    if pyarrow.types.is_date64(own):
-        return made.cast(own)
-    return (
-        pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, own.tz))
-        if pyarrow.types.is_timestamp(own)
-        else made
-    )
 
 
 _ADAPTERS: dict[str, Callable[[Any], Adopted | None]] = {

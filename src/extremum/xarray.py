@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import extremum as ex
-from extremum.arrays import first_lost
+from extremum.arrays import class_name, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
 from extremum.reductions import Reduction
 from extremum.signatures import (
@@ -57,7 +57,7 @@ def require_labelled(function: str, x: Any) -> None:
     """Refuse what is none of xarray's."""
     if not isinstance(x, xr.DataArray | xr.Dataset):
         raise ArgumentTypeError(
-            f"{function}: {type(x).__module__}.{type(x).__qualname__} is no DataArray or Dataset",
+            f"{function}: {class_name(x)} is no DataArray or Dataset",
             remedy=f"call extremum.{function}, with axis instead of dim",
         )
 
