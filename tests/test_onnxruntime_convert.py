@@ -1,15 +1,19 @@
-"""Conversion: what each version becomes, where nodes are found, what stays, what is refused."""
+"""Conversion: what each version becomes, where nodes are found, what stays, what is refused, attributes included."""
+
+import subprocess
+import sys
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
-from onnx import TensorProto, helper
+from onnx import AttributeProto, TensorProto, helper
 
 from extremum import spec
-from extremum.errors import ArgumentError, AxisError, ElementTypeError, ModelError, SpecError
-from extremum.onnxruntime import Change, convert
+from extremum.errors import ArgumentError, ExtremumError, ModelError, SpecError
+from extremum.onnxruntime import Change, convert, library_path
 from models import model
-from refusal import refusal
+from refusal import explained, refusal
 
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 
@@ -41,13 +45,24 @@ def test_what_a_version_becomes(row):
     assert str(conversion) == f"graph.node[0]: {row} -> ai.extremum.{operator}"
 
 
-def test_attributes_keep_their_names_and_consumed_inputs_goes():
-    stated = {"axis": -1, "keepdims": 0, "select_last_index": 1}
-    text = ", ".join(f"{name} = {value}" for name, value in stated.items())
-    converted = convert(model(f"(float[2, 2] x) => (y) {{ y = ArgMax <{text}> (x) }}")).model
-    assert only_node(converted) == ("ai.extremum", "ArgReduce", {"order": b"max", **stated})
-    converted = convert(model("(float[2] x) => (y) { y = Max <consumed_inputs = [0]> (x) }", opset=1)).model
-    assert only_node(converted) == ("ai.extremum", "Extremum", {"order": b"max", "broadcast": 0})
+@pytest.mark.parametrize(
+    ("node", "opset", "operator", "attributes"),
+    [
+        (
+            "ArgMax <axis = -1, keepdims = 0, select_last_index = 1>",
+            13,
+            "ArgReduce",
+            {"order": b"max", "axis": -1, "keepdims": 0, "select_last_index": 1},
+        ),
+        ("Max <consumed_inputs = [0]>", 1, "Extremum", {"order": b"max", "broadcast": 0}),
+        ("ReduceMin <axes = [1, 0]>", 13, "Reduce", {"order": b"min", "axes": [1, 0]}),
+        ("ReduceMin <keepdims = 0>", 13, "Reduce", {"order": b"min", "keepdims": 0}),
+        ("ReduceMin <axes = [-1], keepdims = 1>", 13, "Reduce", {"order": b"min", "axes": [-1], "keepdims": 1}),
+    ],
+)
+def test_attributes_keep_their_names_and_consumed_inputs_goes(node, opset, operator, attributes):
+    converted = convert(model(f"(float[2, 2] x) => (y) {{ y = {node} (x) }}", opset=opset)).model
+    assert only_node(converted) == ("ai.extremum", operator, attributes)
 
 
 def rich_model():
@@ -126,23 +141,22 @@ def test_a_model_without_the_family_is_not_modified():
     assert (conversion.changes, str(conversion)) == ((), "not modified")
 
 
-def test_converting_twice_changes_nothing_more():
+def test_converting_twice_changes_nothing_more_and_functions_refer_to_their_attributes():
     once = convert(rich_model()).model
     assert not convert(once).modified
-
-
-def test_a_function_of_the_same_name_is_no_node_of_the_family():
-    proto = model(
-        "(float[2] x) => (y) { y = own.ArgMax(x) }",
-        functions='<domain: "own", opset_import: ["" : 13]> ArgMax (x) => (y) { y = Neg(x) }',
-    )
-    assert not convert(proto).modified
-
-
-def test_a_functions_attribute_is_passed_on():
-    converted = convert(rich_model()).model.functions[0].node[0]
-    axis = {attribute.name: attribute for attribute in converted.attribute}["axis"]
+    axis = {attribute.name: attribute for attribute in once.functions[0].node[0].attribute}["axis"]
     assert (axis.ref_attr_name, axis.type) == ("along", onnx.AttributeProto.INT)
+
+
+@pytest.mark.parametrize("domain", ["own", "ai.extremum"])
+def test_a_function_of_the_same_name_is_no_node_of_the_family(domain):
+    name = "ArgMax" if domain == "own" else "OneHot"
+    proto = model(
+        f"(float[2] x) => (y) {{ y = {domain}.{name} <turned = 1> (x) }}",
+        functions=f'<domain: "{domain}", opset_import: ["" : 13]> {name} <turned> (x) => (y) {{ y = Neg(x) }}',
+    )
+    proto.opset_import.append(helper.make_opsetid("ai.extremum", 1))
+    assert not convert(proto).modified
 
 
 def test_only_what_onnxruntime_refuses():
@@ -167,41 +181,34 @@ def test_weights_beside_the_file_are_not_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "opset", "error", "message"),
+    ("body", "opset", "message"),
     [
         (
             "(float[3] x) => (y) { y = ArgMax <select_last_index = 1> (x) }",
             11,
-            SpecError,
-            "ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)\n"
-            "  at    graph.node[0], opset 11\n"
-            "  given x: float32[3], select_last_index=1\n"
+            "SpecError: ArgMax-11 has no attribute 'select_last_index' (it came with ArgMax-12)\n"
+            "  at    graph.node[0], opset 11\n  given x: float32[3], select_last_index=1\n"
             "  help  use opset 12 or later, or drop the attribute if its value is 0",
         ),
         (
             "(float[3] x) => (y) { y = Hardmax(x) }",
             11,
-            AxisError,
-            "Hardmax-11 has axis=1, but its input has rank 1\n"
-            "  at    graph.node[0], opset 11\n"
-            "  given x: float32[3]\n"
-            "  help  use a value in [-1, 0]",
+            "AxisError: Hardmax-11 has axis=1, but its input has rank 1\n"
+            "  at    graph.node[0], opset 11\n  given x: float32[3]\n  help  use a value in [-1, 0]",
         ),
         (
             "(int8[3] x) => (y) { n = Identity(x) y = Max(n) }",
             8,
-            ElementTypeError,
-            "Max-8 does not take int8 (it came with Max-12)\n"
-            "  at    graph.node[1], opset 8\n"
-            "  given n: int8[3]\n"
+            "ElementTypeError: Max-8 does not take int8 (it came with Max-12)\n"
+            "  at    graph.node[1], opset 8\n  given n: int8[3]\n"
             "  help  the element types of Max-8 are: float16, float32, float64",
         ),
     ],
 )
-def test_what_a_version_forbids_is_refused(body, opset, error, message):
-    with pytest.raises(error) as caught:
+def test_what_a_version_forbids_is_refused(body, opset, message):
+    with pytest.raises(ExtremumError) as caught:
         convert(model(body, opset=opset))
-    assert str(caught.value) == message
+    assert f"{caught.type.__name__}: {caught.value}" == message
 
 
 def test_an_attribute_of_a_function_that_the_version_lacks_is_refused():
@@ -223,13 +230,6 @@ def test_bad_arguments():
         convert("no/such/model.onnx")
 
 
-@pytest.mark.parametrize("stated", [{"axes": [1, 0]}, {"keepdims": 0}, {"axes": [-1], "keepdims": 1}])
-def test_the_axes_of_an_attribute_stay_one(stated):
-    text = ", ".join(f"{name} = {value}" for name, value in stated.items())
-    converted = convert(model(f"(float[2, 2] x) => (y) {{ y = ReduceMin <{text}> (x) }}")).model
-    assert only_node(converted) == ("ai.extremum", "Reduce", {"order": b"min", **stated})
-
-
 @pytest.mark.parametrize(("given", "kept"), [("x, a", ["x", "a"]), ("x", ["x"]), ('x, ""', ["x"])])
 def test_the_axes_of_an_input_stay_one(given, kept):
     body = f"(float[2, 2] x, int64[k] a) => (y) {{ y = ReduceMax <noop_with_empty_axes = 1> ({given}) }}"
@@ -242,3 +242,136 @@ def test_a_list_of_no_axes_goes():
     proto = model("(float[2, 2] x) => (y) { y = ReduceMax (x) }")
     proto.graph.node[0].attribute.append(helper.make_attribute("axes", [], attr_type=onnx.AttributeProto.INTS))
     assert only_node(convert(proto).model) == ("ai.extremum", "Reduce", {"order": b"max"})
+
+
+def test_conversion_needs_no_onnxruntime():
+    code = "import sys; sys.modules['onnxruntime'] = None; from extremum.onnxruntime import convert, library_path"
+    subprocess.run([sys.executable, "-c", f"{code}; assert library_path().exists()"], check=True)
+
+
+# The attributes of ai.extremum's operators: every name and every kind but the right one is refused.
+
+INT, INTS, STRING = AttributeProto.INT, AttributeProto.INTS, AttributeProto.STRING
+# As docs/onnxruntime.md lists them.
+AXES = {"axes": INTS, "axis": INT, "to_last": INT}
+ATTRIBUTES = {
+    "ArgReduce": {"order": STRING, **AXES, "keepdims": INT, "select_last_index": INT},
+    "OneHot": AXES,
+    "Extremum": {"order": STRING, "broadcast": INT},
+    "Reduce": {"order": STRING, "axes": INTS, "keepdims": INT, "noop_with_empty_axes": INT, "identity": INT},
+}
+NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attributes})
+WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}
+
+_TENSOR = helper.make_tensor("t", onnx.TensorProto.FLOAT, [1], [1.0])
+_TYPE = helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [1])
+_INDICES = helper.make_tensor("i", onnx.TensorProto.INT64, [1], [0])
+# An attribute of each kind, lists with and without elements, and the values that the library can name.
+KINDS = {
+    "int": (1, INT, "1"),
+    "float": (1.5, AttributeProto.FLOAT, "1.5"),
+    "text": ("max", STRING, '"max"'),
+    "ints": ([1], INTS, "[1]"),
+    "no ints": ([], INTS, None),
+    "floats": ([0.5], AttributeProto.FLOATS, "[0.5]"),
+    "no floats": ([], AttributeProto.FLOATS, None),
+    "texts": (["max"], AttributeProto.STRINGS, None),
+    "no texts": ([], AttributeProto.STRINGS, None),
+    "tensor": (_TENSOR, AttributeProto.TENSOR, None),
+    "tensors": ([_TENSOR], AttributeProto.TENSORS, None),
+    "sparse tensor": (helper.make_sparse_tensor(_TENSOR, _INDICES, [2]), AttributeProto.SPARSE_TENSOR, None),
+    "graph": (helper.make_graph([], "g", [], []), AttributeProto.GRAPH, None),
+    "type": (_TYPE, AttributeProto.TYPE_PROTO, None),
+    "types": ([_TYPE], AttributeProto.TYPE_PROTOS, None),
+}
+
+
+def of_one_node(operator, name, value, kind):
+    node = helper.make_node(operator, ["x"], ["y"], domain="ai.extremum")
+    node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
+    result = onnx.TensorProto.INT64 if operator == "ArgReduce" else onnx.TensorProto.FLOAT
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("y", result, None)],
+    )
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("ai.extremum", 1)]
+    return helper.make_model(graph, ir_version=9, opset_imports=imports)
+
+
+def by_library(proto):
+    """What onnxruntime says to a model, without a look at it by this package's Python."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.register_custom_ops_library(str(library_path()))
+    try:
+        onnxruntime.InferenceSession(proto.SerializeToString(), options)
+    except Exception as error:
+        return str(error).partition("Exception during initialization: ")[2]
+    return None
+
+
+@pytest.mark.parametrize("operator", ATTRIBUTES)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
+    known = ATTRIBUTES[operator]
+    for label, (value, kind, shown) in KINDS.items():
+        proto = of_one_node(operator, name, value, kind)
+        if name not in known:
+            reason, remedy = f"{operator}: there is no attribute '{name}'", f"the attributes are {', '.join(known)}"
+            given = ""
+        elif kind == known[name] and label != "no ints":
+            convert(proto)
+            assert by_library(proto) is None
+            continue
+        else:
+            reason, remedy = (
+                f"{operator}: attribute '{name}' is not {WORDS[known[name]]}",
+                f"give it as {WORDS[known[name]]}",
+            )
+            given = f"; given: {name}={shown or '(an empty list, or neither numbers nor a text)'}"
+        assert explained(convert, proto) == f"SpecError: {reason}; help: {remedy}"
+        assert by_library(proto) == f"{reason}{given}; help: {remedy}", label
+
+
+@pytest.mark.parametrize("operator", ATTRIBUTES)
+@pytest.mark.parametrize("name", ["axe", "Axis", "keep_dims", "consumed_inputs", ""])
+def test_an_attribute_that_no_operator_has_is_refused_before_onnxruntime_sees_it(operator, name):
+    with pytest.raises(SpecError) as caught:
+        convert(of_one_node(operator, name, 1, INT))
+    assert caught.value.reason == f"{operator}: there is no attribute {name!r}"
+    assert caught.value.where == "graph.node[0]"
+
+
+def test_nodes_in_subgraphs_and_functions_are_looked_at():
+    text = """<ir_version: 8, opset_import: ["" : 13, "ai.extremum" : 1]> g (float[3] x, bool c) => (float[3] y) {
+        y = If(c) <
+            then_branch = t () => (float[3] p) { p = ai.extremum.OneHot <axis = 0> (x) },
+            else_branch = e () => (float[3] q) { q = Abs(x) }> }"""
+    convert(onnx.parser.parse_model(text))
+    with pytest.raises(SpecError) as caught:
+        convert(onnx.parser.parse_model(text.replace("axis", "axes")))
+    assert caught.value.where == "graph.node[0].then_branch.node[0]"
+    function = (
+        """<domain: "own", opset_import: ["ai.extremum" : 1]> F (a) => (b) { b = ai.extremum.OneHot <nope = 0> (a) }"""
+    )
+    with pytest.raises(SpecError) as caught:
+        convert(model("(float[3] x) => (float[3] y) { y = own.F(x) }", functions=function))
+    assert caught.value.where == "functions[0].node[0]"
+
+
+def test_a_reference_to_an_attribute_of_the_function_has_a_name_and_a_kind_too():
+    body = "(float[3] x) => (float[3] y) { y = own.F <along = 0> (x) }"
+    function = """<domain: "own", opset_import: ["ai.extremum" : 1]> F <along> (a) => (b) {{
+        b = ai.extremum.OneHot <{}: {} = @along> (a) }}"""
+    convert(model(body, functions=function.format("axis", "int")))
+    for name, kind in (("axes", "int"), ("axis", "ints"), ("axe", "int")):
+        with pytest.raises(SpecError):
+            convert(model(body, functions=function.format(name, kind)))
+
+
+def test_a_version_that_is_not_there_yet():
+    proto = of_one_node("OneHot", "axis", 1, INT)
+    proto.opset_import[1].version = 2
+    assert refusal(SpecError, convert, proto) == "ai.extremum has version 1, not 2"

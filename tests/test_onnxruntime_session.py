@@ -1,10 +1,11 @@
-"""The session: models as users have them, the shapes it knows, many threads, and every error in one clear line."""
+"""The session: subgraphs and functions, shapes, threads, bfloat16 arrays, and every error in one clear line."""
 
 import importlib
 import sys
 import threading
 import time
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -12,7 +13,7 @@ import pytest
 from onnx import helper
 
 from extremum import backend
-from extremum.errors import DependencyError, ModelError, SpecError
+from extremum.errors import DependencyError, ModelError
 from extremum.onnxruntime import InferenceSession, library
 from models import model
 from refusal import refusal
@@ -25,6 +26,13 @@ X = np.array([[1, 5, np.nan], [7, 7, 2]], np.float32)
 def extended(body, opset=13):
     """A model that uses the operators of ai.extremum directly."""
     return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}, "ai.extremum" : 1]> g {body}')
+
+
+def of_unknown_rank(body):
+    proto = extended(body)
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    return proto
 
 
 @pytest.mark.parametrize(
@@ -42,40 +50,31 @@ def test_subgraphs(body, inputs):
         assert ours.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(("call", "expected"), [("own.Arg(x)", [[2], [0]]), ("own.Arg <along = 0> (x)", [[1, 1, 0]])])
-def test_a_functions_attribute_with_a_default(call, expected):
-    proto = model(
-        f"(float[2, 3] x) => (int64[a, b] y) {{ y = {call} }}",
-        functions="""<domain: "own", opset_import: ["" : 13]> Arg <along: int = 1> (x) => (y) {
-          y = ArgMax <axis: int = @along> (x)
-        }""",
-    )
-    assert run_model(proto, [X])[0].tolist() == expected
+SQUARE = np.array([[[1, 2], [4, 4]]], np.float32)
+ARG, LAST = (
+    "y = ArgMax <axis: int = @along> (x)",
+    "m = Max(x, z) n = Min(m, x, z) y = ArgMax <select_last_index = 1> (n)",
+)
+A, B = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
 
 
-@pytest.mark.parametrize(("opset", "expected"), [(11, [[[0, 0], [1, 0]]]), (13, [[[0, 1], [1, 0]]])])
-def test_a_functions_attribute_that_the_call_leaves_out_has_the_default_of_the_version(opset, expected):
-    proto = model(
-        "(float[1, 2, 2] x) => (float[a, b, c] y) { y = own.Hot(x) }",
-        functions=f"""<domain: "own", opset_import: ["" : {opset}]> Hot <along> (x) => (y) {{
-          y = Hardmax <axis: int = @along> (x)
-        }}""",
-        opset=opset,
-    )
-    assert run_model(proto, [np.array([[[1, 2], [4, 4]]], np.float32)])[0].tolist() == expected
-
-
-def test_types_pass_through_functions_without_declarations():
-    proto = model(
-        "(uint16[3] a, uint16[3] b) => (int64[1] y) { y = own.Last(a, b) }",
-        functions="""<domain: "own", opset_import: ["" : 13]> Last (a, b) => (y) {
-          m = Max(a, b)
-          n = Min(m, a, b)
-          y = ArgMax <select_last_index = 1> (n)
-        }""",
-    )
-    a, b = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
-    assert run_model(proto, [a, b])[0].tolist() == [1]
+@pytest.mark.parametrize(
+    ("header", "call", "opset", "function", "inputs", "expected"),
+    [
+        ("(float[2, 3] x) => (int64[a, b] y)", "(x)", 13, "<along: int = 1> (x) => (y)", [X], [[2], [0]]),
+        ("(float[2, 3] x) => (int64[a, b] y)", "<along = 0> (x)", 13, "<along: int = 1> (x) => (y)", [X], [[1, 1, 0]]),
+        # The default of the version, where the call leaves the attribute out.
+        ("(float[1, 2, 2] x) => (float[a, b, c] y)", "(x)", 11, "<along> (x) => (y)", [SQUARE], [[[0, 0], [1, 0]]]),
+        ("(float[1, 2, 2] x) => (float[a, b, c] y)", "(x)", 13, "<along> (x) => (y)", [SQUARE], [[[0, 1], [1, 0]]]),
+        # Types pass through a function without declarations.
+        ("(uint16[3] x, uint16[3] z) => (int64[1] y)", "(x, z)", 13, "(x, z) => (y)", [A, B], [1]),
+    ],
+)
+def test_functions(header, call, opset, function, inputs, expected):
+    body = LAST if "z" in call else ARG if "int64" in header else ARG.replace("ArgMax", "Hardmax")
+    functions = f'<domain: "own", opset_import: ["" : {opset}]> F {function} {{ {body} }}'
+    proto = model(f"{header} {{ y = own.F {call} }}", functions=functions, opset=opset)
+    assert run_model(proto, inputs)[0].tolist() == expected
 
 
 @pytest.mark.parametrize("operator", ["ReduceMax", "Hardmax", "Min"])
@@ -137,9 +136,7 @@ def test_shapes_are_inferred(declared, node, expected):
 
 
 def test_inputs_of_unknown_rank():
-    proto = model("(float[1] a, float[1] b) => (float[1] y) { y = Max(a, b) }")
-    for value in (*proto.graph.input, *proto.graph.output):
-        value.type.tensor_type.ClearField("shape")
+    proto = of_unknown_rank("(float[1] a, float[1] b) => (float[1] y) { y = Max(a, b) }")
     assert run_model(proto, [X, np.float32([6])])[0].shape == (2, 3)
 
 
@@ -219,53 +216,47 @@ def test_many_threads_on_one_session():
     assert not wrong
 
 
+NUMBERS, ROW = np.zeros((2, 0), np.float32), np.zeros(3, np.float32)
+
+
 @pytest.mark.parametrize(
-    ("body", "opset", "inputs", "message"),
+    ("proto", "inputs", "message"),
     [
         (
-            "(float[n, m] x) => (int64[a, b] y) { y = ArgMax <axis = 1> (x) }",
-            13,
-            [np.zeros((2, 0), np.float32)],
+            model("(float[n, m] x) => (int64[a, b] y) { y = ArgMax <axis = 1> (x) }"),
+            [NUMBERS],
             "ArgReduce: there is nothing to choose from: axis 1 of the input has no element; given: float32[2, 0]; "
             "help: reduce axes that are not empty",
         ),
         (
-            "(float[n] x, float[m] y) => (float[k] z) { z = Max(x, y) }",
-            6,
-            [np.zeros(3, np.float32), np.zeros(1, np.float32)],
+            model("(float[n] x, float[m] y) => (float[k] z) { z = Max(x, y) }", opset=6),
+            [ROW, ROW[:1]],
             "Extremum: the operands differ in shape; given: [3], [1]; "
             "help: give operands of one shape, or set broadcast=1",
         ),
         (
-            "(double[n] x, double[m] y) => (double[k] z) { z = Min(x, y) }",
-            13,
-            [np.zeros(3), np.zeros(2)],
+            model("(float[n] x, float[m] y) => (float[k] z) { z = Min(x, y) }"),
+            [ROW, ROW[:2]],
             "Extremum: the operands cannot be broadcast against each other; given: [3], [2]; "
             "help: dimensions, aligned at the last one, must be equal or 1",
         ),
+        (
+            of_unknown_rank("(float[1] x) => (int64[1] y) { y = ai.extremum.ArgReduce <axis = 0> (x) }"),
+            [ROW[0]],
+            "ArgReduce: axis 0 is out of range for an input of rank 0; given: float32[]; "
+            "help: give it at least one axis",
+        ),
+        (
+            of_unknown_rank("(float[1] x) => (int64[1] y) { y = ai.extremum.ArgReduce <axis = 1> (x) }"),
+            [ROW],
+            "ArgReduce: axis 1 is out of range for an input of rank 1; given: float32[3]; help: use an axis in [-1, 0]",
+        ),
     ],
 )
-def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(body, opset, inputs, message):
-    proto = model(body, opset=opset)
+def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(proto, inputs, message):
     with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
-        run_model(proto, inputs)
+        run_model(proto, [np.asarray(x) for x in inputs])
     assert str(caught.value).partition("Status Message: ")[2] == message
-
-
-@pytest.mark.parametrize(
-    ("rank", "message"),
-    [
-        (0, "axis 0 is out of range for an input of rank 0; given: float32[]; help: give it at least one axis"),
-        (1, "axis 1 is out of range for an input of rank 1; given: float32[3]; help: use an axis in [-1, 0]"),
-    ],
-)
-def test_an_axis_out_of_range_is_found_at_run_time_where_the_rank_is_unknown(rank, message):
-    proto = extended(f"(float[1] x) => (int64[1] y) {{ y = ai.extremum.ArgReduce <axis = {rank}> (x) }}")
-    for value in (*proto.graph.input, *proto.graph.output):
-        value.type.tensor_type.ClearField("shape")
-    with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
-        run_model(proto, [np.zeros((3,) * rank, np.float32)])
-    assert str(caught.value).endswith(f"Status Message: ArgReduce: {message}")
 
 
 @pytest.mark.parametrize(
@@ -277,10 +268,7 @@ def test_an_axis_out_of_range_is_found_at_run_time_where_the_rank_is_unknown(ran
             "OneHot: attribute 'axes' cannot stand beside 'axis' or 'to_last'; help: list all axes, or give one axis",
         ),
         ('Extremum <order = "up"> (x)', "Extremum: attribute 'order' is 'up'; help: use 'max', the default, or 'min'"),
-        (
-            f'Extremum <order = "{"u" * 2000}"> (x)',
-            f"Extremum: attribute 'order' is '{'u' * 968} ...",
-        ),
+        (f'Extremum <order = "{"u" * 2000}"> (x)', f"Extremum: attribute 'order' is '{'u' * 968} ..."),
     ],
 )
 def test_a_bad_attribute_is_refused_when_the_session_is_made(node, message):
@@ -289,11 +277,6 @@ def test_a_bad_attribute_is_refused_when_the_session_is_made(node, message):
     with pytest.raises(Exception, match="RUNTIME_EXCEPTION") as caught:
         session(proto)
     assert str(caught.value).endswith(message)
-
-
-def test_what_a_version_forbids_is_refused_before_onnxruntime_sees_it():
-    proto = model("(float[3] x) => (int64[1] y) { y = ArgMax <keepdims = 2> (x) }")
-    assert refusal(SpecError, session, proto) == "ArgMax-13 takes 0 or 1 for 'keepdims', not 2"
 
 
 def test_a_corrupt_model(tmp_path):
@@ -315,19 +298,109 @@ def test_a_library_that_cannot_be_loaded(monkeypatch, tmp_path):
     )
 
 
-def test_onnxruntime_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda patch: patch.setitem(sys.modules, "onnxruntime", None), "onnxruntime cannot be imported; given: "),
+        (
+            lambda patch: patch.setattr(onnxruntime, "__version__", "1.20.1"),
+            "onnxruntime is too old: 1.21 is the first to run what is converted here; given: onnxruntime 1.20.1; ",
+        ),
+    ],
+)
+def test_onnxruntime_is_missing_or_too_old(monkeypatch, change, message):
+    change(monkeypatch)
     with pytest.raises(DependencyError) as caught:
         importlib.reload(library)
-    assert caught.value.reason == "onnxruntime cannot be imported"
+    assert caught.value.one_line().startswith(message)
     assert caught.value.remedy == "pip install 'extremum[onnxruntime]'"
 
 
-def test_onnxruntime_is_too_old(monkeypatch):
-    monkeypatch.setattr(onnxruntime, "__version__", "1.20.1")
-    with pytest.raises(DependencyError) as caught:
-        importlib.reload(library)
-    assert caught.value.one_line() == (
-        "onnxruntime is too old: 1.21 is the first to run what is converted here; "
-        "given: onnxruntime 1.20.1; help: pip install 'extremum[onnxruntime]'"
+# bfloat16 arrays go in and come out, bit by bit.
+
+BITS = np.array([[0x3F80, 0x7FC1, 0x8000], [0xFF81, 0x0001, 0x7F80]], np.uint16)
+HALVES = BITS.view(ml_dtypes.bfloat16)
+BODY = "(bfloat16[n, k] x) => (bfloat16[n, k] y) { y = Identity (x) }"
+
+
+@pytest.mark.parametrize("x", [HALVES, HALVES.T, HALVES[:, ::2], HALVES[::-1], HALVES[:0], HALVES[:1, 1:2]], ids=str)
+def test_every_bit_goes_in_and_comes_out(x):
+    each = session(model(BODY))
+    (y,) = each.run(None, {"x": x})
+    # Outputs hold their own memory.
+    each.run(None, {"x": np.zeros(x.shape, ml_dtypes.bfloat16)})
+    assert (y.dtype, y.shape) == (ml_dtypes.bfloat16, x.shape)
+    assert y.view(np.uint16).tolist() == np.ascontiguousarray(x).view(np.uint16).tolist()
+
+
+def test_a_tensor_of_rank_0():
+    (y,) = session(model("(bfloat16 x) => (bfloat16 y) { y = Identity (x) }")).run(
+        None, {"x": HALVES[0, 1:2].reshape(())}
     )
+    assert (y.shape, y.view(np.uint16).tolist()) == ((), 0x7FC1)
+
+
+def test_input_alone_and_output_alone():
+    (index,) = session(model("(bfloat16[n, k] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }")).run(
+        ["y"], {"x": HALVES}
+    )
+    assert index.tolist() == [[1], [0]]
+    body = "(float[n, k] x) => (bfloat16[n, k] y) { z = Cast <to=16> (x) y = Hardmax (z) }"
+    (hot,) = session(model(body)).run([], {"x": np.array([[1, 3, 2]], np.float32)})
+    assert hot.tolist() == [[0, 1, 0]]
+
+
+MIXED = """(bfloat16[n, k] x, float[k] f) => (string[k] t, bfloat16[n, k] y, float[k] g, int64[n, 1] i) {
+    t = Cast <to=8> (f) y = Max (x, x) g = Neg (f) i = ArgMax <axis=1> (x)
+}"""
+
+
+def test_other_types_in_any_order_of_outputs():
+    each = session(model(MIXED))
+    feed = {"x": HALVES, "f": np.arange(6, dtype=np.float32)[::2]}
+    t, y, g, i = each.run(None, feed)
+    assert (t.tolist(), g.tolist(), i.tolist()) == (["0", "2", "4"], [-0.0, -2, -4], [[1], [0]])
+    assert y.dtype == ml_dtypes.bfloat16
+    again, twice, i = each.run(["y", "y", "i"], feed)
+    assert again.dtype == twice.dtype == ml_dtypes.bfloat16
+    assert i.tolist() == [[1], [0]]
+    assert each.run(["g"], feed)[0].tolist() == [-0.0, -2, -4]
+
+
+def test_text_as_another_input():
+    body = (
+        "(bfloat16[n, k] x, string[n] s) => (string[n] t, int64[n, 1] i) { t = Identity (s) i = ArgMax <axis=1> (x) }"
+    )
+    t, i = session(model(body)).run(None, {"x": HALVES, "s": np.array(["a", "żółw"], object)})
+    assert (t.tolist(), i.tolist()) == (["a", "żółw"], [[1], [0]])
+
+
+def test_an_ort_value_is_taken_as_before():
+    value = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(BITS, 16)
+    (y,) = session(model(BODY)).run(None, {"x": value})
+    assert y.view(np.uint16).tolist() == BITS.tolist()
+
+
+def test_other_sessions_keep_the_method_of_onnxruntime():
+    each = session(model("(float[n] x) => (float[n] y) { y = Max (x, x) }"))
+    assert each.run.__func__ is onnxruntime.InferenceSession.run
+    assert isinstance(session(model(BODY)), InferenceSession)
+    assert repr(session(model(BODY))).startswith("<InferenceSession x: tensor(bfloat16) ")
+
+
+def test_options_of_a_run_hold():
+    options = onnxruntime.RunOptions()
+    options.terminate = True
+    with pytest.raises(Exception, match="terminate"):
+        session(model(BODY)).run(None, {"x": HALVES}, options)
+
+
+def test_an_array_of_another_type_is_refused():
+    with pytest.raises(Exception, match=r"tensor\(bfloat16\)"):
+        session(model(BODY)).run(None, {"x": BITS})
+
+
+@pytest.mark.parametrize("body", [BODY, BODY.replace("Identity", "Max")])
+def test_the_backend_runs_it_in_onnxruntime(body):
+    (y,) = backend.prepare(model(body), engine="onnxruntime").run([HALVES])
+    assert y.view(np.uint16).tolist() == BITS.tolist()
