@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -27,20 +28,20 @@ def is_rows(model):
     return model.graph.name.endswith("ties_rows") or model.graph.input[0].name == "ties_rows"
 
 
+def argmax(model, x):
+    return np.argmax(x, int(model.graph.node[0].attribute[0].i), keepdims=True)
+
+
 def segfault(model, x):
     if is_rows(model):
         os.kill(os.getpid(), signal.SIGSEGV)
-    return np.argmax(x, int(model.graph.node[0].attribute[0].i), keepdims=True)
+    return argmax(model, x)
 
 
 def hang(model, x):
     if is_rows(model):
         time.sleep(60)
-    return segfault_free(model, x)
-
-
-def segfault_free(model, x):
-    return np.argmax(x, int(model.graph.node[0].attribute[0].i), keepdims=True)
+    return argmax(model, x)
 
 
 def narrow(model, *inputs):
@@ -57,10 +58,6 @@ def last(model, *inputs):
     return list(backend.run_model(model, inputs))
 
 
-def nothing(model, x):
-    return []
-
-
 def print_and_refuse(model, x):
     os.write(1, b"noise on the terminal")
     raise RuntimeError("not\nimplemented")
@@ -71,7 +68,7 @@ def runtimes():
         Runtime("hostile:segfault", segfault),
         Runtime("hostile:hang", hang),
         Runtime("hostile:refuse", print_and_refuse),
-        Runtime("hostile:nothing", nothing),
+        Runtime("hostile:nothing", lambda model, x: []),
         Runtime("hostile:narrow", narrow),
         Runtime("hostile:last", last),
     ]
@@ -85,17 +82,9 @@ def fails():
     return {}["runtimes"]
 
 
-class Loads:
-    """A runtime whose load forgets to return what runs the model."""
-
-    name, version = "forgetful", "1.0"
-
-    def load(self, model):
-        pass
-
-
 def forgetful():
-    return [Loads()]
+    """A runtime whose load forgets to return what runs the model."""
+    return [SimpleNamespace(name="forgetful", version="1.0", load=lambda model: None)]
 
 
 def make_known(folder, monkeypatch, **more):

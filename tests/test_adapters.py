@@ -178,13 +178,6 @@ def test_an_adapter_that_gives_nothing_to_run(folder, monkeypatch, capsys):
     assert err == f"extremum: forgetful refuses every case; is its adapter right? first reason: {reason}\n"
 
 
-def test_the_reasons_of_refusals(capsys):
-    out = command(capsys, "onnxruntime", "--opset", "1", "--type", "float64", "--topic", "plain")[1]
-    reasons = [line for line in out.splitlines() if line.startswith("  refused: ")]
-    assert {"  refused: max", "  refused: min"} <= {line.partition("_")[0] for line in reasons}
-    assert all("Could not find an implementation" in line for line in reasons)
-
-
 NAME = "argmax_13_float32_nan_middle_row"
 
 
@@ -194,19 +187,6 @@ def test_a_case_by_its_name(capsys, prefix):
     assert (status, err) == (0, "")
     assert out == f"extremum {runtimes.find('extremum').version}\n  exact      1\n  exact: {NAME}\n"
     assert f"  NaN: {NAME}: int64[" in command(capsys, "onnxruntime", "--case", prefix + NAME)[1]
-
-
-def test_names_of_cases():
-    whole = [case.name for case in cases()]
-    assert len(set(whole)) == len(whole)
-    some = whole[:: len(whole) // 50]
-    assert [case.name for case in cases(Selection(names=some))] == some
-    assert list(cases(Selection(names=some[:1], specified_only=True, operators=["Min"]))) == []
-    with pytest.raises(ArgumentError) as caught:
-        Selection(names=[NAME.replace("middle", "midle")])
-    assert caught.value.one_line().startswith(
-        f"the suite has no case '{NAME.replace('middle', 'midle')}'; help: did you mean {NAME} or "
-    )
 
 
 def test_run_takes_a_file(folder):

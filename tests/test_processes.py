@@ -4,6 +4,7 @@ Each case runs in a process of its own, so that a crash or a hang is one failing
 """
 
 import contextlib
+import importlib
 import multiprocessing
 import os
 import signal
@@ -12,7 +13,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,21 +117,6 @@ def pools(method, rounds):
                 assert found == expected, (turn, number)
 
 
-def exits_beside_daemons():
-    """The interpreter ends while daemon threads are inside kernels."""
-    _native.set_bytes_per_thread(1 << 14)
-    extremum.set_num_threads(2)
-
-    def compute():
-        while True:
-            digests()
-
-    for _ in range(4):
-        threading.Thread(target=compute, daemon=True).start()
-    time.sleep(0.1)
-    watched.say("ends")
-
-
 class Index:
     """An axis by way of Python code."""
 
@@ -147,8 +132,9 @@ class Flag:
 
 
 FEW = np.ones((3, 4), np.float32)
-# Each of them runs Python code below native code: for its options, for an argument, for an error, for a copy.
-INTO_PYTHON = {
+# Kernels, and calls that run Python code below native code: for an option, an argument, an error, or a copy.
+AT_EXIT = {
+    "kernels": digests,
     "omit": lambda: extremum.argmax(FEW, 1, nan_policy="omit", default=0),
     "number": lambda: extremum.maximum(FEW, 2.0),
     "hardmax": lambda: extremum.hardmax(FEW, where=FEW > 0),
@@ -162,17 +148,19 @@ INTO_PYTHON = {
 }
 
 
-def exits_in_python(call):
-    """The interpreter ends while daemon threads run Python code below native code."""
+def exits_beside_daemons(call):
+    """The interpreter ends while daemon threads are inside kernels, or run Python code below native code."""
+    _native.set_bytes_per_thread(1 << 14)
+    extremum.set_num_threads(2)
 
     def repeat():
         while True:
             with contextlib.suppress(ValueError, TypeError):
-                INTO_PYTHON[call]()
+                AT_EXIT[call]()
 
     for _ in range(4):
         threading.Thread(target=repeat, daemon=True).start()
-    time.sleep(0.05)
+    time.sleep(0.1)
     watched.say("ends")
 
 
@@ -207,10 +195,7 @@ except ImportError as error:
         interpreter.exec(source)
         interpreter.close()
     else:
-        if sys.version_info >= (3, 13):
-            import _interpreters as interpreters
-        else:
-            import _xxsubinterpreters as interpreters
+        interpreters = importlib.import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
         interpreter = interpreters.create()
         assert interpreters.run_string(interpreter, source) is None
         interpreters.destroy(interpreter)
@@ -234,16 +219,12 @@ def test_pools(method, rounds):
     watched.call(pools, method, rounds, seconds=900)
 
 
-@rounds_up_to(3)
-def test_daemon_threads_at_exit(rounds):
-    for _ in range(rounds):
-        assert watched.call(exits_beside_daemons) == "ends\n"
-
-
-@pytest.mark.parametrize("call", INTO_PYTHON)
-def test_daemon_threads_below_native_code_at_exit(call):
+@pytest.mark.parametrize("call", AT_EXIT)
+@rounds_up_to(1)
+def test_daemon_threads_at_exit(call, rounds):
     # Python before 3.14 ends such a thread by unwinding its stack, through what native code is on it.
-    assert watched.call(exits_in_python, call) == "ends\n"
+    for _ in range(rounds):
+        assert watched.call(exits_beside_daemons, call) == "ends\n"
 
 
 def test_another_interpreter():
@@ -253,19 +234,15 @@ def test_another_interpreter():
 @pytest.mark.skipif(sys.platform == "win32", reason="this platform sends an interrupt to all processes of the console")
 @rounds_up_to(1)
 def test_an_interrupt(rounds):
-    for _ in range(rounds):
-        interrupt()
-
-
-def interrupt():
     program = f"import {interrupted.__module__} as module; module.{interrupted.__name__}()"
     command = [sys.executable, "-c", program]
-    with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True) as child:
-        watch = threading.Timer(120, child.kill)
-        watch.start()
-        assert child.stdout.readline() == "computes\n"
-        time.sleep(0.2)
-        child.send_signal(signal.SIGINT)
-        assert child.stdout.readline() == "interrupted\n"
-        assert child.wait() == 0
-        watch.cancel()
+    for _ in range(rounds):
+        with subprocess.Popen(command, cwd=watched.TESTS, stdout=subprocess.PIPE, text=True) as child:
+            watch = threading.Timer(120, child.kill)
+            watch.start()
+            assert child.stdout.readline() == "computes\n"
+            time.sleep(0.2)
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            assert child.wait() == 0
+            watch.cancel()
