@@ -73,8 +73,8 @@ drop it if ties do not matter
 EX106 {ORT} does not run Max-13 on uint16 at opset 13
 Max (left, right), opset 13; left = uint16[1] [33375]; right = uint16[1] [55073]: [ONNXRuntimeError] : 9 : \
 NOT_IMPLEMENTED : Could not find an implementation for Max(13) node with name ''
-extremum fix --for onnxruntime rewrites it, where standard ONNX can say the same
-EX107 {ORT} answers ArgMax-13 on float32 otherwise: NaN
+extremum fix --for onnxruntime rewrites it, if standard ONNX can express it
+EX107 {ORT} answers ArgMax-13 on float32 differently: NaN
 ArgMax <axis=1> (scores), opset 13; scores = float32[1, 2] [[-inf, nan]]; expected int64[1, 1] [[1]]; answered \
 int64[1, 1] [[0]]
 no document says what NaN compares to: keep it away from the node

@@ -128,7 +128,7 @@ REMEDIES = (
 )
 
 
-def test_a_replacement_that_answers_otherwise_is_not_taken(monkeypatch):
+def test_a_replacement_that_answers_differently_is_not_taken(monkeypatch):
     monkeypatch.setattr(targets, "same_bits", lambda first, second: False)
     (refused,) = fix(model(NARROW)).refusals
     assert refused.one_line() == (
@@ -144,7 +144,7 @@ WHOLE = "compared node by node, not as a whole"
     [
         ("(int16[3] x) => (y) { y = ArgMax (x) }", True, ""),
         ("(bfloat16[3] x) => (int64[1] y) { y = ArgMax (x) }", True, ""),
-        ("(int16[3] x) => (y) { y = ArgMax (x) }", False, f"{WHOLE}, as was asked"),
+        ("(int16[3] x) => (y) { y = ArgMax (x) }", False, f"{WHOLE}, as requested"),
         (
             "(int16[3] x) => (y, z) { y = ArgMax (x) z = own.Special (x) }",
             True,

@@ -64,7 +64,7 @@ def test_writes_a_model_that_stock_onnxruntime_runs():
     assert {path.stem for path in Path().iterdir()} == {*MODELS, "fixed", "raised"}
 
 
-NODE_BY_NODE = DIFF.replace("1 node", "note: compared node by node, not as a whole, as was asked\n1 node")
+NODE_BY_NODE = DIFF.replace("1 node", "note: compared node by node, not as a whole, as requested\n1 node")
 # What check reports of the same model, so that nobody takes "every node" for "every answer".
 CLEAN = (
     "note: graph.node[0]: runtimes answer ArgMax-13 differently where its input holds a NaN; no rewrite is exact, so "

@@ -1,4 +1,4 @@
-"""Nodes that a target takes and answers otherwise: rewritten where a rewrite is exact, said where there is none."""
+"""Nodes that a target takes and answers differently: rewritten where a rewrite is exact, said where there is none."""
 
 import json
 
@@ -31,7 +31,7 @@ REFERENCE = f"onnx.reference {onnx.__version__}"
         ("double[n, 3] x, double[3] z, double[1] v", "Min (x, z, v)", 12, "as choices between two"),
     ],
 )
-def test_a_node_that_is_answered_otherwise_is_rewritten(inputs, node, opset, title):
+def test_a_node_that_is_answered_differently_is_rewritten(inputs, node, opset, title):
     original = model(f"({inputs}) => (y) {{ y = {node} }}", opset)
     fixed = fix(original, "onnx.reference")
     assert [change.title for change in fixed.changes] == [title]
@@ -91,12 +91,12 @@ def test_a_node_without_an_exact_rewrite_stays_and_the_rest_is_rewritten():
     fixed = fix(model(body), "onnx.reference")
     assert [change.title for change in fixed.changes] == ["as choices between two"]
     (left,) = fixed.differences
-    assert left.reason == f"{REFERENCE} answers ReduceMax-13 on float32 otherwise: sign of zero"
+    assert left.reason == f"{REFERENCE} answers ReduceMax-13 on float32 differently: sign of zero"
     assert left.where == "graph.node[1], opset 13"
     assert left.remedy == (
         "it stays as it is: the rank of the input of ReduceMax-13 is not known; state the shape in the model"
     )
-    assert fixed.summary() == f"1 node rewritten for {REFERENCE}, which answers 1 node otherwise"
+    assert fixed.summary() == f"1 node rewritten for {REFERENCE}, which answers 1 node differently"
     assert [node.op_type for node in fixed.model.graph.node][:2] == ["Reshape", "ReduceMax"]
 
 
@@ -112,9 +112,9 @@ def test_the_command_says_so_and_writes_the_model(tmp_path, capsys):
     status, text = called("-o", str(out))
     assert status == 1
     assert text.startswith(
-        f"{REFERENCE} answers ReduceMax-13 on float32 otherwise: sign of zero\n  at    graph.node[1]"
+        f"{REFERENCE} answers ReduceMax-13 on float32 differently: sign of zero\n  at    graph.node[1]"
     )
-    assert text.endswith(f"not modified: {REFERENCE} takes every node, but answers 1 node otherwise\nwrote {out}\n")
+    assert text.endswith(f"not modified: {REFERENCE} takes every node, but answers 1 node differently\nwrote {out}\n")
     assert out.read_bytes() == path.read_bytes()
     status, text = called("--json")
     assert (status, len(json.loads(text)["differences"])) == (1, 1)

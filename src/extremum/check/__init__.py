@@ -115,7 +115,7 @@ def check(
             try:
                 stock = runtimes.find("onnxruntime")
             except ArgumentError as error:
-                notes.append(f"what onnxruntime refuses was not asked: {error.one_line()}")
+                notes.append(f"onnxruntime was not asked what it refuses: {error.one_line()}")
         targets = Targets(stock, level, runtime)
         # A function with calls of several types is checked with each of them.
         findings: dict[Finding, None] = {}
@@ -126,28 +126,17 @@ def check(
             if site.schema is None:
                 continue
             if any(tensor.element is None for tensor in site.operands):
-                notes.append(f"an element type at {site.place} is not known, so less could be asked about it")
+                notes.append(f"an element type at {site.place} is not known, so some rules do not apply to it")
             places.add(site.path)
             for rule in rules:
                 for each in rule.look(site, site.schema, targets):
-                    where = (str(site.schema), site.place, site.opsets[""])
-                    given = each.given or site.given or None
+                    where, given = (str(site.schema), site.place, site.opsets[""]), each.given or site.given or None
                     findings[Finding(rule.code, rule.severity, *where, each.reason, given, each.remedy)] = None
     return Report(tuple(findings), len(places), tuple(dict.fromkeys(notes)))
 
 
 def find(code: str) -> Rule:
-    """Return the rule of a code.
-
-    Parameters
-    ----------
-    code : str
-        Such as ``EX001``, in either case.
-
-    Returns
-    -------
-    Rule
-        With its explanation.
+    """Return the rule of a code, such as ``EX001``, in either case.
 
     Raises
     ------
@@ -167,22 +156,12 @@ def find(code: str) -> Rule:
 
 
 def matching(prefix: str) -> tuple[Rule, ...]:
-    """Return the rules whose code starts with a prefix, in either case.
-
-    Parameters
-    ----------
-    prefix : str
-        Such as ``EX1``.
-
-    Returns
-    -------
-    tuple of Rule
-        At least one.
+    """Return the rules whose code starts with a prefix, such as ``EX1``, in either case.
 
     Raises
     ------
     ArgumentError
-        If no code starts with it.
+        If there is none.
 
     Examples
     --------
@@ -197,5 +176,5 @@ def matching(prefix: str) -> tuple[Rule, ...]:
 
 
 def _unknown(code: str) -> ArgumentError:
-    codes = ", ".join(rule.code for rule in RULES)
-    return ArgumentError(f"there is no rule {code!r}", remedy=f"the codes are {codes}")
+    remedy = f"the codes are {', '.join(rule.code for rule in RULES)}"
+    return ArgumentError(f"there is no rule {code!r}", remedy=remedy)

@@ -133,7 +133,7 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
             )
 
 
-@rule(PROMISES, "EX008", "shapes that do not go together", Severity.ERROR)
+@rule(PROMISES, "EX008", "shapes that cannot be combined", Severity.ERROR)
 def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The inputs of Max or Min differ in shape before opset 8, or cannot be broadcast from then on.
 
@@ -191,7 +191,7 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
         yield from _axes_refused(site, schema)
 
 
-@rule(PROMISES, "EX012", "declared output that cannot be", Severity.ERROR)
+@rule(PROMISES, "EX012", "impossible declared output", Severity.ERROR)
 def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The model declares an element type, rank or size for an output that the operator cannot give.
 

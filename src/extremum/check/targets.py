@@ -140,7 +140,7 @@ def _differences(site: Site, targets: Targets) -> Iterator[tuple[AskedRuntime, D
 _FAILURES = {
     Outcome.REFUSED: "does not run",
     Outcome.CRASHED: "crashes on",
-    Outcome.TIMED_OUT: "does not come to an end with",
+    Outcome.TIMED_OUT: "does not finish",
 }
 
 
@@ -161,7 +161,7 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
             yield UnknownOperatorError(
                 f"{asked.name} {_FAILURES[each.outcome]} {schema} on {site.element} at opset {site.opsets['']}",
                 given=f"{each.reproducer}: {each.why}",
-                remedy=f"extremum fix --for {asked.watched.name} rewrites it, where standard ONNX can say the same",
+                remedy=f"extremum fix --for {asked.watched.name} rewrites it, if standard ONNX can express it",
             )
 
 
@@ -171,8 +171,8 @@ _REMEDIES = {
 }
 
 
-@rule(TARGETS, "EX107", "answered otherwise by the runtime", Severity.WARNING)
-def answered_otherwise(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+@rule(TARGETS, "EX107", "answered differently by the runtime", Severity.WARNING)
+def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """The runtime that `--for` names, tried with a model of this one node, gives another answer.
 
     The samples are ordinary values, ties, the limits of the type, infinities, both zeros and NaN; the finding has the
@@ -184,10 +184,10 @@ def answered_otherwise(site: Site, schema: OperatorVersion, targets: Targets) ->
     for asked, each in _differences(site, targets):
         if not each.why:
             yield ExecutionError(
-                f"{asked.name} answers {schema} on {site.element} otherwise: {each.outcome.value}",
+                f"{asked.name} answers {schema} on {site.element} differently: {each.outcome.value}",
                 given=each.reproducer,
                 remedy=_REMEDIES.get(
-                    each.outcome, "the document of the version decides this: tell whoever makes the runtime"
+                    each.outcome, "the document of the version defines this: report it to the maker of the runtime"
                 ),
             )
 

@@ -26,7 +26,7 @@ _RULES_PAGE = """\
 # What `extremum check` looks for
 
 `extremum explain --markdown` prints this page. An error breaks a rule of the operator's version. A warning is something
-that a target refuses or answers otherwise. An info is worth knowing about a correct model: the last line counts it,
+that a target refuses or answers differently. An info is worth knowing about a correct model: the last line counts it,
 `--infos` shows it, and only `--strict` makes it a finding.
 
 `extremum check a.onnx b.onnx` exits with 2 if it could not check a model (it still checks the others), 1 if it has
@@ -47,9 +47,9 @@ Every rewrite is exact on every input, with ties, NaN and the sign of a zero. Be
 forms on samples and compares every bit; all NaNs count as equal. The opset of the model stays unless `--raise-opset`
 allows another. `fix` writes `-o OUT` whenever the target takes the result, as a copy if nothing was to do. It writes
 nothing if the target refuses a node that cannot be rewritten. It also rewrites a node that the target takes but answers
-otherwise (EX107, EX108). If no rewrite of such a node is exact, the node stays; `fix` says so and exits with 1. The new
-nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that
-is written with an index fails on an empty axis.
+differently (EX107, EX108). If no rewrite of such a node is exact, the node stays; `fix` says so and exits with 1. The
+new nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that is
+written with an index fails on an empty axis.
 """
 
 

@@ -109,7 +109,7 @@ def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *
         return Fixed(original, target.name, (), refusals, differences, tuple(notes))
     fixed = splice(source, {change.path: change.after for change in changes})
     if not whole:
-        notes.append("compared node by node, not as a whole, as was asked")
+        notes.append("compared node by node, not as a whole, as requested")
     elif has_external_data(original):
         notes.append("compared node by node, not as a whole: its weights are kept beside the model")
     else:

@@ -114,12 +114,12 @@ class Fixed:
         """Return one line that says whether the model was modified."""
         if self.refusals:
             return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
-        otherwise = f"answers {_count(self.differences)} otherwise"
+        differs = f"answers {_count(self.differences)} differently"
         if self.changes:
             rewritten = f"{_count(self.changes)} rewritten for {self.target}"
-            return f"{rewritten}, which {otherwise}" if self.differences else rewritten
+            return f"{rewritten}, which {differs}" if self.differences else rewritten
         taken = f"not modified: {self.target} takes every node"
-        return f"{taken}, but {otherwise}" if self.differences else taken
+        return f"{taken}, but {differs}" if self.differences else taken
 
 
 def _count(nodes: Sequence[object]) -> str:

@@ -243,7 +243,7 @@ def _indexed_hardmax(fragment: Fragment) -> None:
         fragment.add("Reshape", hot, fragment.add("Shape", fragment.inputs[0]))
 
 
-@_rewrite("on floats that are taken, zeros in order", 8, "EX101 EX102 EX106", _ELEMENTWISE, CARRIERS)
+@_rewrite("on floats that the target takes, zeros in order", 8, "EX101 EX102 EX106", _ELEMENTWISE, CARRIERS)
 def _signed_zeros(fragment: Fragment) -> None:
     # Runtimes return either of two zeros. So a zero with the sign of each operand is added to the largest: it changes
     # no other number, and where the largest is zero, the sum is +0 if any operand is +0. Min is Max of the negated
