@@ -33,6 +33,12 @@ def test_an_executor_is_made_once_for_an_operator(monkeypatch):
     assert len(made) - few == few
 
 
+def test_the_output_of_a_node_is_inferred_once(monkeypatch):
+    resolved = counted(monkeypatch, nodes, "resolve")
+    backend.prepare(chain(3), engine="reference")
+    assert len(resolved) == 3
+
+
 @pytest.mark.parametrize(("version", "runs"), [(15, True), (13, False)])
 def test_an_operator_is_asked_about_in_each_version(version, runs):
     body = f"""(float[n] x) => (y, z) {{ z = Bernoulli (x) y = own.f (x) }}

@@ -24,8 +24,10 @@ class Unknown(enum.Enum):
 
 
 UNKNOWN: Final = Unknown.UNKNOWN
-Attributes = Mapping[str, int | tuple[int, ...] | Unknown | None]
-"""The value of every attribute a version has; None for one that has no default and was not given."""
+Value = int | tuple[int, ...] | Unknown | None
+"""The value of an attribute; None for one that has no default and was not given."""
+Attributes = Mapping[str, Value]
+"""The value of every attribute a version has."""
 
 
 def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequence[TensorType] = ()) -> Attributes:
@@ -66,9 +68,7 @@ def _has(schema: OperatorVersion, name: str) -> bool:
     return attribute is not None and attribute.input is None
 
 
-def attribute_value(
-    schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]
-) -> int | tuple[int, ...] | Unknown | None:
+def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]) -> Value:
     """Return the given value of one attribute, or its default."""
     if attribute.name not in given:
         if attribute.required:

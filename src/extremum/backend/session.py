@@ -77,8 +77,9 @@ class Session:
     def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
         """Run the model once."""
         try:
-            results = self._run(output_names, {name: _native(x) for name, x in feeds.items()})
-            return [_by_width(x) for x in results]
+            results = self._run(output_names, {name: _in_native_order(x) for name, x in feeds.items()})
+            # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
+            return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
         except Exception as error:
             if self._executor is None and self._reference is not None:
                 with contextlib.suppress(ExtremumError):
@@ -89,12 +90,5 @@ class Session:
         return taken_over
 
 
-def _native(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and not x.dtype.isnative:
-        return x.astype(x.dtype.newbyteorder("="))
-    return x
-
-
-def _by_width(x: Any) -> Any:
-    # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
-    return x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
+def _in_native_order(x: Any) -> Any:
+    return x if not isinstance(x, np.ndarray) or x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -90,16 +90,16 @@ DEEPEST_GRAPH = 28
 _DEEPEST_TYPE = 8
 
 
-class _Place(NamedTuple):
-    """A field of a message, and where the message is; written out only where it is wrong."""
+# Where a message is: the place of the message around it, its field, its index in it. Only an error writes it out.
+_Place = tuple[Any, str, int | None]
 
-    outer: _Place | None
-    field: str
-    number: int | None = None
 
-    def __str__(self) -> str:
-        own = self.field if self.number is None else f"{self.field}[{self.number}]"
-        return own if self.outer is None else f"{self.outer}.{own}"
+def _path_of(place: _Place | None) -> str:
+    parts: list[str] = []
+    while place is not None:
+        place, field, index = place
+        parts.append(field if index is None else f"{field}[{index}]")
+    return ".".join(reversed(parts))
 
 
 def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
@@ -124,13 +124,13 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
                 texts = getattr(part, name)
                 for index, text in enumerate(texts if is_repeated else (texts,)):
                     if isinstance(text, bytes):
-                        where = str(_Place(place, name, index if is_repeated else None))
+                        where = _path_of((place, name, index if is_repeated else None))
                         raise ModelError("a name of the model is no UTF-8", where=where, given=repr(text[:80]))
             elif is_repeated:
                 held = enumerate(getattr(part, name))
-                stack.extend((each, _Place(place, name, index), graphs, types) for index, each in held)
+                stack.extend((each, (place, name, index), graphs, types) for index, each in held)
             elif part.HasField(name):
-                stack.append((getattr(part, name), _Place(place, name), graphs, types))
+                stack.append((getattr(part, name), (place, name, None), graphs, types))
     return negative
 
 

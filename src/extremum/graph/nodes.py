@@ -119,14 +119,6 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
             yield from graphs(subgraph)
 
 
-def walk(body: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes of a graph or function and those of their subgraphs."""
-    for node in body:
-        yield node
-        for _, graph in subgraphs(node):
-            yield from walk(graph.node)
-
-
 def resolve(
     schema: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
 ) -> tuple[Attributes, TensorType]:
@@ -200,7 +192,7 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     """Return the functions so that each comes after those it calls."""
     # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
     named = {key(each): each for each in functions}
-    calls = {name: {key(node) for node in walk(each.node)} & named.keys() for name, each in named.items()}
+    calls = {name: {key(node) for _, node in located(each.node, "")} & named.keys() for name, each in named.items()}
     try:
         return [named[name] for name in graphlib.TopologicalSorter(calls).static_order()]
     except graphlib.CycleError as error:

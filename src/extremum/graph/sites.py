@@ -23,7 +23,7 @@ from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared, known
 from extremum.spec import ONNX, Attribute, OperatorVersion
 from extremum.tensors import TensorType
-from extremum.validate import Attributes, Unknown, attribute_value, input_values, output_count
+from extremum.validate import Attributes, Value, attribute_value, input_values, output_count
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,17 @@ class Site:
 
     def output(self) -> TensorType:
         """Return what follows of the only output of a node of this package's."""
+        return self._output
+
+    @cached_property
+    def _output(self) -> TensorType:
         assert self.schema is not None
         output = nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
         output_count(self.schema, len(self.node.output))
         return output
 
 
-def _accepted(
-    schema: OperatorVersion, attribute: Attribute, values: dict[str, Any]
-) -> int | tuple[int, ...] | Unknown | None:
+def _accepted(schema: OperatorVersion, attribute: Attribute, values: dict[str, Any]) -> Value:
     try:
         return attribute_value(schema, attribute, values)
     except SpecError:

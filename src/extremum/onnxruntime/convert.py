@@ -330,7 +330,7 @@ def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
 
 
 def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
-    return map(key, nodes_of.walk(function.node))
+    return (key(node) for _, node in nodes_of.located(function.node, ""))
 
 
 def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
