@@ -1,9 +1,8 @@
-"""How a value that is no plain NumPy array becomes one.
+"""Makes a NumPy array of any value, and refuses what a plain array cannot express.
 
-Decides which protocol is asked first, and what a plain array cannot say, so that it is refused: elements that are
-missing, and those that a common type does not hold. The native module comes here only for values it does not know; what
-the array functions then accept is theirs to say. Types are asked for with ``type``: a proxy can make ``isinstance``
-believe that it is an array. Libraries are known by their attributes, not by name, so none is imported.
+DLPack comes first, then ``__array__``, the buffer protocol and sequences. Missing elements, and elements that a common
+type does not hold, are errors. The native module calls this for values that it does not know. Code compares ``type(x)``
+because a proxy can deceive ``isinstance``, and knows libraries by attributes, so it imports none.
 """
 
 from __future__ import annotations

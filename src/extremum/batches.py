@@ -1,6 +1,6 @@
-"""Models over a batch: which axis of each output the entries of the batch lie along.
+"""Finds the axis of each output of a model along which the entries of a batch lie.
 
-Decides it by running the model on a few zeros: it is the axis that grows with the batch.
+It runs the model on a few zeros and takes the axis that grows with the batch.
 """
 
 from __future__ import annotations

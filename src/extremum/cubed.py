@@ -1,6 +1,6 @@
-"""``argmax`` and ``argmin`` of cubed's arrays, over any set of axes, by the same merging of parts as Dask's.
+"""``argmax`` and ``argmin`` of cubed's arrays over any set of axes; parts merge as they do for Dask.
 
-Decides nothing new: cubed's own argmax takes one axis, and rechunks the whole array where all are meant.
+cubed's own argmax takes one axis, and rechunks the whole array to reduce all of them.
 """
 
 from __future__ import annotations
@@ -123,7 +123,6 @@ def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple
 
 
 def _merged(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
-    """Return one part of those that lie beside each other along the reduced axes."""
     lengths = [several["i"].shape[axis] for axis in pieces.axes]
     parts = []
     for place in np.ndindex(*lengths):

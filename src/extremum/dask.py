@@ -1,10 +1,9 @@
-"""The array functions on Dask's arrays: lazy, in one pass, the same bits whatever the chunks and whoever computes them.
+"""The array functions on Dask's arrays: lazy, in one pass, with the same bits for any chunks and any scheduler.
 
-Decides the signatures, which are those of the array functions, and which tasks there are: a tree for a reduction, one
-task for each chunk of what is elementwise, one session of a model in each process. What is wrong is refused before
-anything is computed: chunks of unknown size along an axis whose elements are counted, masks that do not fit, other
-libraries' arrays. No array is computed before it is asked for, and only masks are given other chunks. What the tasks of
-a reduction do is :mod:`extremum.partials`'; the sequence in which they run, and who runs them, makes no difference.
+A reduction is a tree of tasks, an elementwise function one task for each chunk, and a model one session in each
+process. Errors that need no elements are raised at once: chunks of unknown size along a reduced axis, masks that do not
+fit, arrays of other libraries. Only masks are rechunked. :mod:`extremum.partials` does the work of a reduction's tasks,
+and the order in which they run does not change the result.
 """
 
 from __future__ import annotations
@@ -195,7 +194,6 @@ def _text(name: str, what: str, example: str, options: str, returns: str = "dask
 
 
 def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Array") -> Any:
-    """Make one of the functions that reduce axes."""
     is_arg, largest = name.startswith("arg"), reductions.ENDS[name]
     options = f"{_OPTIONS}, dtype" if is_arg else f"{_OPTIONS}, return_index, index_dtype"
 
@@ -277,8 +275,6 @@ def hardmax(
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
-    """Make ``maximum`` or ``minimum``."""
-
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example))
     def function(*arrays: Any, **options: Any) -> Array:
         return _extremum(name, arrays, **options)
@@ -331,7 +327,6 @@ def _is_alone() -> bool:
 
 
 def _require_chunked(function: str, x: Any, out: Any = None) -> None:
-    """Refuse what is no array of Dask's, and an array to be written to."""
     if not isinstance(x, da.Array):
         raise ArgumentTypeError(
             f"{function}: {class_name(x)} is no array of Dask's",
@@ -345,7 +340,6 @@ def _require_chunked(function: str, x: Any, out: Any = None) -> None:
 
 
 def _unknown_axes(x: Any) -> tuple[int, ...]:
-    """Return the axes along which the sizes of the chunks are unknown."""
     return tuple(axis for axis, sizes in enumerate(x.chunks) if any(map(math.isnan, sizes)))
 
 
@@ -366,7 +360,6 @@ def _stand_in(x: Any) -> tuple[int, ...]:
 
 
 def _element_type(function: str, x: Any) -> np.dtype[Any]:
-    """Return the type of an array's elements; refuse what its chunks will be refused for."""
     try:
         return adopt(x._meta).array.dtype
     except ExtremumError as error:
@@ -401,7 +394,6 @@ def _aligned(function: str, where: Any, x: Any) -> Any:
 
 
 def _broadcast(function: str, unknown: tuple[int, ...], block: Any, where: Any) -> Any:
-    """Return one chunk of a mask in the shape of the chunk that it is for."""
     for axis in unknown:
         _require_equal(function, axis, [block.shape[axis], where.shape[axis - block.ndim]])
     return np.broadcast_to(where, block.shape)
@@ -418,7 +410,6 @@ def _require_equal(function: str, axis: int, lengths: Sequence[int]) -> None:
 
 
 def _offsets(chunks: tuple[tuple[int, ...], ...]) -> list[list[int]]:
-    """Return where each chunk starts along each axis."""
     return [list(accumulate(sizes[:-1], initial=0)) for sizes in chunks]
 
 
@@ -503,7 +494,6 @@ def _array(graph: HighLevelGraph, name: str, chunks: Any, dtype: np.dtype[Any]) 
 
 
 def _item(graph: HighLevelGraph, name: str, at: int, chunks: Any, dtype: np.dtype[Any]) -> Any:
-    """Return one of the results that tasks return together."""
     own = f"{name}-{at}"
     places = product(*(range(len(sizes)) for sizes in chunks))
     tasks = {(own, *place): (operator.getitem, (name, *place), at) for place in places}
@@ -548,7 +538,6 @@ def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None
 
 
 def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: Any, where: Any) -> Any:
-    """Return the elementwise extremum as an array that is yet to be computed."""
     reductions.require_policy(function, nan_policy)
     chunked = [x for x in operands if isinstance(x, da.Array)]
     if not chunked:
@@ -580,7 +569,6 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: An
 
 
 def _operand(function: str, x: Any) -> Any:
-    """Return an operand as Dask's array, NumPy's or a number, or refuse it."""
     if isinstance(x, bool | int | float):
         return x
     if isinstance(x, da.Array):
@@ -596,7 +584,6 @@ def _operand(function: str, x: Any) -> Any:
 
 
 def _mask(function: str, where: Any) -> Any:
-    """Return a mask as Dask's array or NumPy's, or refuse it."""
     if not isinstance(where, da.Array):
         return reductions.truths(function, adopt(where).mask(function))
     reductions.truths(function, np.ones((), _element_type(function, where)))
@@ -750,7 +737,6 @@ _sessions: dict[tuple[str, int | None], PreparedModel] = {}
 
 
 def _keep(digest: str, prepared: PreparedModel) -> None:
-    """Keep a session, and let the one go that was prepared first."""
     with _loading:
         _sessions.setdefault((digest, _most()), prepared)
         while len(_sessions) > _KEPT:

@@ -1,7 +1,7 @@
 """One row per element type: its names in ONNX, DirectML and NumPy, and its size.
 
-Decides nothing but the correspondence. Which operator accepts which type is said in :mod:`extremum.spec`. bfloat16 is
-NumPy's only through ml_dtypes, which is imported when its dtype is asked for and not before.
+:mod:`extremum.spec` says which operator accepts which type. bfloat16 comes from ml_dtypes, which is imported when its
+dtype is first used.
 """
 
 from __future__ import annotations

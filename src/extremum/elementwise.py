@@ -1,7 +1,7 @@
-"""``maximum`` and ``minimum`` of what is not all plain arrays of one element type.
+"""``maximum`` and ``minimum`` of operands that are not all plain arrays of one element type.
 
-Decides the element type of the result, as NumPy does, and in whose library it comes back. Operands of other types are
-converted a piece at a time: no whole copy of one is made. The native module comes here for what it does not take.
+The result has the element type that NumPy gives and the library of the operands. Operands of other types are converted
+piece by piece; none is copied whole. The native module calls this file for operands that it does not take.
 """
 
 from __future__ import annotations
@@ -197,7 +197,6 @@ def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArra
 
 
 def _shape_under(function: str, arrays: list[NDArray[Any]], there: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return the shape that operands and their mask have together, or refuse them."""
     shape = broadcast_shape(function, [each.shape for each in arrays])
     fault = f"where has shape {there.shape}, which does not broadcast with the shape {shape} of the operands"
     return broadcast_shape(function, [shape, there.shape], fault)

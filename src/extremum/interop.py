@@ -1,9 +1,8 @@
 """Arrays of other libraries: in without a copy where the protocol allows it, and out as arrays of the same library.
 
-An adapter takes a value by the module that its type comes from, so that nothing is imported that the caller has not
-imported. What no adapter knows goes through the protocols of :mod:`extremum.arrays` and comes out as NumPy's. The
-columns of a table become one array only where this changes no element. Nulls are missing elements; times keep their
-zone.
+The module of a value's type selects its adapter, so that this file imports no library that the caller has not imported.
+Values without an adapter go through the protocols of :mod:`extremum.arrays` and come out as NumPy's. The columns of a
+table become one array only where this changes no element. Nulls are missing elements; times keep their zone.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ __all__ = [
 
 
 class _Library:
-    """A library that the caller has imported."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -299,7 +296,6 @@ def _torch_memory(x: Any) -> NDArray[Any]:
 
 
 def _torch_refuse_nested(x: Any) -> None:
-    """Refuse a tensor whose rows have different lengths."""
     if getattr(x, "is_nested", False):
         raise ElementTypeError(
             "a nested tensor has rows of different lengths",
@@ -309,7 +305,6 @@ def _torch_refuse_nested(x: Any) -> None:
 
 
 def _torch_tensor(result: NDArray[Any], kept: Kept) -> Any:
-    """Return a result as a tensor that shares its memory."""
     array = np.asarray(result)
     try:
         return torch.from_numpy(array)
@@ -420,7 +415,6 @@ def back(
 
 
 def _dtype(table: Table, columns: list[Adopted]) -> np.dtype[Any]:
-    """Return the common type of the columns."""
     if not columns:
         return np.dtype(np.float64)
     dtypes = [each.array.dtype for each in columns]
@@ -452,7 +446,6 @@ def _types(table: Table, columns: list[Adopted]) -> str:
 
 
 def _pandas_adopt(x: Any) -> Adopted | None:
-    """Return the elements, and which of them are there; None for pandas' other objects."""
     if isinstance(x, pandas.DataFrame):
         return _pandas_adopt_table(x)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
@@ -474,8 +467,6 @@ def _pandas_adopt(x: Any) -> Adopted | None:
 
 
 def _pandas_table(x: Any) -> Table:
-    """Return the columns of a DataFrame; over axis 0 they are one by one where they have several types."""
-
     def frame(columns: list[Any]) -> Any:
         made = pandas.DataFrame(dict(enumerate(columns)))
         made.columns = x.columns
@@ -516,20 +507,17 @@ def _pandas_adopt_table(x: Any) -> Adopted:
 
 
 def _pandas_is_one_block(x: Any) -> bool:
-    """Whether all columns are of one type, which is NumPy's."""
     dtypes = set(x.dtypes)
     return len(dtypes) < 2 and all(isinstance(dtype, np.dtype) for dtype in dtypes)
 
 
 def _pandas_zone(dtype: Any) -> Any:
-    """Return the time zone of a type, or None."""
     if isinstance(dtype, pandas.ArrowDtype):
         return getattr(dtype.pyarrow_dtype, "tz", None)
     return getattr(dtype, "tz", None)
 
 
 def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
-    """Return instants with their time zone; other elements as they are."""
     if zone is None or result.dtype.kind != "M":
         return result
     instants = pandas.DatetimeIndex(result.reshape(-1), tz="UTC").tz_convert(zone)
@@ -566,7 +554,6 @@ def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
 
 
 def _polars_adopt(x: Any) -> Adopted | None:
-    """Return the elements, and which of them are there; None for Polars' other objects."""
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
         raise ArgumentTypeError(
@@ -589,7 +576,6 @@ def _polars_adopt(x: Any) -> Adopted | None:
 
 
 def _polars_table(x: Any) -> Table:
-    """Return the columns of a DataFrame; over axis 0 they are one by one, and a table of one row comes back."""
     names = x.columns
     for name, dtype in x.schema.items():
         if isinstance(dtype, polars.Array):
@@ -676,7 +662,6 @@ def _polars_refuse_nulls_within(x: Any) -> None:
 
 
 def _pyarrow_adopt(x: Any) -> Adopted | None:
-    """Return the elements, and which of them are there; None for PyArrow's other objects."""
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
         return _pyarrow_adopt_table(x)
     if isinstance(x, pyarrow.Scalar):
@@ -698,7 +683,6 @@ def _pyarrow_adopt(x: Any) -> Adopted | None:
 
 
 def _pyarrow_table(x: Any) -> Table:
-    """Return the columns of a table; over axis 0 they are one by one, and a table of one row comes back."""
     names, frame = x.column_names, partial(_pyarrow_frame, x, x.column_names)
     return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, (pyarrow.array(names),))
 
@@ -733,7 +717,6 @@ def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
 
 
 def _pyarrow_require_order(x: Any) -> None:
-    """Refuse elements for which NumPy has no type or no order."""
     kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
     if not any(getattr(pyarrow.types, f"is_{kind}")(x.type) for kind in kinds):
         raise ElementTypeError(

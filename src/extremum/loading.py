@@ -1,7 +1,7 @@
-"""Modules that are loaded when they are first needed, whichever thread needs them.
+"""Loads modules when they are first needed, from any thread, and makes a fork wait for them.
 
-A fork waits for them. Python keeps a module's lock in a child that was forked while another thread was loading it:
-whoever needs that module in the child would wait for a thread that is not there.
+Python keeps a module's import lock in a child that was forked while another thread imported the module; the child would
+wait for a thread that it does not have.
 """
 
 from __future__ import annotations

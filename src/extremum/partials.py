@@ -1,9 +1,9 @@
-"""Reductions of an array that comes in pieces: what a piece gives, how such parts make one, and what the caller gets.
+"""Reductions of an array in pieces: the part of one piece, the merge of parts, and the final result.
 
-Decides nothing about where the pieces are, who reads them and in which sequence parts meet: a part is the extreme
-elements of what it is of, each with its row-major index in the whole block that is reduced, and of equal elements the
-index decides. So the answer is that of one call on the whole array, in every bit. Where no index is asked for, and
-equal elements have equal bits or parts come in the order of their indices, a part has no indices.
+A part holds the extreme elements of its slices, each with its row-major index in the whole reduced block; the index
+breaks ties. The answer has the same bits as one call on the whole array, in any order of merging. This file does not
+know where pieces are or who reads them. A part has no indices where none are wanted and equal elements have equal bits,
+or where parts come in the order of their indices.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Reductions with all that a caller may ask for: values and indices, ones, a NaN policy, a mask, a default, `out`.
+"""Reductions with every option: values and indices, ones, a NaN policy, a mask, a default, `out`.
 
-Decides which elements take part, what a slice gives in which none does, which array comes back, and which values of
-``nan_policy``, ``where``, ``default`` and ``out`` are refused. The native module finds values and indices in one pass
-and comes here for what its quick way does not know: arrays of other libraries and options. What NaN is beside numbers
-under ``propagate`` is decided by the kernels.
+This file decides which elements take part, what the result of an empty slice is, and which option values are errors.
+The native module finds values and indices in one pass; it calls this file for arrays of other libraries and for options
+beyond its fast path. The kernels decide how NaN compares with numbers under ``propagate``.
 """
 
 from __future__ import annotations
@@ -253,12 +252,10 @@ class Reduction:
             )
 
     def _first_slice(self, meant: NDArray[np.bool_]) -> str:
-        """Name the first of the slices that are meant, as a message does."""
         first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
         return f"the slice at {first} of the result" if first else "the array"
 
     def _narrowed(self, place: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
-        """Return indices in the type that is wanted."""
         if place is None or index is None:
             return None
         if place.dtype != index and place.size and int(place.max()) > np.iinfo(index).max:
@@ -373,7 +370,6 @@ def nan(array: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _default_index(function: str, default: Any, dtype: np.dtype[Any]) -> int:
-    """Return a default as an index of some type."""
     if isinstance(default, bool | np.bool_) or not isinstance(default, int | np.integer):
         raise ElementTypeError(f"{function}: default is {default!r}, not an index", remedy="pass an integer")
     limits = np.iinfo(dtype)
@@ -516,7 +512,6 @@ def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
 
 
 def _frontend(function: str, x: Any, options: dict[str, Any]) -> Any:
-    """Return the function that the class of an array has for itself."""
     options["nan_policy"] = "propagate" if options["nan_policy"] is None else options["nan_policy"]
     return frontend(function, x)
 

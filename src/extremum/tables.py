@@ -1,9 +1,9 @@
-"""The array functions on tables: pandas', Polars' and PyArrow's, whose columns have types of their own.
+"""The array functions on tables of pandas, Polars and PyArrow, whose columns have types of their own.
 
-Decides what is compared: over axis 0, and in ``maximum`` and ``minimum``, each column by itself and in its own type;
-over axis 1 and over both axes the columns with each other, as one array, which :mod:`extremum.interop` refuses
-where it would change an element. A result over axis 0 is a row: a Series of pandas with the names of the columns, of
-dtype object where they have several types; a table of one row of Polars and PyArrow.
+Over axis 0, and in ``maximum`` and ``minimum``, each column is compared in its own type. Over axis 1 and over both axes
+the columns are compared as one array; :mod:`extremum.interop` refuses them where this would change an element. A result
+over axis 0 is a row: a Series of pandas with the names of the columns (dtype object where they have several types), or
+a table of one row of Polars or PyArrow.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "m
 
 
 def _over_axes(name: str) -> Callable[..., Any]:
-    """Make one of the functions that have an axis."""
-
     def function(
         x: Any, axis: Any = None, *, keepdims: bool = False, out: Any = None, where: Any = None, **options: Any
     ) -> Any:
@@ -60,8 +58,6 @@ argmax, argmin, hardmax, max, min, minmax = map(_over_axes, ("argmax", "argmin",
 
 
 def _elementwise(name: str) -> Callable[..., Any]:
-    """Make ``maximum`` or ``minimum``."""
-
     def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         tables = {at: _taken_apart(name, x) for at, x in enumerate(operands) if is_table(x)}
         first = next((table for table in tables.values() if table.apart), None)
@@ -103,7 +99,6 @@ def _is_first(axis: Any) -> bool:
 
 
 def _taken_apart(function: str, x: Any) -> Table:
-    """Return the columns of a table."""
     try:
         table: Table = take_apart(x)
     except ExtremumError as error:
@@ -112,14 +107,12 @@ def _taken_apart(function: str, x: Any) -> Table:
 
 
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
-    """Return the mask of each column."""
     if where is None:
         return [None] * table.shape[1]
     return list(reductions.mask(function, adopted_for(function, where).mask(function), table.shape).T)
 
 
 def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:
-    """Write the results of all columns into the array of the caller."""
     parts = [adopt(each).array for each in found]
     types = {part.dtype for part in parts}
     if len(types) > 1:

@@ -1,7 +1,6 @@
-"""What is known of a tensor before it exists: its element type, its shape, a list of integers, and whether it fits.
+"""The element type and shape of a tensor before it exists, and whether it fits into memory.
 
-Decides how a dimension is written down (a size, a symbol, unknown) and how a type reads in a message. What operators
-make of such types is :mod:`extremum.infer`'s.
+A dimension is a size, a symbol or unknown. :mod:`extremum.infer` computes the types of outputs.
 """
 
 from __future__ import annotations

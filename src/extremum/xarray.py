@@ -1,9 +1,8 @@
-"""The array functions on xarray's DataArray and Dataset: by the names of dimensions, over NumPy and over Dask.
+"""The array functions on xarray's DataArray and Dataset, by the names of dimensions, over NumPy and over Dask.
 
-Decides which functions there are, what each returns, and what is kept: the coordinates of the dimensions that stay, the
-attributes, the name. A Dataset is its variables, one after the other. Over Dask nothing is computed before it is asked
-for. Options are those of the array functions, that of NaN as well: by default it is the extremum, where xarray's own
-methods leave it out, as ``nan_policy="omit"`` does.
+Results keep the name, the attributes and the coordinates of the dimensions that remain. A Dataset is reduced variable
+by variable. Over Dask the result is lazy. Options are those of the array functions: NaN is the extremum by default,
+where xarray's own methods skip it as ``nan_policy="omit"`` does.
 """
 
 from __future__ import annotations
@@ -203,7 +202,6 @@ class _MinMax(Protocol):
 
 
 def _arg(name: str, what: str, example: str) -> _Arg:
-    """Make ``argmax`` or ``argmin``."""
     returns = "xarray.DataArray or xarray.Dataset, or a dict of DataArrays by dimension"
     options = _INDEX_OPTIONS.format(name=name)
 
@@ -238,7 +236,6 @@ def _unravelled(index: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> li
 
 
 def _end(name: str, what: str, example: str, returns: str) -> Any:
-    """Make ``max``, ``min`` or ``minmax``."""
     options = _VALUE_OPTIONS.format(name=name)
 
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
@@ -252,7 +249,6 @@ def _end(name: str, what: str, example: str, returns: str) -> Any:
 
 
 def _results(name: str, x: Any, dim: Any, *, where: Any, **options: Any) -> tuple[Any, ...]:
-    """Return the results of a function that has one or several."""
     require_labelled(name, x)
     if isinstance(x, xr.Dataset):
         return each_variable(x, name, dim, lambda each, own: _results(name, each, own, where=where, **options))
@@ -342,7 +338,6 @@ class _Idx(Protocol):
 
 
 def _labels(name: str, superlative: str, example: str) -> _Idx:
-    """Make ``idxmax`` or ``idxmin``."""
     index_of = argmax if name == "idxmax" else argmin
 
     @like(
@@ -398,7 +393,6 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
 
 
 def _lacking(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
-    """Return the error about the first slice without an element."""
     place = np.argwhere(np.asarray(block) == -1)[0].tolist()
     if block_info:
         place = [at + start for at, (start, _) in zip(place, block_info[0]["array-location"], strict=True)]
@@ -540,8 +534,6 @@ class _Elementwise(Protocol):
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
-    """Make ``maximum`` or ``minimum``."""
-
     @like(name, _ELEMENTWISE_TEXT.format(name=name, superlative=superlative, example=example), without=("out",))
     def function(*arrays: Any, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
         if not any(isinstance(x, xr.DataArray | xr.Dataset) for x in arrays):
