@@ -177,24 +177,3 @@ def say_what_is_kept():
 def test_nothing_is_kept():
     """In a process of its own, in which nothing else happens."""
     assert watched.call(say_what_is_kept) == ""
-
-
-MALLOC = ctypes.CDLL(None).malloc if native_memory() else None
-KEEPING = {
-    "a reference": lambda kept: kept.append(X),
-    "an object": lambda kept: kept.append(object()),
-    "a reference to an axis": lambda kept: kept.append(AXIS),
-    "C's memory": lambda _: MALLOC and MALLOC(16),
-}
-
-
-def say_what_is_not_found():
-    for name, keep in KEEPING.items():
-        # The allocator of some platforms cannot be asked.
-        held = []
-        if (MALLOC or name != "C's memory") and not leaks(lambda keep=keep, held=held: keep(held)):
-            watched.say(name)
-
-
-def test_what_is_kept_is_found():
-    assert watched.call(say_what_is_not_found) == ""

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -51,17 +50,6 @@ def test_any_number_of_threads_gives_the_same_bits(set_threads, dtype, shape, ax
             for n in (2, 3, 7):
                 set_threads(n)
                 assert_identical(operation(*inputs), expected)
-
-
-def test_many_callers_at_once(set_threads):
-    set_threads(2)
-    inputs = [large(np.dtype("float32"), (300, 2000), seed) for seed in range(8)]
-    expected = [(twins.run(arg_reductions((axis,))[0], x)) for x in inputs for axis in (0, 1)]
-    with ThreadPoolExecutor(8) as pool:
-        for _ in range(5):
-            found = list(pool.map(lambda case: extremum.argmax(*case), [(x, axis) for x in inputs for axis in (0, 1)]))
-            for actual, wanted in zip(found, expected, strict=True):
-                assert_same_bits(actual, wanted)
 
 
 def test_the_number_is_what_was_set(set_threads):
