@@ -19,10 +19,10 @@ _HEAD = """\
 
 The help of each command. All need `pip install 'extremum[cli]'`. `python -m extremum` is the same as `extremum`.
 
-Exit status 0 means success. 1 means that `check` has findings, that `fix` or `lower` cannot translate a node, or that a
-runtime does not conform. 2 means that the command could not run; one line on stderr says why, and with `--json` stdout
-has `{"error": {"kind", "reason", "where", "given", "remedy"}}`. No file is overwritten. An option without effect is
-refused. Ctrl-C ends every command within a second, with status 130, and removes a result that is not complete.
+Exit status 0 is success. 1: `check` has findings, `fix` or `lower` cannot translate a node, or a runtime does not
+conform. 2: the command could not run; one line on stderr says why, and with `--json` stdout has
+`{"error": {"kind", "reason", "where", "given", "remedy"}}`. No command overwrites a file, or accepts an option without
+effect. Ctrl-C ends every command within a second, with status 130, and removes an incomplete result.
 
 A shell completes commands, options, operations, runtimes, rule codes and file names after one of these lines:
 

@@ -25,19 +25,19 @@ __all__ = ["explain", "explain_rule", "list_rules", "markdown", "record_of_rule"
 _RULES_PAGE = """\
 # What `extremum check` looks for
 
-`extremum explain --markdown` prints this page. An error breaks a rule of the operator's version. A warning is something
-that a target refuses or answers differently. An info is worth knowing about a correct model: the last line counts it,
-`--infos` shows it, and only `--strict` makes it a finding.
+`extremum explain --markdown` prints this page. An error breaks a rule of the operator's version. A warning names a node
+that a target refuses or answers differently. An info is about a correct model: the last line counts it, `--infos` shows
+it, and only `--strict` makes it a finding.
 
 `extremum check a.onnx b.onnx` exits with 2 if it could not check a model (it still checks the others), 1 if it has
-findings, otherwise 0. A folder means every `.onnx` file below it. `--json` prints `{"models": [...]}` in the given
-order, each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`,
+findings, otherwise 0. A folder means every `.onnx` file below it. `--json` prints `{"models": [...]}`, in the order
+given, each with `model`, `nodes`, `findings` and `notes`. A finding has `code`, `severity`, `operator`, `place`,
 `opset`, `reason`, `given` and `remedy`. A model that could not be checked has `error` instead, with `kind`, `reason`,
 `where`, `given` and `remedy`. `--format github` prints annotations for a workflow, `--format sarif` a file for code
 scanning; [ci.md](ci.md) has settings, a hook and an action. Names of tensors are escaped.
 
-`--for RUNTIME` runs each node on an installed runtime, in its own process, instead of asking what onnxruntime refuses;
-[runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites a model for it.
+`--for RUNTIME` runs each node on an installed runtime, in its own process; without it, the rules know what onnxruntime
+refuses. [runtimes.md](runtimes.md) has the names. `extremum fix --for RUNTIME` rewrites a model for it.
 """
 
 _REWRITES_PAGE = """\
@@ -45,11 +45,11 @@ _REWRITES_PAGE = """\
 
 Every rewrite is exact on every input, with ties, NaN and the sign of a zero. Before `fix` writes a model, it runs both
 forms on samples and compares every bit; all NaNs count as equal. The opset of the model stays unless `--raise-opset`
-allows another. `fix` writes `-o OUT` whenever the target takes the result, as a copy if nothing was to do. It writes
-nothing if the target refuses a node that cannot be rewritten. It also rewrites a node that the target takes but answers
-differently (EX107, EX108). If no rewrite of such a node is exact, the node stays; `fix` says so and exits with 1. The
-new nodes take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that is
-written with an index fails on an empty axis.
+allows another. `fix` writes `-o OUT` if the target takes the result, as a copy if nothing changes. It writes nothing if
+the target refuses a node that has no rewrite. It also rewrites a node that the target takes but answers differently
+(EX107, EX108). If such a node has no exact rewrite, it stays; `fix` says so and exits with 1. The new nodes
+take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that becomes an index fails on an
+empty axis.
 """
 
 

@@ -275,9 +275,9 @@ Each runtime ran the cases of `extremum conformance`: models of one node, for ev
 operators. `extremum conformance run --json` runs them again, or on your runtime. `extremum conformance card` writes
 this page, with an example of each difference.
 
-- **exact**: every bit as the version says; any NaN equals another. Or a refusal where the version wants one.
-- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, and what differs. Where no document decides,
-  as for NaN and the zeros, such an answer is no mistake.
+- **exact**: every bit as the version says, where any NaN equals another; or a refusal where the version wants one.
+- **sign of zero**, **NaN**, **tie**, **type**, **shape**: another answer, which differs in this. Where no document
+  decides, as for NaN and the zeros, it is no mistake.
 - **wrong**: another answer without such a reason. **not refused**: an answer where the version wants a refusal.
 - **refused**: the runtime does not do this. **crashed**, **timed out**: its process ended so."""
 
