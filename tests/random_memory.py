@@ -48,21 +48,16 @@ def input_strides(random, lens, size):
 
     def choose(step):
         step = size if step is None else step
-        match random.randrange(ways):
-            case 5:
-                return step * random.randrange(2, 5), False
-            case 6:
-                return step + size * random.randrange(20), False
-            case 7:
-                return step + random.randrange(9), False
-            case 8 | 9:
-                return 0, True
-            case 10:
-                return random.randrange(1, 2 * size + 1), True
-            case 11:
-                return size, True
-            case _:
-                return step, False
+        choices = {
+            5: (step * random.randrange(2, 5), False),
+            6: (step + size * random.randrange(20), False),
+            7: (step + random.randrange(9), False),
+            8: (0, True),
+            9: (0, True),
+            10: (random.randrange(1, 2 * size + 1), True),
+            11: (size, True),
+        }
+        return choices.get(random.randrange(ways), (step, False))
 
     strides = _strides(random, lens, choose)
     span = sum(n * abs(stride) for n, stride in zip(lens, strides, strict=True))
@@ -75,15 +70,8 @@ def output_strides(random, lens, size):
 
     def choose(step):
         step = size if step is None else step
-        match random.randrange(ways):
-            case 3:
-                return step * 2, False
-            case 4:
-                return step + random.randrange(9), False
-            case 5:
-                return step + size * random.randrange(9), False
-            case _:
-                return step, False
+        choices = {3: step * 2, 4: step + random.randrange(9), 5: step + size * random.randrange(9)}
+        return choices.get(random.randrange(ways), step), False
 
     return _strides(random, lens, choose)
 
