@@ -83,14 +83,18 @@ def test_values_and_their_indices_of_every_format(form, axes, capsys):
     assert not [name for name in left() if name.startswith(".")]
 
 
-def test_several_results_in_zarr():
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("form", [2, 3])
+def test_results_in_zarr_have_the_format_of_the_input(form):
     zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
     x = sample()
-    save(x, "C")
-    assert apply("minmax", "x.npy", "--axis", 1, "-o", "y.zarr") == 0
-    assert left() == ["x.npy", "y.max.zarr", "y.min.zarr"]
+    save(x, f"zarr{form}")
+    assert apply("minmax", "x.zarr", "--axis", 1, "-o", "y.zarr") == 0
+    assert left() == ["x.zarr", "y.max.zarr", "y.min.zarr"]
     for name, expected in zip(("y.min.zarr", "y.max.zarr"), ex.minmax(x, 1), strict=True):
-        assert_identical(zarr.open_array(name, mode="r")[...], expected)
+        found = zarr.open_array(name, mode="r")
+        assert found.metadata.zarr_format == form
+        assert_identical(found[...], expected)
 
 
 def test_of_several_results_all_are_written_or_none(capsys):
@@ -122,18 +126,6 @@ def test_elementwise_extrema_of_several_files():
     assert_identical(np.load("z.npy"), ex.minimum(x, x[::-1], nan_policy="omit"))
 
 
-@pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize("form", [2, 3])
-def test_a_result_in_zarr_has_the_format_of_the_input(form):
-    zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
-    x = sample()
-    save(x, f"zarr{form}")
-    assert apply("argmax", "x.zarr", "--axis", 1, "-o", "y.zarr") == 0
-    found = zarr.open_array("y.zarr", mode="r")
-    assert found.metadata.zarr_format == form
-    assert_identical(found[...], ex.argmax(x, 1))
-
-
 def test_dimensions_by_name_and_json(capsys):
     x = sample()
     words = save(x, "netcdf")
@@ -159,35 +151,28 @@ def test_a_model_over_the_entries_of_a_file(batch):
 
 def test_one_output_of_a_model_that_has_several(capsys):
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
+    two = TWO_OUTPUTS.replace(", int64[1, 6] all", "").replace("all = ArgMax<axis=0>(x) ", "")
+    onnx.save(onnx.parser.parse_model(two), "two.onnx")
     x = np.random.default_rng(3).random((50, 6)).astype(np.float32)
     np.save("x.npy", x)
     assert apply("m.onnx", "x.npy", "-o", "z.npy", "--output-name", "z") == 0
     assert_identical(np.load("z.npy"), -x)
     capsys.readouterr()
     before = left()
-    for words, text in (
-        (["m.onnx", "x.npy"], "run: output 'all' has no axis for the entries of the batch; "),
-        (["m.onnx", "x.npy", "--output-name", "w"], "run: the model has no output 'w'; help: name one of y, z, all"),
-        (["argmax", "x.npy", "--output-name", "y"], "argmax does not use --output-name; help: drop it; "),
-        (["two.onnx", "x.npy"], "the model has 2 outputs; help: name one with --output-name: y, z"),
-    ):
-        if words[0] == "two.onnx":
-            two = TWO_OUTPUTS.replace(", int64[1, 6] all", "").replace("all = ArgMax<axis=0>(x) ", "")
-            onnx.save(onnx.parser.parse_model(two), "two.onnx")
-            before = left()
-        assert apply(*words, "-o", "y.npy") == 2
+    for words, text in {
+        "m.onnx x.npy": "run: output 'all' has no axis for the entries of the batch; ",
+        "m.onnx x.npy --output-name w": "run: the model has no output 'w'; help: name one of y, z, all",
+        "argmax x.npy --output-name y": "argmax does not use --output-name; help: drop it; ",
+        "two.onnx x.npy": "the model has 2 outputs; help: name one with --output-name: y, z",
+    }.items():
+        assert apply(*words.split(), "-o", "y.npy") == 2
         assert capsys.readouterr().err.startswith(f"extremum: {text}")
         assert left() == before
 
 
 def test_sizes_of_memory():
-    assert [parse_size(text) for text in ("512MB", "2GiB", "1.5 gb", "1000000", "64m")] == [
-        512_000_000,
-        2 << 30,
-        1_500_000_000,
-        1_000_000,
-        64_000_000,
-    ]
+    sizes = {"512MB": 512_000_000, "2GiB": 2 << 30, "1.5 gb": 1_500_000_000, "1000000": 1_000_000, "64m": 64_000_000}
+    assert {text: parse_size(text) for text in sizes} == sizes
     assert refusal(ArgumentError, parse_size, "-1MB") == "'-1MB' is not a memory size"
 
 
@@ -231,12 +216,10 @@ def test_nothing_is_merged_where_the_axes_that_stay_can_be_cut(form, axis, monke
     assert sum(reads) == x.nbytes
 
 
-def test_short_runs_of_a_file_are_read_whole_and_merged():
-    assert lengths((1000, 100), (1, 1), (0, 1), lambda s: 1000 * s[0] * s[1], 10**9, reduced=(0,), run=1000) == (
-        671,
-        100,
-    )
-    assert lengths((1000, 100), (1, 1), (0, 1), lambda s: 1000 * s[0] * s[1], 10**9, reduced=(0,), run=10) == (1000, 67)
+@pytest.mark.parametrize(("run", "expected"), [(1000, (671, 100)), (10, (1000, 67))])
+def test_short_runs_of_a_file_are_read_whole_and_merged(run, expected):
+    cost = lambda sizes: 1000 * sizes[0] * sizes[1]  # noqa: E731
+    assert lengths((1000, 100), (1, 1), (0, 1), cost, 10**9, reduced=(0,), run=run) == expected
 
 
 def test_the_bar_is_shown_where_somebody_looks(capsys, monkeypatch):

@@ -121,12 +121,6 @@ def test_draws_indices_and_ranges(folder):
     assert set(np.load("ranged/y.npy")) == {6, 7}
 
 
-def test_writes_the_outputs(folder):
-    report = json.loads(answer("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers", "--json"))
-    assert report["files"] == [str(Path("answers", "labels.npy"))]
-    np.testing.assert_array_equal(np.load("answers/labels.npy"), [[1], [0]])
-
-
 def test_takes_bfloat16_as_numpy_stores_it_and_writes_it_so(folder):
     np.save("x.npy", np.array([[1, 9, 9, 2]], ml_dtypes.bfloat16))
     answer("run", "brain.onnx", "-i", "x=x.npy", "-o", "answers")
@@ -172,23 +166,16 @@ def test_refuses(folder, capsys, words, expected):
     assert tree(folder) == before
 
 
-@pytest.mark.parametrize(
-    "case", ["a truncated model", "no input", "an unknown operator", "an output file that exists", "an unknown option"]
-)
-def test_a_refusal_is_one_line_and_status_2_in_a_real_process(folder, case):
-    words, expected = REFUSALS[case]
-    result = extremum_process("run", *words)
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert expected in result.stderr
-
-
 def test_runs_in_a_real_process(folder):
-    result = extremum_process("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers")
+    words = ("run", "labels.onnx", "-i", "scores=scores.npy", "-o", "answers")
+    result = extremum_process(*words)
     assert (result.returncode, result.stderr) == (0, "")
     assert "answers" in result.stdout
     np.testing.assert_array_equal(np.load("answers/labels.npy"), [[1], [0]])
+    result = extremum_process(*words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"extremum: '{Path('answers', 'labels.npy')}' already exists; help: ")
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_an_interruption_ends_with_130(monkeypatch, capsys):

@@ -94,26 +94,6 @@ def test_an_error_of_another_file_keeps_its_name(tmp_path):
     assert caught.value.filename == str(tmp_path / "source")
 
 
-LIMITED = """
-import resource, sys
-from pathlib import Path
-from extremum.cli.new_files import write_new
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-folder = Path(sys.argv[1])
-try:
-    write_new({folder / "a": lambda file: file.write(b"x"), folder / "b": lambda file: file.write(bytes(1_000_000))})
-except OSError as error:
-    print(error.filename, error.strerror)
-"""
-
-
-def test_a_full_disk_leaves_nothing(tmp_path):
-    words = [sys.executable, "-c", LIMITED, str(tmp_path / "new")]
-    result = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert result.stdout == f"{tmp_path / 'new' / 'b'} File too large\n"
-    assert tree(tmp_path) == {}
-
-
 def test_a_folder_that_nobody_may_write_to_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", partial(fail, errno.EACCES))
     with pytest.raises(PermissionError) as caught:

@@ -41,11 +41,6 @@ def shell(command):
     )
 
 
-def test_python_m():
-    result = run("--version")
-    assert (result.returncode, result.stdout.startswith(b"extremum "), result.stderr) == (0, True, b"")
-
-
 @pytest.mark.parametrize(
     ("words", "status"),
     [
