@@ -70,7 +70,7 @@ class Pieces:
             call.find(Adopted(probe), values, index, defaults)
             axes = call.axes(len(shape))
             last = math.prod(shape[axis] for axis in axes) - 1
-            require_fit(call.function, last, index, "")
+            require_fit(call.function, last, index)
             if defaults is not None:
                 defaults = call.defaults(probe, values, index, defaults)
         except ExtremumError as error:

@@ -96,7 +96,7 @@ class Reduction:
         lacking, ends = self.search(x, wanted, index)
         # (A search for what may lack counts in another type.)
         last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
-        require_fit(self.function, last, index, _summary(x.array))
+        require_fit(self.function, last, index, x.array)
         return self.settle(x.array, lacking, ends, values, index, settled)
 
     def natively(self, x: Adopted, **options: Any) -> Any:
@@ -300,12 +300,12 @@ def index_type(function: str, dtype: Any, out: object = None) -> np.dtype[Any]:
     )
 
 
-def require_fit(function: str, last: float, index: np.dtype[Any] | None, given: str) -> None:
+def require_fit(function: str, last: float, index: np.dtype[Any] | None, array: NDArray[Any] | None = None) -> None:
     """Refuse a type that does not hold the last index of a slice."""
     if index is not None and last > np.iinfo(index).max:
         raise ArgumentError(
             f"{function}: an index up to {last} does not fit {index}",
-            given=given,
+            given="" if array is None else _summary(array),
             remedy=f"use {_keyword(function)}=int64",
         )
 
