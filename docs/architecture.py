@@ -1,8 +1,8 @@
-"""The picture in architecture.md, made from the code: which package imports which, layer by layer.
+"""The picture in architecture.md, from the code: which package imports which, layer by layer.
 
     python docs/architecture.py    writes it anew
 
-The layers are those that ``make lint`` holds, in pyproject.toml.
+``make lint`` checks the same layers, from pyproject.toml.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def layers() -> list[list[str]]:
     """Return the packages of each layer, the highest first."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (listed,) = re.findall(r"^layers = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
-    # What is compiled is below all of Python.
+    # The native module is below all of Python.
     return [*(line.split(" | ") for line in re.findall(r'"(.*?)"', listed)), ["_native"]]
 
 
@@ -74,7 +74,7 @@ def table() -> str:
 
 
 def drawn() -> list[tuple[str, str]]:
-    """Return the arrows that are shown: what can be reached by other arrows has none of its own."""
+    """Return the arrows of the picture: none where other arrows lead to the same place."""
     arrows = imports()
     below: dict[str, set[str]] = {}
     for layer in reversed(layers()):

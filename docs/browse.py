@@ -2,10 +2,9 @@
 
     python docs/browse.py build/site build/pictures [BROWSER]
 
-A page fails for a message of an error on its console, a request or a picture that did not come, a link within the site
-that leads nowhere, being wider than the screen, or a table that scrolls away from the names of its rows. The search has
-to find argmax. Pictures of some pages are kept, to be looked at. BROWSER is the executable of a Chromium; without it
-the one that Playwright has installed is taken.
+A page fails if its console has an error, a request or a picture fails, a link within the site leads nowhere, it is
+wider than the screen, or a table scrolls away from the names of its rows. The search has to find argmax. The program
+keeps pictures of some pages for a person to look at. BROWSER is the executable of a Chromium, by default Playwright's.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PICTURES = ("index.html", "api/arrays.html", "conformance.html", "tutorial.html"
 LONGEST = 6000
 """Pixels of a page that a picture shows."""
 
-_WHAT_IS_THERE = """() => ({
+_FACTS = """() => ({
     links: [...document.querySelectorAll('a[href]')].map(each => each.href),
     anchors: [...document.querySelectorAll('[id]')].map(each => each.id),
     nameless: [...document.querySelectorAll('.table-wrapper')].filter(each => each.scrollWidth > each.clientWidth
@@ -37,7 +36,7 @@ _WHAT_IS_THERE = """() => ({
 
 
 def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[str]:
-    """Return what is wrong, a line each."""
+    """Return a line for each fault."""
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     found = []
     links: dict[str, list[str]] = {}
@@ -49,10 +48,10 @@ def browse(browser: Browser, site: Path, address: str, pictures: Path) -> list[s
             _listen(tab, wrong)
             for page in pages if scheme == "light" else PICTURES:
                 tab.goto(f"{address}/{page}", wait_until="load")
-                # Pictures below the screen come when they are scrolled to, unless they are asked for.
+                # Pictures below the screen would load on scrolling only.
                 tab.evaluate("() => document.querySelectorAll('img').forEach(each => each.loading = 'eager')")
                 tab.wait_for_load_state("networkidle")
-                there = tab.evaluate(_WHAT_IS_THERE)
+                there = tab.evaluate(_FACTS)
                 wrong += [f"picture {each} is not there" for each in there["broken"]]
                 if there["width"] > size["width"]:
                     wrong.append(f"is {there['width']} wide")
@@ -95,7 +94,7 @@ def _lost(address: str, links: dict[str, list[str]], anchors: dict[str, set[str]
 
 
 def _too_wide(browser: Browser, address: str) -> Iterator[str]:
-    """Between a phone and a large screen the sidebars come and go, and leave more or less room."""
+    """Yield widths that do not fit: sidebars come and go between a phone and a large screen."""
     tab = browser.new_page()
     for page in PICTURES:
         tab.goto(f"{address}/{page}")
@@ -117,7 +116,7 @@ def _searched(browser: Browser, address: str) -> Iterator[str]:
 
 
 def main(site: Path, pictures: Path, executable: str | None) -> int:
-    """Serve the site to a browser, say what is wrong, and return how the program ends."""
+    """Serve the site to a browser, print its faults, and return the exit status."""
     pictures.mkdir(parents=True, exist_ok=True)
 
     class Quiet(SimpleHTTPRequestHandler):

@@ -1,8 +1,8 @@
-"""How Sphinx makes the site of these pages: `make docs`.
+"""Sphinx's settings for the site of these pages: `make docs`.
 
-The pages are the Markdown files of this folder, which are read in the repository too. This file changes four things:
-pages beside this folder come in, the report card gets the differences of each runtime, the picture of the packages
-becomes a table, and functions of the native module, which have no Python source, get a link to their Rust.
+The pages are the Markdown files of this folder, which people read in the repository too. The site differs in four
+points: it has CHANGELOG, CONTRIBUTING and SECURITY, the report card lists the differences of each runtime, a table
+stands for the picture of the packages, and functions of the native module have a link to their Rust source.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-# What a class of another library says of itself is that library's.
+# No docstrings of other libraries' classes.
 autodoc_inherit_docstrings = False
 autodoc_default_options = {"members": True, "no-value": True}
 napoleon_google_docstring = False
@@ -64,10 +64,10 @@ _PAGES = {f"../{file}": f"{page}.md" for page, file in _BESIDE.items()}
 
 
 def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
-    """Make of a file what the site shows of it."""
+    """Turn a file of the repository into a page of the site."""
     text = source[0]
     if page in _BESIDE:
-        # These are read in the root of the repository, from which their links start.
+        # Their links start at the root of the repository.
         text = (ROOT / _BESIDE[page]).read_text(encoding="utf-8")
         text = re.sub(r"\]\(docs/", "](", text)
         text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING|SECURITY)\.md", lambda found: f"]({found[1].lower()}.md", text)
@@ -77,19 +77,19 @@ def _as_page(app: Sphinx, page: str, source: list[str]) -> None:
         text = text.replace(f"]({link}", f"]({target}")
     if page.startswith("api/"):
         text += _constants(f"extremum.{page.removeprefix('api/')}")
-    # The name of a file is the text of a link in the repository; here it is the title of the page.
+    # In the repository a link shows the name of a file; on the site it shows the title of the page.
     text = re.sub(r"\[(?:docs/)?[\w-]+\.md\]\(([\w/-]+\.md(?:#[\w-]+)?)\)", r"[](\1)", text)
     source[0] = re.sub(r"```mermaid\n.*?```\n", lambda _: _packages(), text, flags=re.DOTALL)
 
 
 def _constants(package: str) -> str:
-    """Return the constants that a package has from its modules, which autodoc passes over."""
+    """Return the constants that a package imports from its modules; autodoc leaves them out."""
     parts = []
     for each, name in sources.names():
         if each == package and sources.is_constant(getattr(importlib.import_module(package), name)):
             place = sources.place(package, name)
             if place[0] != package:
-                parts.append(f".. py:data:: {name}\n   :module: {package}\n\n   {sources.said(package, name)}\n")
+                parts.append(f".. py:data:: {name}\n   :module: {package}\n\n   {sources.docstring(package, name)}\n")
     return "\n```{eval-rst}\n" + "\n".join(parts) + "```\n" if parts else ""
 
 
@@ -107,19 +107,18 @@ sources = _beside("sources")
 
 
 def _packages() -> str:
-    """Return the picture of architecture.md as a table: what draws it would be a program in the reader's browser."""
+    """Return the picture of architecture.md as a table: drawing it would need a program in the reader's browser."""
     return str(_beside("architecture").table())
 
 
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
-    """Return where the Rust of a native function is shown; Python is shown by viewcode."""
+    """Return the link to the Rust source of a native function; viewcode links Python."""
     function = getattr(extremum, info["fullname"], None) if info["module"] == "extremum" else None
     return f"native.html#{_RUST[info['fullname']]}" if isinstance(function, BuiltinFunctionType) else None
 
 
 _RUST = {
-    **dict.fromkeys(("argmax", "argmin"), "arg-rs"),
-    **dict.fromkeys(("max", "min", "minmax"), "values-rs"),
+    **dict.fromkeys(("argmax", "argmin", "max", "min", "minmax"), "reductions-rs"),
     **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
     "hardmax": "hardmax-rs",
     **dict.fromkeys(("set_kept_memory", "get_kept_memory"), "memory-rs"),
@@ -128,13 +127,13 @@ _RUST = {
 
 
 def _without_modules(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Leave out what the docstring of a module says: it is for readers of the code, and the page says the rest."""
+    """Leave out the docstring of a module: it is for readers of the code."""
     if what == "module":
         lines.clear()
 
 
 def _skipped(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
-    """Show enumerators, which need no words; other attributes have theirs in the docstring of the class."""
+    """Show enumerators; the docstring of the class describes other attributes."""
     return False if isinstance(thing, enum.Enum) else None
 
 
@@ -152,7 +151,7 @@ def _found(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def _check_names(app: Sphinx, error: Exception | None) -> None:
-    """Warn, which ends the build, of a public name that is on no page or has no link to its source."""
+    """Warn of a public name without a page or a link to its source; a warning ends the build."""
     shown = {name for name, *_ in app.env.get_domain("py").get_objects()}
     used = app.env._viewcode_modules  # type: ignore[attr-defined]
     for package, name in sources.names():
@@ -164,7 +163,7 @@ def _check_names(app: Sphinx, error: Exception | None) -> None:
 
 
 def _without_source(app: Sphinx) -> Iterable[tuple[str, dict[str, Any], str]]:
-    """Have no module listed whose source viewcode could not read: the native one."""
+    """Drop the modules without Python source from viewcode's list: the native one."""
     modules = app.env._viewcode_modules  # type: ignore[attr-defined]
     for name in [name for name, entry in modules.items() if not entry]:
         del modules[name]
@@ -172,7 +171,7 @@ def _without_source(app: Sphinx) -> Iterable[tuple[str, dict[str, Any], str]]:
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx of the above."""
+    """Connect the functions above to Sphinx."""
     app.connect("source-read", _as_page)
     app.connect("autodoc-process-docstring", _without_modules)
     app.connect("autodoc-skip-member", _skipped)
@@ -180,5 +179,5 @@ def setup(app: Sphinx) -> None:
     app.connect("viewcode-find-source", _found)
     app.connect("build-finished", _check_names)
     app.connect("html-collect-pages", _without_source, priority=100)  # before viewcode's own
-    # ONNX's text form: nobody has colours for it.
+    # There is no lexer for ONNX's text form.
     app.add_lexer("onnx", TextLexer)

@@ -1,6 +1,7 @@
-"""Where the public names are defined, as far as Sphinx does not see it: it looks for a ``def`` or a ``class`` so named.
+"""Places of the public names that Sphinx does not find, because no ``def`` or ``class`` has that name.
 
-Functions that are made by others, methods that are offered as functions, classes under another name, and constants.
+These are functions that other functions make, methods that are public functions, classes under another name, and
+constants.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ PACKAGES = (
     ),
 )
 
-# Named by a page of its own, or by another one.
+# Names that have another page, or one of their own.
 _ELSEWHERE = {("extremum", "errors"), ("extremum", "__version__"), ("extremum.check", "Runtime")}
 
 Lines = tuple[str, int, int]
-"""What is there, as viewcode calls it, its first line and its last."""
+"""Kind (viewcode's word), first line and last line."""
 
 
 def names() -> list[tuple[str, str]]:
@@ -39,7 +40,7 @@ def names() -> list[tuple[str, str]]:
 
 
 def is_constant(value: object) -> bool:
-    """Whether a public name stands for a value or a type alias, of which Sphinx knows no docstring."""
+    """Whether a public name is a value or a type alias, whose docstring Sphinx does not find."""
     return not callable(value) or getattr(value, "__module__", "").partition(".")[0] in (
         "typing",
         "collections",
@@ -49,7 +50,7 @@ def is_constant(value: object) -> bool:
 
 @functools.cache
 def place(package: str, name: str) -> tuple[str, Lines] | None:
-    """Return the module that defines a name, and where in it; None for what is native."""
+    """Return the module that defines a name, and its lines there; None for a native function."""
     value = getattr(importlib.import_module(package), name)
     if isinstance(value, BuiltinFunctionType):
         return None
@@ -68,13 +69,13 @@ def place(package: str, name: str) -> tuple[str, Lines] | None:
 
 
 def places(module: str) -> dict[str, Lines]:
-    """Return what a module defines of the public names."""
+    """Return the public names that a module defines, with their lines."""
     found = [(name, place(package, name)) for package, name in names()]
     return {name: at[1] for name, at in found if at is not None and at[0] == module}
 
 
-def said(package: str, name: str) -> str:
-    """Return the words below the assignment of a constant."""
+def docstring(package: str, name: str) -> str:
+    """Return the docstring below the assignment of a constant."""
     module, node = _assignment(name, getattr(importlib.import_module(package), name))
     body = _tree(module).body
     below = body[body.index(node) + 1]
