@@ -1,4 +1,4 @@
-"""Every example in the docstrings runs; the table of the README and the picture of the code are fresh."""
+"""Every example in the docstrings runs; the README, the picture of the code and the version are fresh."""
 
 import doctest
 import importlib.util
@@ -87,3 +87,8 @@ def test_the_picture_of_the_code_is_fresh():
     spec.loader.exec_module(architecture)
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert architecture.picture() in page, "python docs/architecture.py draws it anew"
+
+
+@pytest.mark.parametrize(("name", "line"), [("Cargo.toml", 'version = "{}"'), ("CITATION.cff", "version: {}")])
+def test_the_version_is_one_everywhere(name, line):
+    assert line.format(extremum.__version__) in (ROOT / name).read_text(encoding="utf-8").splitlines()

@@ -113,19 +113,14 @@ def strides_of(shape, strides, dtype=np.float64):
     return as_strided(memory[2048:].view(dtype), shape, strides)
 
 
-@pytest.mark.parametrize(
-    ("shape", "strides"),
-    [
-        ((4, 3), (8, 8)),
-        ((3, 4), (16, 8)),
-        ((4,), (4,)),
-        ((4,), (-7,)),
-        ((2, 2, 2), (64, 16, 20)),
-        ((2, 3, 4), (32, 8, 24)),
-        ((3, 2), (0, 8)),
-    ],
-    ids=str,
-)
+SHARING = [((4, 3), (8, 8)), ((3, 4), (16, 8)), ((4,), (4,)), ((4,), (-7,)), ((3, 2), (0, 8))]
+SHARING += [((2, 2, 2), (64, 16, 20)), ((2, 3, 4), (32, 8, 24))]
+APART = [((4, 3), (24, 8)), ((4, 3), (8, 32)), ((4, 3), (-24, 8)), ((4, 1, 3), (24, 0, 8)), ((4, 1, 3), (24, 3, -8))]
+APART += [((2, 3, 4), (8, 96, -24)), ((3,), (9,)), ((2, 5, 2), (-40, 8, 80)), ((2, 2, 2), (64, 16, 24))]
+APART += [((0, 3), (0, 0)), ((1, 1), (0, 0)), ((), ())]
+
+
+@pytest.mark.parametrize(("shape", "strides"), SHARING, ids=str)
 def test_elements_that_share_memory_are_refused(shape, strides):
     out = strides_of(shape, strides)
     for call in (
@@ -137,24 +132,7 @@ def test_elements_that_share_memory_are_refused(shape, strides):
     assert not out.any()
 
 
-@pytest.mark.parametrize(
-    ("shape", "strides"),
-    [
-        ((4, 3), (24, 8)),
-        ((4, 3), (8, 32)),
-        ((4, 3), (-24, 8)),
-        ((4, 1, 3), (24, 0, 8)),
-        ((4, 1, 3), (24, 3, -8)),
-        ((2, 3, 4), (8, 96, -24)),
-        ((3,), (9,)),
-        ((2, 5, 2), (-40, 8, 80)),
-        ((2, 2, 2), (64, 16, 24)),
-        ((0, 3), (0, 0)),
-        ((1, 1), (0, 0)),
-        ((), ()),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("shape", "strides"), APART, ids=str)
 def test_elements_that_lie_apart_are_filled(shape, strides):
     out = strides_of(shape, strides)
     assert extremum.maximum(np.ones(shape), out=out) is out
