@@ -45,7 +45,7 @@ def bench(held: str | None) -> None:
 
 @bench.command
 @click.option("--quick", is_flag=True, help="222 cases in the second-level cache, in two minutes.")
-@click.option("--filter", "pattern", metavar="REGEX", default="", help="Only the cases whose name matches.")
+@run.FILTER
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of every contender.")
 @click.option(
     "--time-per-case", "budget", type=float, default=0.5, show_default=True, help="Seconds, for all together."

@@ -21,8 +21,6 @@ from extremum import _native
 
 Array = NDArray[Any]
 Call = Callable[[], Any]
-_SECONDS = click.option("--seconds", "budget", type=float, default=1.0, show_default=True, help="For a case.")
-_FILTER = click.option("--filter", "pattern", metavar="REGEX", default="", help="Only those whose name matches.")
 
 
 def _rows(x: Array, length: int) -> Array:
@@ -58,7 +56,7 @@ def _each(work: Callable[[Array], Any], parts: list[Array]) -> list[Any]:
 
 
 @click.command
-@_SECONDS
+@run.SECONDS
 @click.option("--publish", "published", is_flag=True, help="Put the rows into docs/performance.md.")
 @click.option("--megabytes", type=click.IntRange(min=4), default=96, show_default=True)
 def memory(budget: float, published: bool, megabytes: int) -> None:
@@ -153,8 +151,8 @@ def _contenders(x: Array, axis: int | None) -> dict[str, Call]:
 @click.command
 @click.option("--type", "element", default="float32", show_default=True)
 @click.option("--megabytes", type=click.IntRange(min=1), default=4, show_default=True)
-@_FILTER
-@_SECONDS
+@run.FILTER
+@run.SECONDS
 def answers(element: str, megabytes: int, pattern: str, budget: float) -> None:
     """Time every answer of one pass beside the plain one, on one thread: the worst ratio in each layout."""
     run.hold(1)
@@ -210,8 +208,8 @@ def _with_threads(number: int, call: Call) -> Any:
 
 
 @click.command
-@_FILTER
-@_SECONDS
+@run.FILTER
+@run.SECONDS
 def scaling(pattern: str, budget: float) -> None:
     """Time float32 calls with 2, 4, ... threads, up to the processors that this process may use, over one thread.
 

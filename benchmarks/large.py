@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -41,17 +41,6 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], str, int | None, str], ...
 )
 
 
-def _in_turns(calls: Sequence[Callable[[], Any]], turns: int) -> list[float]:
-    """Return the least seconds that each of several calls takes."""
-    least = [float("inf")] * len(calls)
-    for _ in range(turns):
-        for at, call in enumerate(calls):
-            start = perf_counter()
-            call()
-            least[at] = min(least[at], perf_counter() - start)
-    return least
-
-
 def _computed(function: Callable[..., Any], x: Any, axis: int | None, scheduler: str = "synchronous") -> Any:
     return function(x, axis).compute(scheduler=scheduler)
 
@@ -66,9 +55,9 @@ def large(context: click.Context) -> None:
 
 
 @large.command
-@click.option("--turns", type=click.IntRange(min=1), default=7, show_default=True)
+@run.SECONDS
 @click.option("--cases", "count", type=click.IntRange(min=1), default=len(_CASES), help="Only the last of them.")
-def matrix(turns: int = 7, count: int = len(_CASES)) -> None:
+def matrix(budget: float = 1.0, count: int = len(_CASES)) -> None:
     """Time both argmax on the same chunks and scheduler."""
     random, rows = np.random.default_rng(0), []
     for shape, chunks, dtype, axis, function in _CASES[-count:]:
@@ -84,7 +73,8 @@ def matrix(turns: int = 7, count: int = len(_CASES)) -> None:
             np.testing.assert_array_equal(*(_computed(each, x, axis) for each in both))
         rows.append([function, " x ".join(map(str, shape)), " x ".join(map(str, chunks)), dtype, str(axis)])
         for scheduler in _SCHEDULERS:
-            mine, other = _in_turns([partial(_computed, each, x, axis, scheduler) for each in both], turns)
+            calls = {str(each): partial(_computed, each, x, axis, scheduler) for each in both}
+            mine, other = run.interleave(calls, budget, keep=calls).values()
             rows[-1] += [f"{mine * 1e3:.1f}", f"{other * 1e3:.1f}", f"{other / mine:.1f}"]
     heads = (f"{scheduler}: {what}" for scheduler in _SCHEDULERS for what in ("ours", "Dask's", "ratio"))
     click.echo(report.table(["function", "shape", "chunks", "type", "axis", *heads], rows))
@@ -97,8 +87,8 @@ def chunks(most: int = 100_000) -> None:
     rows = []
     for count in (count for count in (100, 1000, 10000, 100000) if count <= most):
         x = da.ones((count * 10,), chunks=10, dtype=np.float32)
-        calls = [partial(_computed, each, x, 0) for each in (extremum.dask.argmax, da.argmax)]
-        times = _in_turns(calls, 9 if count <= 1000 else 5 if count <= 10000 else 1)
+        calls = {str(each): partial(_computed, each, x, 0) for each in (extremum.dask.argmax, da.argmax)}
+        times = run.interleave(calls, 1.0, keep=calls).values()
         rows.append((f"{count:,}", *(f"{seconds / count * 1e6:.0f}" for seconds in times)))
     click.echo(report.table(("chunks", "our argmax, us", "Dask's argmax, us"), rows))
 
@@ -177,8 +167,8 @@ finally:
 @large.command
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @click.option("--shape", nargs=3, type=int, default=(24, 2500, 2500), show_default=True)
-@click.option("--turns", type=click.IntRange(min=1), default=5, show_default=True)
-def files(folder: Path, shape: tuple[int, ...], turns: int) -> None:
+@run.SECONDS
+def files(folder: Path, shape: tuple[int, ...], budget: float) -> None:
     """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF, opening included, beside a loop of one's own."""
     rows, out = [], folder / "y.npy"
 
@@ -193,7 +183,8 @@ def files(folder: Path, shape: tuple[int, ...], turns: int) -> None:
             command = [sys.executable, "-c", _COMMAND, *words]
             done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=run.ROOT)
             np.testing.assert_array_equal(np.load(out), _looped(path, axis))
-            mine, loop = _in_turns([applied, partial(_looped, path, axis)], turns)
+            calls: dict[str, Callable[[], Any]] = {"apply": applied, "loop": partial(_looped, path, axis)}
+            mine, loop = run.interleave(calls, budget, keep=calls).values()
             out.unlink()
             peak = f"{int(done.stdout.split()[-1]) / 1e6:.0f} MB"
             rows.append((path.name, str(axis), peak, f"{mine:.3f} s", f"{loop:.3f} s", f"{mine / loop:.2f}"))

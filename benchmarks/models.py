@@ -91,8 +91,8 @@ def _prepared(source: bytes, budget: float) -> list[float]:
 
 
 @click.command
-@click.option("--seconds", "budget", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True)
-@click.option("--filter", "pattern", metavar="REGEX", default="", help="Only the nodes whose name matches.")
+@run.SECONDS
+@run.FILTER
 @click.option("--publish", "published", is_flag=True, help="Put both tables into docs/onnxruntime.md.")
 def sessions(budget: float, pattern: str, published: bool) -> None:
     """Time each node in this package's session over onnxruntime's own, and runs of prepared models of one node.

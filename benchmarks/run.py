@@ -25,6 +25,7 @@ from pathlib import Path
 from time import gmtime, perf_counter, strftime
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -38,6 +39,8 @@ from extremum import _native
 ROOT = Path(__file__).resolve().parent.parent
 Array = NDArray[Any]
 Work = Callable[[Array], Any]
+SECONDS = click.option("--seconds", "budget", type=float, default=1.0, show_default=True, help="For each case.")
+FILTER = click.option("--filter", "pattern", metavar="REGEX", default="", help="Only those whose name matches.")
 # A JSON document.
 Record = dict[str, Any]
 

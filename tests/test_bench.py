@@ -17,7 +17,7 @@ SUITES = {
     "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.01"],
     "scaling": ["--filter", "^maximum$", "--seconds", "0.01"],
     "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.01"],
-    "large": ["matrix", "--cases", "1", "--turns", "1"],
+    "large": ["matrix", "--cases", "1", "--seconds", "0.01"],
 }
 
 
