@@ -1,7 +1,13 @@
-"""``extremum check`` and ``extremum explain``: what they print, and the exit status."""
+"""``extremum check`` and ``extremum explain``: what they print, the exit status, settings, SARIF and the action."""
 
 import json
+import os
 import pydoc
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
 from importlib import import_module
 from pathlib import Path
 
@@ -15,11 +21,17 @@ from extremum.cli import main
 from extremum.cli.explain import list_rules, markdown, record_of_rule
 from extremum.cli.program import program
 from extremum.cli.user_errors import list_errors
+from models import model
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
 
 MODELS = {
     "clean": (13, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
     "wrong": (13, "(float[n, 4] x) => (int64[n, 1] y) { [top] y = ArgMax <axis=2> (x) }"),
     "older": (10, "(float[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=-1> (x) }"),
+    "narrow": (13, "(int16[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
     "wide": (13, "(int64[n, 4] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }"),
 }
 WRONG = """\
@@ -35,8 +47,7 @@ EX003 error: ArgMax-13 has axis=2, but its input has rank 2
 def folder(tmp_path, monkeypatch):
     """Make the current folder one with the models."""
     for name, (opset, body) in MODELS.items():
-        text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {body}'
-        onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
+        onnx.save(model(body, opset), tmp_path / f"{name}.onnx")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,7 +58,17 @@ def run(*words):
     return result.return_value or 0, result.stdout
 
 
+def refused(capsys, *words):
+    """The one line with which the command is refused."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
 CLEAN = "1 node checked: no errors, no warnings, 1 info (--infos shows it)\n"
+NOTHING = "1 node checked: no errors, no warnings, no info\n"
 GITHUB = (
     "::error file=wrong.onnx,title=EX003 axis out of range::ArgMax-13 has axis=2, but its input has rank 2"
     "%0A  at    graph.node[0] 'top', opset 13%0A  given x: float32[n, 4], axis=2%0A  help  use a value in [-2, 1]\n"
@@ -62,13 +83,15 @@ GITHUB = (
         ("older.onnx", 1, "EX007 warning: ", ""),
         ("clean.onnx --strict", 1, "EX103 info: ", ""),
         ("clean.onnx --infos", 0, "EX103 info: ", "1 node checked: no errors, no warnings, 1 info\n"),
-        ("wide.onnx", 0, "1 node checked: no errors, no warnings, no info\n", ""),
-        ("wide.onnx --feature-level 4_1", 0, "", ""),
+        ("narrow.onnx --for onnxruntime", 1, "EX106 warning: ", ""),
+        ("wide.onnx", 0, NOTHING, NOTHING),
+        ("wide.onnx --feature-level 4_1", 0, NOTHING, NOTHING),
         ("wide.onnx --feature-level 3_0", 1, "EX102 warning: ", ""),
-        ("wrong.onnx --ignore EX003", 0, "", ""),
-        ("wrong.onnx --select EX001 --select EX002", 0, "", ""),
-        ("wrong.onnx --select ex003", 1, "", ""),
+        ("wrong.onnx --ignore EX003", 0, CLEAN, CLEAN),
+        ("wrong.onnx --select EX001 --select EX002", 0, NOTHING, NOTHING),
+        ("wrong.onnx --select ex003", 1, "EX003 error: ", "1 error, no warnings, no info\n"),
         ("wrong.onnx --format github", 1, GITHUB, GITHUB),
+        ("clean.onnx --format github", 0, "", ""),
         ("clean.onnx --format github --strict", 1, "::notice file=clean.onnx,", ""),
         ("clean.onnx --format github --infos", 0, "::notice file=clean.onnx,", ""),
         ("clean.onnx wrong.onnx", 1, f"clean.onnx:\n{CLEAN}wrong.onnx:\n{WRONG}", WRONG),
@@ -79,10 +102,7 @@ def test_prints(words, status, start, end):
     assert got == status
     assert text.startswith(start)
     assert text.endswith(end)
-
-
-def test_github_has_nothing_about_a_clean_model():
-    assert run("check", "clean.onnx", "--format", "github") == (0, "")
+    assert start != end or text == start
 
 
 def test_the_status_of_the_process(capsys):
@@ -158,8 +178,12 @@ def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
     ("words", "line"),
     [
         ("check clean.onnx --select EX999", "there is no rule 'EX999'; help: the codes are EX001, "),
+        ("check clean.onnx --select=", "there is no rule ''; help: the codes are EX001, "),
+        ("check clean.onnx --select EX0,", "there is no rule ''; help: the codes are EX001, "),
+        ("check clean.onnx --select EX0,EX2", "there is no rule 'EX2'; help: the codes are EX001, "),
         ("check clean.onnx --feature-level 9_9", "Invalid value for '--feature-level': '9_9' is not one of "),
         ("check clean.onnx --format xml", "Invalid value for '--format': 'xml' is not one of "),
+        ("check clean.onnx --for nobody", "there is no runtime 'nobody'"),
         ("check empty", "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
         ("explain EX999", "there is no rule 'EX999'; help: the codes are EX001, "),
         ("explain Oops", "there is no rule and no error 'Oops'; help: run extremum explain for a list"),
@@ -167,12 +191,7 @@ def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
 )
 def test_refuses(words, line, capsys):
     Path("empty").mkdir()
-    with pytest.raises(SystemExit) as caught:
-        main(words.split())
-    out, err = capsys.readouterr()
-    assert (caught.value.code, out) == (2, "")
-    assert err.startswith(f"extremum: {line}")
-    assert len(err.splitlines()) == 1
+    assert refused(capsys, *words.split()).startswith(f"extremum: {line}")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
@@ -225,3 +244,167 @@ def test_a_folder_stands_for_the_models_below_it(folder):
     assert heads == ["models/clean.onnx:", "models/deep/wrong.onnx:"]
     text = run("check", "models/deep", "clean.onnx", "--json")[1]
     assert [each["model"] for each in json.loads(text)["models"]] == ["models/deep/wrong.onnx", "clean.onnx"]
+
+
+def settings(text, folder="."):
+    text = f"[tool.extremum.check]\n{text}\n" if text else '[project]\nname = "x"\n'
+    Path(folder, "pyproject.toml").write_text(text, encoding="utf-8")
+
+
+def found(*words):
+    """The codes that count, and the status."""
+    status, text = run("check", *words, "--json")
+    (report,) = json.loads(text)["models"]
+    return sorted(each["code"] for each in report["findings"]), status
+
+
+BOTH, WRONG_AXIS, NAN = ["EX003", "EX103"], ["EX003"], ["EX103"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "codes", "status"),
+    [
+        ("", "", BOTH, 1),
+        ("", "--select EX1", NAN, 0),
+        ("", "--ignore ex0", NAN, 0),
+        ("", "--select EX --ignore EX0 --ignore EX103", [], 0),
+        ("", "--select EX003,EX103", BOTH, 1),
+        ("", "--ignore EX0,EX1", [], 0),
+        ('ignore = ["EX0, EX1"]', "", [], 0),
+        ('ignore = ["EX0"]', "", NAN, 0),
+        ('ignore = ["EX0"]', "--ignore EX1", WRONG_AXIS, 1),
+        ('ignore = ["EX0"]\nstrict = true', "", NAN, 1),
+        ('ignore = ["EX0"]\nstrict = true', "--no-strict", NAN, 0),
+        ('ignore = ["EX0"]', "--config other.toml", WRONG_AXIS, 1),
+    ],
+)
+def test_options_and_settings(text, words, codes, status, folder):
+    settings(text)
+    (folder / "other.toml").write_text('[tool.extremum.check]\nselect = ["EX003"]\n', encoding="utf-8")
+    assert found("wrong.onnx", *words.split()) == (codes, status)
+
+
+def test_settings_are_those_of_the_nearest_file(folder):
+    settings('ignore = ["EX0"]')
+    below = folder / "a" / "b"
+    below.mkdir(parents=True)
+    os.chdir(below)
+    assert found("../../wrong.onnx") == (NAN, 0)
+    settings('select = ["EX003"]', folder="..")
+    assert found("../../wrong.onnx") == (WRONG_AXIS, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ('slect = ["EX0"]', ["there is no setting 'slect'"]),
+        ('select = "EX0"', ["the setting 'select' must be a list of strings"]),
+        ("select = [1]", ["the setting 'select' must be a list of strings"]),
+        ('strict = "yes"', ["the setting 'strict' must be true or false"]),
+        ("for = 3", ["the setting 'for' must be a string"]),
+        ('feature-level = "9"', ["'9' is not one of"]),
+        ('select = ["EX999"]', ["there is no rule 'EX999'"]),
+        ("select =", ["is not valid TOML"]),
+        (
+            '[tool.extremum]\nselect = ["EX0"]',
+            ["there is no 'select' under [tool.extremum]", "settings are under [tool.extremum.check]"],
+        ),
+        ("[tool]\nextremum = 3", ["'extremum' must be a table"]),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder, capsys):
+    settings(text)
+    if text.startswith("["):
+        (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    said = refused(capsys, "check", "wide.onnx")
+    assert all(error in said for error in errors)
+
+
+def sarif(*words, status):
+    result = CliRunner().invoke(program, ["check", "--format", "sarif", *words], standalone_mode=False)
+    assert result.return_value == status
+    return json.loads(result.stdout)
+
+
+def test_sarif_has_findings_rules_and_places():
+    log = sarif("wrong.onnx", "wide.onnx", status=1)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [each["id"] for each in rules] == [rule.code for rule in RULES]
+    (result,) = run["results"]
+    assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "EX003"
+    assert result["level"] == "error"
+    assert result["message"]["text"].startswith("ArgMax-13 has axis=2, but its input has rank 2\n")
+    (place,) = result["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "wrong.onnx"
+    assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[0] 'top'"}]
+    assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+
+
+def test_sarif_tells_two_findings_of_one_model_apart(folder):
+    onnx.save(model("(float[3] x) => (y, z) { y = ArgMax <axis=1> (x) z = ArgMax <axis=1> (x) }"), folder / "two.onnx")
+
+    def prints(*words):
+        (run,) = sarif(*words, "--select", "EX003", status=1)["runs"]
+        return [each["partialFingerprints"]["primaryLocationLineHash"] for each in run["results"]]
+
+    three = prints("two.onnx", "wrong.onnx")
+    assert len(set(three)) == len(three) == 3
+    assert prints("two.onnx") == three[:2]
+
+
+def test_sarif_shows_infos_on_request():
+    (run,) = sarif("clean.onnx", "--infos", status=0)["runs"]
+    assert {each["level"] for each in run["results"]} == {"note"}
+
+
+def test_sarif_has_models_that_could_not_be_checked(folder):
+    (folder / "a letter.onnx").write_text("This is a letter.\n", encoding="utf-8")
+    (run,) = sarif("a letter.onnx", str(folder / "wrong.onnx"), status=2)["runs"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (notification,) = invocation["toolExecutionNotifications"]
+    (place,) = notification["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "a%20letter.onnx"
+    (result,) = run["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == (folder / "wrong.onnx").as_uri()
+
+
+def test_the_settings_of_the_page_are_settings(folder):
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert found("wrong.onnx") == (["EX003"], 1)
+    assert found("clean.onnx") == ([], 0)
+
+
+def scripts():
+    """The environment in which the command is found."""
+    return {**os.environ, "PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))}
+
+
+def act(**inputs):
+    """Run the last step of the action as a runner does."""
+    (step,) = re.findall(r"      run: \|\n((?: {8}.*\n)+)", ACTION)
+    lines = "".join(line[8:] for line in step.splitlines(keepends=True))
+    given = {"MODELS": "**/*.onnx", "OPTIONS": "", "SARIF": "", **inputs}
+    assert set(re.findall(r"^        ([A-Z]+): \$\{\{ inputs\.\w+ \}\}", ACTION, re.MULTILINE)) == {*given, "PACKAGE"}
+    # As the runner calls it.
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", lines]
+    return subprocess.run(command, env={**scripts(), **given}, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of a runner on Windows is not on its path")
+def test_the_action(folder):
+    (folder / "below").mkdir()
+    shutil.copy("wrong.onnx", folder / "below" / "with space.onnx")
+    done = act(SARIF="findings.sarif")
+    assert done.returncode == 1, done.stderr
+    titles = re.findall(r"^::error file=(.*?),title=(EX\d+)", done.stdout, re.MULTILINE)
+    assert sorted(titles) == [("below/with space.onnx", "EX003"), ("wrong.onnx", "EX003")]
+    (run,) = json.loads((folder / "findings.sarif").read_text(encoding="utf-8"))["runs"]
+    assert {each["ruleId"] for each in run["results"]} == {"EX003", "EX007", "EX101"}
+    assert act(MODELS="wide.onnx\ncle*.onnx\n").returncode == 0
+    assert act(MODELS="wide.onnx\ncle*.onnx", OPTIONS="--strict --select EX103").returncode == 1
+    done = act(MODELS="none/*.onnx")
+    assert (done.returncode, done.stdout) == (2, "::error::no model is named so: none/*.onnx\n")

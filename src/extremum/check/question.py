@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from extremum import backend, dtypes, validate
 from extremum.errors import ExtremumError
+from extremum.graph.inference import resolved
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
@@ -25,7 +26,7 @@ from extremum.runtimes.runtime import Outcome, Question, compare
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 
-__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_output", "model_of", "own_attributes", "samples"]
+__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_output", "model_of", "samples"]
 
 Inputs = Mapping[str, NDArray[Any]]
 
@@ -164,7 +165,8 @@ class AskedRuntime:
             site.output()
         except ExtremumError:
             return []
-        node = own_attributes(site.node)
+        node = onnx.NodeProto()
+        node.CopyFrom(resolved(site.node, {}))
         node.name = ""
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
         if key not in self._known:
@@ -208,15 +210,6 @@ def expected_output(node: onnx.NodeProto, inputs: Inputs, opset: int) -> NDArray
     # NaN and infinities among the samples are no reason to warn.
     with np.errstate(all="ignore"):
         return np.asarray(backend.run_node(node, inputs, opset_version=opset)[0])
-
-
-def own_attributes(node: onnx.NodeProto) -> onnx.NodeProto:
-    """Return a copy without the attributes that the call of a function gives: they have their defaults then."""
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
-    del copy.attribute[:]
-    copy.attribute.extend(attribute for attribute in node.attribute if not attribute.ref_attr_name)
-    return copy
 
 
 def model_of(

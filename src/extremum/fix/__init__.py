@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
 from extremum import check, validate
 from extremum.check.rule import refusals
 from extremum.fix.changes import Change, Fixed, convert, splice
-from extremum.fix.rewrites import REWRITES, Fragment, Rewrite, find
+from extremum.fix.rewrites import REWRITES, Fragment, find
 from extremum.fix.target import Target, opened, verify_model, verify_node
 from extremum.graph import nodes
 from extremum.graph.load import external, load
@@ -160,10 +160,8 @@ def _changes(
                 )
         except ExtremumError as error:
             if reason is not None and code == target.differs:
-                why = f"{error.reason}; {error.remedy}" if error.remedy else error.reason
-                left = type(reason)(
-                    reason.reason, where=before.where, given=reason.given, remedy=f"it stays as it is: {why}"
-                )
+                remedy = f"it stays as it is: {'; '.join(filter(None, (error.reason, error.remedy)))}"
+                left = type(reason)(reason.reason, where=before.where, given=reason.given, remedy=remedy)
                 different.setdefault(before.path, left)
             else:
                 refused.setdefault(before.path, error.with_context(where=before.where, given=before.given))
@@ -183,14 +181,10 @@ def _names(model: onnx.ModelProto) -> frozenset[str]:
     return frozenset(names)
 
 
-def _rewrite(site: Site, code: str) -> Rewrite | None:
-    assert site.schema is not None
-    return find(site.schema.family, site.element, code)
-
-
 def _needs_later(site: Site, code: str, most: int) -> bool:
     """Return whether a later opset helps a node, up to some opset."""
-    rewrite, taker = _rewrite(site, code), _taker(site)
+    assert site.schema is not None
+    rewrite, taker = find(site.schema.family, site.element, code), _taker(site)
     return (rewrite is not None and rewrite.since > site.opsets[""]) or (taker is not None and taker.since <= most)
 
 
@@ -239,7 +233,7 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
             title = f"as {site.schema}"
             return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
         code, _ = finding
-    rewrite = _rewrite(meant, code)
+    rewrite = find(meant.schema.family, meant.element, code)
     if rewrite is None:
         raise SpecError(f"{target.name} takes no exact replacement of {meant.schema} of {element}")
     if opset < rewrite.since:

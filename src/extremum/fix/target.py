@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import backend, dtypes, infer, runtimes, validate
-from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_output, model_of, own_attributes, samples
+from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_output, model_of, samples
 from extremum.check.rule import Targets
 from extremum.directml import FeatureLevel
 from extremum.directml.lowering import steps
@@ -26,6 +26,7 @@ from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, first_line
 from extremum.fix.changes import Change
 from extremum.graph import nodes
+from extremum.graph.inference import resolved
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
 from extremum.runtimes import Runtime, shown
@@ -125,7 +126,8 @@ def same_bits(first: Any, second: Any) -> bool:
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
-    node, *body = (own_attributes(each) for each in (site.node, *change.after))
+    # Attributes that the call of a function gives have their defaults.
+    node, *body = (resolved(each, {}) for each in (site.node, *change.after))
     element = str(site.output().element)
     for inputs in samples(site):
         try:
