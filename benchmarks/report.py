@@ -122,11 +122,12 @@ def _lost(runs: Sequence[Record]) -> str:
 
 
 def _memory(runs: Sequence[Record]) -> str:
-    rows = (
-        [held["line"], *(f"{held[key] / 2**20:.2f}" for key in ("read", "written", "extra"))]
-        for held in runs[0]["footprints"]
-    )
-    return table(["layout and work", "input MiB", "output MiB", "beyond both MiB"], rows)
+    cells: dict[tuple[str, str], str] = {}
+    for held in runs[0]["footprints"]:
+        layout, _, work = held["line"].partition(", ")
+        cells[layout, work] = f"{held['extra'] / 2**20:.2f}"
+    layouts, works = (dict.fromkeys(key[at] for key in cells) for at in (0, 1))
+    return table(["MiB", *works], ([layout, *(cells.get((layout, work), "-") for work in works)] for layout in layouts))
 
 
 def _cases(runs: Sequence[Record]) -> str:
