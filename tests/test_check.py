@@ -25,41 +25,30 @@ ROOT = Path(__file__).parents[1]
 RIGHT, TWICE = "(float[3] x) => (y) { y = ArgMax (x) }", "(float[3] x) => (y) { y = ArgMin <keepdims=2, axis=4> (x) }"
 
 
+CALLS = "(float[3] x, double[3, 2] w) => (y, z) { y = own.Outer (x) z = own.Inner (w) }"
+BRANCHES = "then_branch = t () => (z) { z = ArgMax <axis=9> (x) }, else_branch = e () => (z) { z = ArgMax (x) }"
+OUTER = '<domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (x) => (y) { a = Abs (x) y = own.Inner (a) }'
+INNER = '<domain: "own", opset_import: ["" : 13]> Inner (x) => (y) { a = Neg (x) y = ArgMax <axis=9> (a) }'
+OF_CALL = '<domain: "own", opset_import: ["" : 13]> F <k> (x) => (y) { y = ArgMax <axis: int = @k> (x) }'
+
+
 @pytest.mark.parametrize(
-    ("body", "functions", "findings"),
+    ("body", "path", "types"),
     [
+        ("(float[3] x) => (y) { a = Neg (x) [b] y = ArgMax <axis=9> (a) }", "graph.node[1] 'b'", ["a: float32[3]"]),
         (
-            "(float[3] x) => (y) { a = Neg (x) [here] y = ArgMax <axis=9> (a) }",
-            "",
-            [("graph.node[1] 'here'", "a: float32[3], axis=9")],
+            f"(bool c, float[3] x) => (y) {{ y = If (c) <{BRANCHES}> }}",
+            "graph.node[0].then_branch.node[0]",
+            ["x: float32[3]"],
         ),
-        (
-            """(bool c, float[3] x) => (y) { y = If (c) <
-            then_branch = t () => (z) { z = ArgMax <axis=9> (x) }, else_branch = e () => (z) { z = ArgMax (x) }> }""",
-            "",
-            [("graph.node[0].then_branch.node[0]", "x: float32[3], axis=9")],
-        ),
-        (
-            "(float[3] x, double[3, 2] w) => (y, z) { y = own.Outer (x) z = own.Inner (w) }",
-            """<domain: "own", opset_import: ["" : 13, "own" : 1]> Outer (x) => (y) { a = Abs (x) y = own.Inner (a) }
-            <domain: "own", opset_import: ["" : 13]> Inner (x) => (y) { a = Neg (x) y = ArgMax <axis=9> (a) }""",
-            [
-                ("functions[1].node[1]", "a: float32[3], axis=9"),
-                ("functions[1].node[1]", "a: float64[3, 2], axis=9"),
-            ],
-        ),
-        # An attribute that the call gives.
-        (
-            "(float[3] x) => (y) { y = own.F <k=9> (x) }",
-            '<domain: "own", opset_import: ["" : 13]> F <k> (x) => (y) { y = ArgMax <axis: int = @k> (x) }',
-            [],
-        ),
+        (f"{CALLS} {OUTER} {INNER}", "functions[1].node[1]", ["a: float32[3]", "a: float64[3, 2]"]),
+        (f"(float[3] x) => (y) {{ y = own.F <k=9> (x) }} {OF_CALL}", "", []),
     ],
     ids=["graph", "subgraph", "functions", "attribute of the call"],
 )
-def test_looks_at_every_node_with_the_types_that_it_gets(body, functions, findings):
-    report = check(model(body, functions=functions), select=["EX003"])
-    assert [(each.place, each.given) for each in report.findings] == findings
+def test_looks_at_every_node_with_the_types_that_it_gets(body, path, types):
+    report = check(model(body), select=["EX003"])
+    assert [(each.place, each.given) for each in report.findings] == [(path, f"{each}, axis=9") for each in types]
     assert report.nodes == 1 + ("If" in body)
 
 

@@ -2,15 +2,12 @@
 
 import re
 
-import numpy as np
 import onnx
-import onnxruntime
 import pytest
 
 from extremum import runtimes
 from extremum.check import RULES, Severity, check, find
-
-ORT = f"onnxruntime {onnxruntime.__version__}"
+from stock import ORT, ByLowerHalves
 
 # For each rule the reason, what a runtime says or an input that shows it, and the remedy if there is one.
 FINDINGS = {
@@ -70,16 +67,6 @@ compute in float32, or run the node with extremum.onnxruntime
 """,
     )
 }
-
-
-class ByLowerHalves:
-    """onnxruntime as it is on x86-64, wherever the tests run: two int64 are compared by the lower 32 bits."""
-
-    name = "onnxruntime"
-    version = onnxruntime.__version__
-
-    def load(self, model):
-        return lambda feeds: [max(feeds.values(), key=lambda x: x.astype(np.int32).tolist())]
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from extremum.graph.sites import sites
 from hostile_runtimes import make_known
 from models import model
 from refusal import refusal
-from stock import ORT, in_stock
+from stock import ORT, ByLowerHalves, in_stock
 
 NARROW = "(int16[3] x) => (int64[1] y) { y = ArgMax (x) }"
 
@@ -296,26 +296,6 @@ def test_a_node_that_is_answered_differently_is_rewritten(inputs, node, opset, t
             differ += not same_bits(before(feeds), expected)
     assert differ
     assert check(fixed.model, select=["EX001", "EX004"]).findings == ()
-
-
-class ByLowerHalves:
-    """onnxruntime as it is on some processors: it compares int64 by their lower 32 bits, and is right otherwise."""
-
-    name, version = "onnxruntime", "1.99"
-
-    def load(self, proto):
-        node = proto.graph.node[-1]
-
-        def run(feeds):
-            arrays = np.broadcast_arrays(*feeds.values())
-            if node.op_type not in ("Max", "Min", "ReduceMax", "ReduceMin") or arrays[0].dtype != np.int64:
-                return backend.run_model(proto, dict(feeds))
-            best = np.argmax if node.op_type.endswith("Max") else np.argmin
-            x, axis = (arrays[0], 1) if node.op_type.startswith("Reduce") else (np.stack(arrays), 0)
-            result = np.take_along_axis(x, best(x.astype(np.int32), axis, keepdims=True), axis)
-            return [result if axis else result[0]]
-
-        return run
 
 
 @pytest.mark.parametrize(
