@@ -122,12 +122,9 @@ def _lost(runs: Sequence[Record]) -> str:
 
 
 def _memory(runs: Sequence[Record]) -> str:
-    cells: dict[tuple[str, str], str] = {}
-    for held in runs[0]["footprints"]:
-        layout, _, work = held["line"].partition(", ")
-        cells[layout, work] = f"{held['extra'] / 2**20:.2f}"
-    layouts, works = (dict.fromkeys(key[at] for key in cells) for at in (0, 1))
-    return table(["MiB", *works], ([layout, *(cells.get((layout, work), "-") for work in works)] for layout in layouts))
+    found = {(held["layout"], held["work"]): f"{held['extra'] / 2**20:.2f}" for held in runs[0]["footprints"]}
+    layouts, works = (dict.fromkeys(key[at] for key in found) for at in (0, 1))
+    return table(["MiB", *works], ([layout, *(found[layout, work] for work in works)] for layout in layouts))
 
 
 def _cases(runs: Sequence[Record]) -> str:

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import repeat
+from itertools import product, repeat
 from pathlib import Path
 from time import gmtime, perf_counter, strftime
 from typing import Any
@@ -169,8 +169,8 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
     tracked = track(cases, name, console=Console(stderr=True), transient=True)
     found = [measure_case(case, contenders, budget) for case in tracked]
     footprints = []
-    for line in WORK if name == "full" else ():
-        command = [sys.executable, "-m", "benchmarks.run", line, str(threads)]
+    for layout, work in product(LAYOUTS, WORK) if name == "full" else ():
+        command = [sys.executable, "-m", "benchmarks.run", str(threads), layout, work]
         output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
         footprints.append(json.loads(output))
     return {
@@ -213,36 +213,25 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
     return {**words, "seconds": interleave(calls, budget, keep=(OURS,)), "wrong": wrong, "absent": absent}
 
 
-def _span(array: Array) -> int:
-    """Return how many bytes of memory an array reaches over: a stride of 2 counts twice, a broadcast axis once."""
-    reach = ((size - 1) * abs(stride) for size, stride in zip(array.shape, array.strides, strict=True))
-    return int(sum(reach)) + array.itemsize
-
-
-# Peak memory: layout of the input and the work on it, each in a process of its own.
-WORK: dict[str, tuple[str, Work]] = {
-    **{
-        f"{layout}, axis {axis}": (layout, partial(extremum.argmax, axis=axis))
-        for layout in LAYOUTS
-        for axis in (0, 1, 2, (0, 2))
-    },
-    "contiguous, hardmax": ("contiguous", extremum.hardmax),
-    "contiguous, maximum of two": ("contiguous", lambda x: extremum.maximum(x, x)),
+# Peak memory: the work on each layout of the input, in a process of its own.
+WORK: dict[str, Work] = {
+    **{f"axis {axis}": partial(extremum.argmax, axis=axis) for axis in (0, 1, 2, (0, 2))},
+    "hardmax": extremum.hardmax,
+    "maximum of two": lambda x: extremum.maximum(x, x),
 }
 
 
-def _footprint(line: str) -> Record:
+def _footprint(layout: str, work: str) -> Record:
     """Run some work on 64 MB in this process and return what it took beyond input and output."""
-    layout, work = WORK[line]
     for shape in ((4, 64, 64), (64, 512, 512)):
         x = LAYOUTS[layout](shape, np.dtype(np.float32))
         # Without temporaries, so that the mark before the call is what the process holds.
         x[...] = np.arange(shape[-1], dtype=np.float32) % 251
         lower_mark()
         before = high_water()
-        result = work(x)
+        result = WORK[work](x)
         extra = high_water() - before - result.nbytes
-    return {"line": line, "read": _span(x), "written": result.nbytes, "extra": max(0, extra)}
+    return {"layout": layout, "work": work, "extra": max(0, extra)}
 
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -267,5 +256,5 @@ def high_water() -> int:
 
 
 if __name__ == "__main__":
-    extremum.set_num_threads(int(sys.argv[2]))
-    sys.stdout.write(json.dumps(_footprint(sys.argv[1])))
+    extremum.set_num_threads(int(sys.argv[1]))
+    sys.stdout.write(json.dumps(_footprint(*sys.argv[2:])))
