@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extremum import infer, validate
-from extremum.check.rule import Rule, Severity, Targets, refusals, rule, states_axes
+from extremum.check.rule import Rule, Severity, Targets, refusals, rule
 from extremum.errors import AxisError, ExtremumError, SpecError
 from extremum.graph.sites import Site
 from extremum.spec import AttributeRange, Family, OperatorVersion
@@ -59,12 +59,14 @@ def axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     # EX011 finds a default that is out of range.
-    if states_axes(site, schema):
-        yield from _axes_refused(site, schema)
+    yield from _axes_refused(site, schema, stated=True)
 
 
-def _axes_refused(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
-    for tensor in site.inputs[:1]:
+def _axes_refused(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterator[ExtremumError]:
+    """Yield why a node is refused for the axes that it states, or for their default."""
+    values = [site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis]
+    states = any(value is not validate.UNKNOWN for value in values)
+    for tensor in site.inputs[:1] if states is stated else ():
         if tensor.rank is not None and tensor.rank >= schema.ranks[0]:
             yield from refusals(validate.axes, schema, site.accepted, tensor.rank)
 
@@ -187,8 +189,8 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     Example: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax (scores) }
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
-    if schema.family is Family.HARDMAX and not states_axes(site, schema):
-        yield from _axes_refused(site, schema)
+    if schema.family is Family.HARDMAX:
+        yield from _axes_refused(site, schema, stated=False)
 
 
 @rule(PROMISES, "EX012", "impossible declared output", Severity.ERROR)

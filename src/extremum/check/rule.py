@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from extremum import validate
 from extremum.check.question import AskedRuntime
 from extremum.directml import FeatureLevel
 from extremum.errors import ExtremumError
@@ -19,7 +18,7 @@ from extremum.graph.sites import Site
 from extremum.runtimes import Runtime
 from extremum.spec import OperatorVersion
 
-__all__ = ["Finding", "Report", "Rule", "Severity", "Targets", "refusals", "rule", "states_axes"]
+__all__ = ["Finding", "Report", "Rule", "Severity", "Targets", "refusals", "rule"]
 
 
 class Severity(enum.Enum):
@@ -225,9 +224,3 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
         question(*arguments)
     except ExtremumError as error:
         yield error
-
-
-def states_axes(site: Site, schema: OperatorVersion) -> bool:
-    """Return whether the model states along which axes a node looks."""
-    values = (site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis)
-    return any(value is not validate.UNKNOWN for value in values)
