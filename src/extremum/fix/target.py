@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from extremum import backend, dtypes, infer, runtimes, validate
+from extremum import backend, dtypes, runtimes
 from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_output, model_of, samples
 from extremum.check.rule import Targets
 from extremum.directml import FeatureLevel
@@ -79,14 +79,13 @@ def _dispatch(
 ) -> NDArray[Any]:
     assert level is not None
     types = nodes.operand_types(schema, list(inputs.values()))
-    attributes = validate.attributes(schema, nodes.stated(node, {}), types)
-    output = infer.output(schema, attributes, types)
+    values, output = nodes.resolve(schema, nodes.stated(node, {}), list(inputs), types)
     assert output.element is not None
     assert output.sizes is not None
     result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)
     tensors = {name: np.ravel(array) for name, array in {**inputs, node.output[0]: result}.items()}
     named = list(zip(inputs, types, strict=True))[: schema.input.maximum]
-    for step in steps(schema, attributes, named, (node.output[0], output), level):
+    for step in steps(schema, values, named, (node.output[0], output), level):
         operator = create_operator(step.desc, feature_level=level)
         operator.dispatch(inputs=[tensors[name] for name in step.inputs], outputs=[tensors[step.output]])
     return result
