@@ -110,7 +110,7 @@ def model(schema, made, declared):
 
 
 ENTRIES = {
-    "inference": lambda proto: InferenceInput(proto).inferred(),
+    "inference": lambda proto: InferenceInput(proto).infer(),
     "check": check,
     "convert": convert,
     "lower": dml.lower,

@@ -73,7 +73,7 @@ def test_what_is_left_out(case):
     # The last node has an input whose kind is known, or is left out too; what kills never gets there.
     deadly = {"RegexFullMatch", "EyeLike", "GatherND", "Einsum", "RNN", "GRU", "LSTM", "Split"}
     assert not deadly & set(nodes_of_inference(proto)) or case.startswith("behind one")
-    InferenceInput(proto).inferred()
+    InferenceInput(proto).infer()
 
 
 def test_inference_gets_nothing_of_a_model_without_our_operators():
@@ -135,4 +135,4 @@ def test_inference_gets_no_tensor_that_is_not_what_it_says(tensor):
     source = InferenceInput(proto)
     assert not source.model.graph.initializer
     assert "Constant" not in nodes_of_inference(proto)
-    source.inferred()
+    source.infer()

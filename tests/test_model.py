@@ -99,7 +99,7 @@ def test_it_is_read_and_walked_once(engine, tmp_path, monkeypatch):
     opened = counting("opened", load.open_file)
     monkeypatch.setattr(load, "open_file", opened)
     monkeypatch.setattr(load, "_parse", counting("parsed", load._parse))
-    monkeypatch.setattr(inference.InferenceInput, "inferred", counting("shown", inference.InferenceInput.inferred))
+    monkeypatch.setattr(inference.InferenceInput, "infer", counting("shown", inference.InferenceInput.infer))
     backend.prepare(inside(weighed(), tmp_path), engine=engine)
     assert counts == {"opened": 1, "parsed": 1, "shown": 1}
 

@@ -18,7 +18,7 @@ from extremum.dtypes import ELEMENT_TYPES
 from extremum.errors import ExtremumError, ModelError, UnknownOperatorError, first_line, needed
 from extremum.graph import nodes
 from extremum.graph.sites import Site
-from extremum.graph.types import declared
+from extremum.graph.types import declared_type
 from extremum.tensors import TensorType, require_memory
 
 # The domains of which onnxruntime has operators that onnx's reference implementation has not.
@@ -31,7 +31,7 @@ def require_implemented(
     """Refuse what cannot run, whatever the inputs; ``others_too`` leaves other operators to onnxruntime."""
     for each in nodes.graphs(graph):
         for value in each.input:
-            _require_memory(value.name, declared(value.type))
+            _require_memory(value.name, declared_type(value.type))
     # One look-up for each operator; the answers, which hold names of the model, are not kept.
     implemented = cache(_is_implemented)
 
@@ -53,7 +53,7 @@ def _require_right(site: Site, has_implementation: Callable[[str, Site], bool], 
         if site.schema is not None:
             output = site.output()
             (name,) = outputs
-            validate.output(site.schema, name, declared=site.stated.get(name, TensorType()), inferred=output)
+            validate.output(site.schema, name, declared=site.declared_types.get(name, TensorType()), inferred=output)
             outputs[name] = output
         for name, tensor in outputs.items():
             _require_memory(name, tensor)

@@ -78,7 +78,7 @@ class _Operator(OpRun):
         for name, x in zip(names, inputs, strict=True):
             if not isinstance(x, np.ndarray):
                 raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
-        attributes = nodes.stated(self.onnx_node, linked_attributes)
+        attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
         values, output = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         assert output.element is not None
         assert output.sizes is not None
@@ -169,7 +169,7 @@ class Executor(ReferenceEvaluator):
     def locate(self, prefix: str) -> None:
         """Tell every node its place, so that its errors can say it."""
         for index, operator in enumerate(self.rt_nodes_):
-            place = nodes.named(nodes.path(prefix, index), operator.onnx_node)
+            place = nodes.with_name(nodes.path(prefix, index), operator.onnx_node)
             if isinstance(operator, _Operator):
                 operator.place = place
             else:
@@ -214,7 +214,7 @@ def open_executor(model: onnx.ModelProto) -> Executor:
         if node.op_type == "Scan" and count > len(node.input):
             # The evaluator makes lists of that length before it looks at the inputs.
             text = f"num_scan_inputs of Scan is {count}, and the node has {len(node.input)} inputs"
-            raise ModelError(text, where=nodes.named(place, node), remedy="correct the attribute")
+            raise ModelError(text, where=nodes.with_name(place, node), remedy="correct the attribute")
     functions = nodes.callees_first(model.functions)
     try:
         executor = Executor(model.graph, opsets=nodes.opsets(model.opset_import), functions=functions)

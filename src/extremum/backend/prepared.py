@@ -19,7 +19,7 @@ from extremum.backend.executor import Executor
 from extremum.backend.session import Session
 from extremum.errors import ArgumentError, ExtremumError, InputError
 from extremum.graph.load import Model
-from extremum.graph.types import declared, defaults, listed
+from extremum.graph.types import declared_type, defaults, one_line
 from extremum.interop import adopt, is_table
 from extremum.tensors import TensorType
 
@@ -59,7 +59,7 @@ class PreparedModel(BackendRep):
         graph = self.loaded.proto.graph
         optional = defaults(graph)
         inputs = [each for each in graph.input if each.name not in optional]
-        return f"<PreparedModel {listed(inputs)} -> {listed(graph.output)}, engine={self.engine!r}>"
+        return f"<PreparedModel {one_line(inputs)} -> {one_line(graph.output)}, engine={self.engine!r}>"
 
     @property
     def model(self) -> onnx.ModelProto:
@@ -107,7 +107,7 @@ class Binder:
     def __init__(self, graph: onnx.GraphProto) -> None:
         # None for what is no tensor.
         self._types = {
-            each.name: declared(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
+            each.name: declared_type(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
         }
         self._names = list(self._types)
         optional = defaults(graph)

@@ -205,7 +205,7 @@ def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> It
     if any(refusals(site.output)):
         return
     name, inferred = site.node.output[0], site.output()
-    declared = site.stated.get(name, TensorType())
+    declared = site.declared_types.get(name, TensorType())
     yield from refusals(validate.output, schema, name, declared, inferred)
     ours, theirs = inferred.shape, declared.shape
     if ours is None or theirs is None:

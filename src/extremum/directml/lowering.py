@@ -318,7 +318,7 @@ def lower(
     try:
         from extremum.graph import nodes
         from extremum.graph.load import load
-        from extremum.graph.sites import inlined
+        from extremum.graph.sites import inlined_sites
         from extremum.graph.types import array, name_dimensions, skeleton
     except ModuleNotFoundError as error:
         raise lacking("extremum.directml.lower", error) from None
@@ -330,7 +330,7 @@ def lower(
     _set_sizes(sized.graph, sizes or {})
     lowered: list[LoweredNode] = []
     refusals: list[ExtremumError] = []
-    for site in inlined(sized):
+    for site in inlined_sites(sized):
         if nodes.is_of_family(site.node) and "" in site.opsets:
             try:
                 lowered.append(_lowered(site, feature_level))

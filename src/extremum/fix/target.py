@@ -79,7 +79,7 @@ def _dispatch(
 ) -> NDArray[Any]:
     assert level is not None
     types = nodes.operand_types(schema, list(inputs.values()))
-    values, output = nodes.resolve(schema, nodes.stated(node, {}), list(inputs), types)
+    values, output = nodes.resolve(schema, nodes.attributes_of(node, {}), list(inputs), types)
     assert output.element is not None
     assert output.sizes is not None
     result = np.empty(output.sizes, dtypes.from_name(output.element).dtype)

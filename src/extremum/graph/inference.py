@@ -168,7 +168,7 @@ _SHORT = 1024
 _ROUNDS = 8
 
 
-def inferred(model: onnx.ModelProto) -> onnx.GraphProto:
+def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, those of its subgraphs included."""
     opsets = nodes.opsets(model.opset_import)
     named = {size.dim_param for value in _values(model.graph) for size in value.type.tensor_type.shape.dim}
@@ -342,10 +342,10 @@ class Body:
     # The outputs of ``graph``, by name.
     outputs: dict[str, onnx.ValueInfoProto] = field(default_factory=dict)
     # What the model declares of values that nodes give, by the names of the model.
-    stated: dict[str, onnx.TypeProto] = field(default_factory=dict)
+    declared_types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
 
-    def called(self, name: str) -> str:
+    def name_of(self, name: str) -> str:
         """Return what a value is called in the input of inference."""
         return name if self.names is None else self.names[name]
 
@@ -356,26 +356,26 @@ class Body:
             kinds[name] = kind(declared)
             (self.outputs.get(name) or self.graph.value_info.add(name=name)).type.CopyFrom(declared)
 
-    def state(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
+    def note_types(self, values: Iterable[onnx.ValueInfoProto], kinds: Kinds) -> None:
         """Note what the model declares of values that nodes give, and declare their kinds."""
         for value in values:
-            self.stated[value.name] = value.type
-            self.declare(self.called(value.name), kind(value.type), kinds)
+            self.declared_types[value.name] = value.type
+            self.declare(self.name_of(value.name), kind(value.type), kinds)
 
     def in_place(self, node: onnx.NodeProto) -> onnx.NodeProto:
         """Return a node with the attributes and the names of values that it has at this call."""
         if self.names is None:
             return node
         copy = onnx.NodeProto()
-        copy.CopyFrom(resolved(node, self.attributes))
-        copy.input[:] = map(self.called, node.input)
-        copy.output[:] = map(self.called, node.output)
+        copy.CopyFrom(resolve_references(node, self.attributes))
+        copy.input[:] = map(self.name_of, node.input)
+        copy.output[:] = map(self.name_of, node.output)
         return copy
 
     def declare_shapes(self, inferred: onnx.GraphProto) -> bool:
         """Add the shapes that the model declares beyond the inferred ones; return whether there are any."""
         adds = False
-        stated = {self.called(name): sound(stated) for name, stated in self.stated.items()}
+        stated = {self.name_of(name): sound(stated) for name, stated in self.declared_types.items()}
         if stated:
             types = {value.name: value.type for value in (*inferred.value_info, *inferred.output)}
             for value in (*self.graph.value_info, *self.graph.output):
@@ -399,7 +399,7 @@ def subgraph_of(entry: Entry, name: str, graph: onnx.GraphProto) -> onnx.GraphPr
     return next(each.g for each in graph.node[entry.position].attribute if each.name == name)
 
 
-def resolved(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
+def resolve_references(node: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> onnx.NodeProto:
     """Return a node with the attributes of the call in the place of references to them."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
@@ -442,14 +442,14 @@ class InferenceInput:
             if key(each) not in self._called
         ]
 
-    def inferred(self) -> onnx.GraphProto:
+    def infer(self) -> onnx.GraphProto:
         """Return the graph with the types that onnx can infer."""
         if not self._infers:
             self.graph.declare_shapes(self.model.graph)
             return self.model.graph
-        graph = inferred(self.model)
+        graph = infer_types(self.model)
         # Declared shapes come second, so that a wrong declaration misleads nobody.
-        return inferred(self.model) if self.graph.declare_shapes(graph) else graph
+        return infer_types(self.model) if self.graph.declare_shapes(graph) else graph
 
     def _graph(
         self, body: Body, source: onnx.GraphProto, kinds: Kinds, passed: Sequence[str | None] = ()
@@ -459,16 +459,16 @@ class InferenceInput:
         graph.name = "graph"
         inputs = {value.name for value in source.input}
         for index, value in enumerate(source.input):
-            name = body.called(value.name)
+            name = body.name_of(value.name)
             given = passed[index] if index < len(passed) else None
             declared = sound(value.type) or (type_proto(given) if given else None)
             graph.input.add(name=name, type=declared)
             kinds[name] = kind(declared) if declared is not None else None
-        outputs = [body.called(value.name) for value in source.output]
+        outputs = [body.name_of(value.name) for value in source.output]
         body.outputs = {name: graph.output.add(name=name) for name in outputs}
-        body.state((value for value in (*source.value_info, *source.output) if value.name not in inputs), kinds)
+        body.note_types((value for value in (*source.value_info, *source.output) if value.name not in inputs), kinds)
         for tensor in source.initializer:
-            name = body.called(tensor.name)
+            name = body.name_of(tensor.name)
             if tensor.name not in inputs:
                 body.declare(name, tensor_type(tensor.data_type, tensor.dims), kinds)
             if kinds.get(name) == tensor_kind(tensor.data_type) and is_small(tensor):
@@ -477,7 +477,7 @@ class InferenceInput:
         for sparse in source.sparse_initializer:
             if sparse.values.name not in inputs:
                 stated = tensor_type(sparse.values.data_type, sparse.dims)
-                body.declare(body.called(sparse.values.name), stated, kinds)
+                body.declare(body.name_of(sparse.values.name), stated, kinds)
         self._nodes(body, source.node, kinds)
         return [kinds.get(name) for name in outputs]
 
@@ -490,14 +490,14 @@ class InferenceInput:
             else:
                 for name, given in zip(node.output, self._node(body, entry, kinds), strict=True):
                     if name:
-                        body.declare(body.called(name), given, kinds)
+                        body.declare(body.name_of(name), given, kinds)
             body.entries.append(entry)
 
     def _node(self, body: Body, entry: Entry, kinds: Kinds) -> list[str | None]:
         """Add a node if inference survives it, and return the kinds of its outputs."""
-        node = resolved(entry.node, body.attributes)
+        node = resolve_references(entry.node, body.attributes)
         domain = nodes.canonical(node.domain)
-        given = [kinds.get(body.called(name)) if name else "" for name in node.input]
+        given = [kinds.get(body.name_of(name)) if name else "" for name in node.input]
         promise = signature(domain, node.op_type, body.opsets.get(domain, 0))
         in_force = signature(domain, node.op_type, self._versions.get(domain, 0))
         visible = (
@@ -515,8 +515,8 @@ class InferenceInput:
         if visible:
             entry.position = len(body.graph.node)
             copy = body.graph.node.add(op_type=node.op_type, domain=domain, name=node.name)
-            copy.input.extend(map(body.called, node.input))
-            copy.output.extend(map(body.called, node.output))
+            copy.input.extend(map(body.name_of, node.input))
+            copy.output.extend(map(body.name_of, node.output))
         ends = dict[str, list[str | None]]()
         for attribute in node.attribute:
             if attribute.HasField("g"):
@@ -530,7 +530,7 @@ class InferenceInput:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
                 stated = tensor_type(attribute.t.data_type, attribute.t.dims)
-                body.declare(body.called(node.output[0]), stated, kinds)
+                body.declare(body.name_of(node.output[0]), stated, kinds)
         by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
         by_graphs = _of_graphs(node.op_type, ends)
         return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]
@@ -542,18 +542,18 @@ class InferenceInput:
         self._calls += 1
         names = Names(f"{function.name}:{self._calls}/")
         names.update(dict.fromkeys(function.input, ""))
-        names.update(zip(function.input, map(caller.called, node.input), strict=False))
+        names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
         passed_on = []
-        for formal, given in zip(function.output, map(caller.called, node.output), strict=False):
+        for formal, given in zip(function.output, map(caller.name_of, node.output), strict=False):
             if formal in names:
                 passed_on.append((names[formal], given))
             elif given:
                 names[formal] = given
         attributes = {each.name: each for each in function.attribute_proto}
-        attributes.update((each.name, each) for each in resolved(node, caller.attributes).attribute)
+        attributes.update((each.name, each) for each in resolve_references(node, caller.attributes).attribute)
         path, opsets = f"functions[{self._functions[called][0]}]", nodes.opsets(function.opset_import)
         body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
-        body.state(function.value_info, kinds)
+        body.note_types(function.value_info, kinds)
         self._nodes(body, function.node, kinds)
         for source, given in passed_on:
             if given and kinds.get(source) is not None:

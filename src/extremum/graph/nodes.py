@@ -42,16 +42,16 @@ def path(prefix: str, index: int, graph: str = "") -> str:
     return f"{prefix}.node[{index}].{graph}" if graph else f"{prefix}.node[{index}]"
 
 
-def named(place: str, node: onnx.NodeProto) -> str:
+def with_name(place: str, node: onnx.NodeProto) -> str:
     """Return the path of a node with its name, if it has one."""
     return f"{place} {node.name!r}" if node.name else place
 
 
-def located(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[str, onnx.NodeProto]]:
+def with_paths(body: Iterable[onnx.NodeProto], prefix: str) -> Iterator[tuple[str, onnx.NodeProto]]:
     """Yield the nodes of a graph or function with their paths, those of subgraphs before the node that holds them."""
     for index, node in enumerate(body):
         for name, graph in subgraphs(node):
-            yield from located(graph.node, path(prefix, index, name))
+            yield from with_paths(graph.node, path(prefix, index, name))
         yield path(prefix, index), node
 
 
@@ -65,7 +65,7 @@ def bodies(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.GraphPr
 def everywhere(model: onnx.ModelProto) -> Iterator[tuple[Importer, str, onnx.NodeProto]]:
     """Yield every node of a model after its path and who imports the version of its operator."""
     for importer, prefix, body in bodies(model):
-        for place, node in located(body.node, prefix):
+        for place, node in with_paths(body.node, prefix):
             yield importer, place, node
 
 
@@ -88,7 +88,7 @@ def value(attribute: onnx.AttributeProto) -> Any:
     return array(raw) if isinstance(raw, onnx.TensorProto) else raw
 
 
-def stated(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, Any]:
+def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes a node states, those that refer to an attribute of its function included."""
     # A reference to an attribute that the call of the function leaves out is no statement: the default holds.
     values: dict[str, Any] = {}
@@ -128,10 +128,10 @@ def resolve(
         validate.inputs(schema, types)
         return values, infer.output(schema, values, types)
     except ExtremumError as error:
-        raise error.with_context(given=given(attributes, names, types)) from None
+        raise error.with_context(given=describe(attributes, names, types)) from None
 
 
-def given(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
+def describe(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
     """Return the inputs and attributes of a node as an error says them."""
     inputs = [f"{name}: {tensor}" for name, tensor in zip(names, types, strict=True)]
     return ", ".join(inputs + [f"{name}={value}" for name, value in attributes.items()])
@@ -192,7 +192,7 @@ def callees_first(functions: Iterable[onnx.FunctionProto]) -> list[onnx.Function
     """Return the functions so that each comes after those it calls."""
     # ONNX lets them stand in any order; the reference evaluator lets a function call only those before it.
     named = {key(each): each for each in functions}
-    calls = {name: {key(node) for _, node in located(each.node, "")} & named.keys() for name, each in named.items()}
+    calls = {name: {key(node) for _, node in with_paths(each.node, "")} & named.keys() for name, each in named.items()}
     try:
         return [named[name] for name in graphlib.TopologicalSorter(calls).static_order()]
     except graphlib.CycleError as error:

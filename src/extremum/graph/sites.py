@@ -20,7 +20,7 @@ from extremum.errors import ExtremumError, SpecError
 from extremum.graph import nodes
 from extremum.graph.inference import Body, InferenceInput, num_outputs, subgraph_of
 from extremum.graph.nodes import Key, callees_first, key
-from extremum.graph.types import declared, known
+from extremum.graph.types import declared_type, types_in
 from extremum.spec import ONNX, Attribute, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes, Value, attribute_value, input_values, output_count
@@ -38,7 +38,7 @@ class Site:
     # What is known of the tensors there, the node's outputs among them.
     types: Mapping[str, TensorType]
     # What the model declares of tensors that nodes give.
-    stated: Mapping[str, TensorType]
+    declared_types: Mapping[str, TensorType]
     # Whether it calls a function of the model.
     is_call: bool = False
     # The tensors that nodes give which stand in the same graph or function, or around it.
@@ -47,7 +47,7 @@ class Site:
     @property
     def place(self) -> str:
         """Where the node is, with its name if it has one."""
-        return nodes.named(self.path, self.node)
+        return nodes.with_name(self.path, self.node)
 
     @property
     def where(self) -> str:
@@ -66,7 +66,7 @@ class Site:
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """The attributes that the node states itself, rather than leaving them to the call of its function."""
-        return nodes.stated(self.node, {})
+        return nodes.attributes_of(self.node, {})
 
     @cached_property
     def names(self) -> list[str]:
@@ -107,7 +107,7 @@ class Site:
     @property
     def given(self) -> str:
         """What the node states, as an error says it."""
-        return nodes.given(self.attributes, self.names, self.inputs)
+        return nodes.describe(self.attributes, self.names, self.inputs)
 
     def output(self) -> TensorType:
         """Return what follows of the only output of a node of this package's."""
@@ -132,9 +132,9 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes of the graph, of its subgraphs and of the model-local functions."""
     # The types in a function are those of its calls; its nodes come once for each different set of them.
     source = InferenceInput(model)
-    graph = source.inferred()
+    graph = source.infer()
     walk = _Walk()
-    types = known(graph)
+    types = types_in(graph)
     yield from walk.nodes(source.graph, graph, types, types)
     for body in source.uncalled:
         walk.note_call(body, graph, types, ())
@@ -144,13 +144,13 @@ def sites(model: onnx.ModelProto) -> Iterator[Site]:
             yield from walk.nodes(*calls[given])
 
 
-def inlined(model: onnx.ModelProto) -> Iterator[Site]:
+def inlined_sites(model: onnx.ModelProto) -> Iterator[Site]:
     """Yield the nodes in the order in which they run, those of a function at each of its calls."""
     # The nodes have what a call gives their function: values of attributes, and names of inputs and outputs that no
     # other call has.
     source = InferenceInput(model)
-    graph = source.inferred()
-    types = known(graph)
+    graph = source.infer()
+    types = types_in(graph)
     return _Walk(inlines=True).nodes(source.graph, graph, types, types)
 
 
@@ -170,13 +170,13 @@ class _Walk:
         self, body: Body, graph: onnx.GraphProto, inferred: Types, types: Types, results: frozenset[str] = frozenset()
     ) -> Iterator[Site]:
         """Yield the nodes of a body: ``inferred`` goes by the names of inference, ``types`` by those of the model."""
-        called = body.called if self.inlines else str
-        stated = {called(name): declared(each) for name, each in body.stated.items()}
-        results |= {called(name) for entry in body.entries for name in entry.node.output}
+        name_of = body.name_of if self.inlines else str
+        declared = {name_of(name): declared_type(each) for name, each in body.declared_types.items()}
+        results |= {name_of(name) for entry in body.entries for name in entry.node.output}
         for index, entry in enumerate(body.entries):
             for name, subgraph in entry.graphs:
                 found = subgraph_of(entry, name, graph) or subgraph.graph
-                inner = ChainMap(known(found), inferred)
+                inner = ChainMap(types_in(found), inferred)
                 is_named = body.names is None or self.inlines
                 by_model = inner if is_named else ChainMap(_by_model_names(subgraph, inner.maps[0]), types)
                 yield from self.nodes(subgraph, found, inner, by_model, results)
@@ -184,7 +184,9 @@ class _Walk:
                 yield from self.nodes(entry.call, graph, inferred, inferred)
                 continue
             node = body.in_place(entry.node) if self.inlines else entry.node
-            site = Site(node, nodes.path(body.path, index), body.opsets, types, stated, entry.call is not None, results)
+            site = Site(
+                node, nodes.path(body.path, index), body.opsets, types, declared, entry.call is not None, results
+            )
             if entry.call is not None:
                 given = tuple(types.get(name, TensorType()) for name in node.input)
                 self.note_call(entry.call, graph, inferred, given)

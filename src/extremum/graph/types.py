@@ -223,16 +223,16 @@ def copy_fields(source: Any, target: Any, *, but: str) -> None:
 # What a model declares.
 
 
-def known(graph: onnx.GraphProto) -> dict[str, TensorType]:
+def types_in(graph: onnx.GraphProto) -> dict[str, TensorType]:
     """Return what a graph says of its tensors, by name."""
-    types = {each.name: declared(each.type) for each in (*graph.value_info, *graph.output)}
+    types = {each.name: declared_type(each.type) for each in (*graph.value_info, *graph.output)}
     for tensor in graph.initializer:
         types[tensor.name] = TensorType(_element(tensor.data_type), tuple(tensor.dims), list_of_integers(tensor))
-    types.update((each.name, declared(each.type)) for each in graph.input)
+    types.update((each.name, declared_type(each.type)) for each in graph.input)
     return types
 
 
-def declared(value: onnx.TypeProto) -> TensorType:
+def declared_type(value: onnx.TypeProto) -> TensorType:
     """Return what a declaration says of a tensor; nothing for what is no tensor."""
     tensor = value.tensor_type
     shape = None
@@ -243,9 +243,9 @@ def declared(value: onnx.TypeProto) -> TensorType:
     return TensorType(_element(tensor.elem_type), shape)
 
 
-def listed(values: Sequence[onnx.ValueInfoProto]) -> str:
+def one_line(values: Sequence[onnx.ValueInfoProto]) -> str:
     """Return the names and types of the inputs or outputs of a graph on one line, the first few of many."""
-    words = [f"{printable(each.name)}: {declared(each.type)}" for each in values[:4]]
+    words = [f"{printable(each.name)}: {declared_type(each.type)}" for each in values[:4]]
     return ", ".join(words + (["..."] if values[4:] else []))
 
 
@@ -283,7 +283,7 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
     optional = defaults(model.graph)
     found = []
     for value in model.graph.input:
-        number, sizes = value.type.tensor_type.elem_type, declared(value.type).shape
+        number, sizes = value.type.tensor_type.elem_type, declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
         shape = None
         if sizes is not None:

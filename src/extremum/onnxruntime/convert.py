@@ -179,7 +179,7 @@ def convert_sites(
     for importer, path, node in nodes_of.everywhere(converted):
         if path in schemas:
             _rewrite(schemas[path], node)
-            changes.append(Change(nodes_of.named(path, node), str(schemas[path]), node.op_type))
+            changes.append(Change(nodes_of.with_name(path, node), str(schemas[path]), node.op_type))
             _import(importer)
     _import(converted)
     return Conversion(_declare_calls(converted, sites, schemas), tuple(changes))
@@ -323,14 +323,14 @@ def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
     found: set[Key] = set()
     prefixes = {key(each): prefix for _, prefix, each in nodes_of.bodies(model) if isinstance(each, onnx.FunctionProto)}
     for function in callees_first(model.functions):
-        places = (path for path, _ in nodes_of.located(function.node, prefixes[key(function)]))
+        places = (path for path, _ in nodes_of.with_paths(function.node, prefixes[key(function)]))
         if not found.isdisjoint(_calls(function)) or any(path in converted for path in places):
             found.add(key(function))
     return found
 
 
 def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
-    return (key(node) for _, node in nodes_of.located(function.node, ""))
+    return (key(node) for _, node in nodes_of.with_paths(function.node, ""))
 
 
 def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
