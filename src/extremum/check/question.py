@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from extremum import backend, dtypes, validate
 from extremum.errors import ExtremumError
-from extremum.graph.inference import resolved
+from extremum.graph.inference import resolve_references
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
@@ -165,7 +165,7 @@ class AskedRuntime:
             site.output()
         except ExtremumError:
             return []
-        node = resolved(site.node, {})
+        node = resolve_references(site.node, {})
         node = onnx.NodeProto(op_type=node.op_type, input=node.input, output=node.output, attribute=node.attribute)
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
         if key not in self._known:

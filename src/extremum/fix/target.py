@@ -26,7 +26,7 @@ from extremum.directml.operator import create_operator
 from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, first_line
 from extremum.fix.changes import Change
 from extremum.graph import nodes
-from extremum.graph.inference import resolved
+from extremum.graph.inference import resolve_references
 from extremum.graph.sites import Site, sites
 from extremum.graph.types import declared_inputs, require_array
 from extremum.runtimes import Runtime, shown
@@ -126,7 +126,7 @@ def same_bits(first: Any, second: Any) -> bool:
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
     # Attributes that the call of a function gives have their defaults.
-    node, *body = (resolved(each, {}) for each in (site.node, *change.after))
+    node, *body = (resolve_references(each, {}) for each in (site.node, *change.after))
     element = str(site.output().element)
     for inputs in samples(site):
         try:
