@@ -135,7 +135,7 @@ _ORDER = tuple(dict.fromkeys(_FRONTENDS.values()))
 
 def frontend(function: str, *values: Any) -> Any:
     """Return the array function for one of the values, if its class has functions of its own: nothing is computed."""
-    names = [name for x in values if (name := _frontend_of(_class_of(x)))]
+    names = [*filter(None, map(_frontend_of, map(_class_of, values)))]
     if not names:
         return None
     module = load_module(name := min(names, key=_ORDER.index))

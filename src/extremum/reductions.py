@@ -473,29 +473,35 @@ _VALUE = ("keepdims", "return_index", "select_last_index", "nan_policy", "where"
 
 def arg(function: str, x: Any, axis: Any, *options: Any) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
-    given = dict(zip(_ARG, options, strict=True))
-    if (own := _frontend(function, x, given)) is not None:
-        return own(x, axis, **given)
-    adopted, call = _adopted_call(function, x, axis, given)
+    if (own := frontend(function, x)) is not None:
+        return own(x, axis, **_named(_ARG, options))
+    keepdims, last, dtype, out, nan_policy, where, default = options
+    adopted, call = (
+        adopted_for(function, x),
+        Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where),
+    )
     if adopted.array is not x and adopted.present is None:
-        return call.natively(adopted, dtype=given["dtype"], out=given["out"], default=given["default"])
-    out, index = given["out"], index_type(function, given["dtype"], given["out"])
-    (found,) = call.find(adopted, False, index, call.ends(given["default"]))
+        return call.natively(adopted, dtype=dtype, out=out, default=default)
+    (found,) = call.find(adopted, False, index_type(function, dtype, out), call.ends(default))
     return call.wrap(adopted, found.indices) if out is None else into(function, out, found.indices)
 
 
 def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
     """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
-    given = dict(zip(_VALUE, options, strict=True))
-    out = given.pop("out") if function == "minmax" else given["out"]
-    if (own := _frontend(function, x, given)) is not None:
+    if (own := frontend(function, x)) is not None:
+        given = _named(_VALUE, options)
+        if function == "minmax":
+            del given["out"]
         return own(x, axis, **given)
-    adopted, call = _adopted_call(function, x, axis, given)
+    keepdims, return_index, last, nan_policy, where, default, index_dtype, out = options
+    adopted, call = (
+        adopted_for(function, x),
+        Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where),
+    )
     adopted.require_no_zone(out)
-    return_index, default = given["return_index"], given["default"]
     if adopted.array is not x and adopted.present is None and default is None and out is None:
-        return call.natively(adopted, return_index=return_index, index_dtype=given["index_dtype"])
-    index = index_type(function, given["index_dtype"]) if return_index else None
+        return call.natively(adopted, return_index=return_index, index_dtype=index_dtype)
+    index = index_type(function, index_dtype) if return_index else None
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
     defaults = call.ends(default)
@@ -511,14 +517,9 @@ def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
     return results[0] if index is None else ValuesIndices(*results)
 
 
-def _frontend(function: str, x: Any, options: dict[str, Any]) -> Any:
-    options["nan_policy"] = "propagate" if options["nan_policy"] is None else options["nan_policy"]
-    return frontend(function, x)
-
-
-def _adopted_call(function: str, x: Any, axis: Any, options: dict[str, Any]) -> tuple[Adopted, Reduction]:
-    same = {name: options[name] for name in ("keepdims", "select_last_index", "nan_policy", "where")}
-    return adopted_for(function, x), Reduction(function, ENDS[function], axis, **same)
+def _named(names: Sequence[str], options: Sequence[Any]) -> dict[str, Any]:
+    given = dict(zip(names, options, strict=True))
+    return given if given["nan_policy"] is not None else given | {"nan_policy": "propagate"}
 
 
 def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
