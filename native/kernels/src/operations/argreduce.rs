@@ -5,7 +5,7 @@ use crate::kernels::outputs::Outputs;
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
-use crate::operations::sink::{Sink, Tile, Wants};
+use crate::operations::sink::{Sink, Tile};
 use std::ptr;
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
@@ -42,11 +42,6 @@ struct Indices {
 unsafe impl Sync for Indices {}
 
 impl Sink for Indices {
-    #[inline]
-    fn wants(&self) -> Wants {
-        Wants { values: false, index: true, sight: false }
-    }
-
     #[inline]
     fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
         let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);

@@ -19,7 +19,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout, sink: &impl Sink) -> bool
         && axis.strides.input == input.element.size() as isize
         && (axis.strides.index, layout.origin.index) == (1, 0)
         && !input.swapped
-        && sink.wants() == Wants { values: false, index: true, sight: false }
+        && sink.wants() == Wants::INDEX
 }
 
 /// Reduces the line.

@@ -3,13 +3,12 @@
 use crate::element::Element;
 use crate::element::{ElementType, with_element};
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Axis, Odometer, merge, positions};
 use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
 use crate::layout::sort;
 use crate::operations::input::Input;
 use crate::operations::reduce::reduce;
-use crate::operations::sink::{Sink, Tile, Wants};
+use crate::operations::sink::{Sink, Tile};
 use crate::threads;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -55,16 +54,6 @@ unsafe impl Sync for Hot<'_> {}
 
 impl Sink for Hot<'_> {
     const MOVED: usize = 2;
-
-    #[inline]
-    fn wants(&self) -> Wants {
-        Wants { values: false, index: true, sight: false }
-    }
-
-    #[inline]
-    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Outputs {
-        Outputs::NOTHING
-    }
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         // SAFETY: the caller's promise; nothing is written straight away, so that the indices lie in memory of their own.

@@ -447,16 +447,6 @@ impl SecondReading<'_> {
 }
 
 impl Sink for SecondReading<'_> {
-    #[inline]
-    fn wants(&self) -> Wants {
-        Wants { values: false, index: true, sight: false }
-    }
-
-    #[inline]
-    fn direct_output(&self, _: ReductionOffsets, _: &ReductionAxis) -> Outputs {
-        Outputs::NOTHING
-    }
-
     unsafe fn take(&self, at: ReductionOffsets, _: &ReductionAxis, tile: Tile) {
         let first = at.output as usize;
         // SAFETY: the caller's.

@@ -9,10 +9,16 @@ pub trait Sink {
     const MOVED: usize = 1;
 
     /// What has to be known of each position.
-    fn wants(&self) -> Wants;
+    #[inline]
+    fn wants(&self) -> Wants {
+        Wants::INDEX
+    }
 
     /// The output itself, as far as the results of a tile may be written to it straight away.
-    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs;
+    #[inline]
+    fn direct_output(&self, _at: ReductionOffsets, _axis: &ReductionAxis) -> Outputs {
+        Outputs::NOTHING
+    }
 
     /// Takes a tile that starts at `at` and runs along `axis`; not asked for where all of it has gone to the output, unless the sink
     /// wants to see it.
@@ -31,6 +37,11 @@ pub struct Wants {
     pub index: bool,
     /// Whether each tile has to be seen, even where all of it has gone to the output.
     pub sight: bool,
+}
+
+impl Wants {
+    /// Where the elements lie, and nothing else.
+    pub const INDEX: Self = Self { values: false, index: true, sight: false };
 }
 
 /// The results of a tile. They may lie in the output itself.
