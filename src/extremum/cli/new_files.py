@@ -111,6 +111,8 @@ def _staging(place: Path) -> Iterator[Path]:
             held = _lock(path, wait=True)
         if path.is_dir():
             break
+        if held is not None:
+            os.close(held)
     try:
         yield path
     finally:
