@@ -71,12 +71,16 @@ def calls(draw):
     return chunked(x, draw(grids(x.shape))), x, axes, where, options
 
 
-@pytest.mark.parametrize("together", [64, 1 << 20])
+@pytest.fixture(params=[64, 1 << 20])
+def together(request, monkeypatch):
+    """How many bytes of parts are merged at a time."""
+    monkeypatch.setattr(partials, "_TOGETHER", request.param)
+
+
+@pytest.mark.usefixtures("together")
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.data(), calls(), st.sampled_from(Order), st.integers(2, 9))
-def test_values_and_indices_are_the_references(together, data, case, order, width):
-    """Also where parts are merged a few bytes at a time."""
-    partials._TOGETHER = together
+def test_values_and_indices_are_the_references(data, case, order, width):
     d, x, axes, where, options = case
     native = x.dtype.newbyteorder("=")
     omit = options["nan_policy"] == "omit" and native in FLOATS
