@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -145,7 +146,7 @@ def _looped(path: Path, axis: int) -> Any:
     array, stays = opened[path.suffix](path), 0 if axis else 1
     found = np.empty([length for each, length in enumerate(array.shape) if each != axis], np.int64)
     # Whole chunks of a Zarr array.
-    unit = (6, 500)[stays]
+    unit = (6, 500)[stays] if path.suffix == ".zarr" else 1
     step = max(1, (64 << 20) * array.shape[stays] // (4 * math.prod(array.shape)) // unit) * unit
     for start in range(0, array.shape[stays], step):
         place = (slice(None),) * stays + (slice(start, start + step),)
@@ -169,12 +170,19 @@ finally:
 @click.option("--shape", nargs=3, type=int, default=(24, 2500, 2500), show_default=True)
 @run.SECONDS
 def files(folder: Path, shape: tuple[int, ...], budget: float) -> None:
-    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF, opening included, beside a loop of one's own."""
-    rows, out = [], folder / "y.npy"
+    """Time `extremum apply` on 600 MB as .npy, Zarr and NetCDF beside a loop that writes and syncs the same file."""
+    rows, out, own = [], folder / "y.npy", folder / "own.npy"
 
     def applied() -> None:
         out.unlink()
         CliRunner().invoke(program, words, catch_exceptions=False)
+
+    def looped() -> None:
+        own.unlink(missing_ok=True)
+        with own.open("xb") as file:
+            np.save(file, _looped(path, axis))
+            file.flush()
+            os.fsync(file.fileno())
 
     for path in (folder / name for name in ("x.npy", "x.zarr", "x.nc")):
         _write(path, shape)
@@ -183,9 +191,10 @@ def files(folder: Path, shape: tuple[int, ...], budget: float) -> None:
             command = [sys.executable, "-c", _COMMAND, *words]
             done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=run.ROOT)
             np.testing.assert_array_equal(np.load(out), _looped(path, axis))
-            calls: dict[str, Callable[[], Any]] = {"apply": applied, "loop": partial(_looped, path, axis)}
+            calls: dict[str, Callable[[], Any]] = {"apply": applied, "loop": looped}
             mine, loop = run.interleave(calls, budget, keep=calls).values()
             out.unlink()
+            own.unlink()
             peak = f"{int(done.stdout.split()[-1]) / 1e6:.0f} MB"
             rows.append((path.name, str(axis), peak, f"{mine:.3f} s", f"{loop:.3f} s", f"{mine / loop:.2f}"))
     click.echo(report.table(("file", "axis", "peak", "extremum apply", "a loop", "ratio"), rows))
