@@ -114,25 +114,25 @@ def apply(
     job = planned(operation, sources, _axis(sources[0], axes, dims), **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
     steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
-    with new_files(paths) as staged, ExitStack() as stack:
+    with new_files(paths) as temporaries, ExitStack() as stack:
         puts = [
             stack.enter_context(writing(path, job.shape, dtype, job.labels, sources[0].zarr_format))
-            for path, dtype in zip(staged, job.dtypes, strict=True)
+            for path, dtype in zip(temporaries, job.dtypes, strict=True)
         ]
         for step in _with_bar(steps, operation, total):
             if step.place is not None:
                 for put, block in zip(puts, step.blocks, strict=True):
                     if block is not None:
                         put(step.place, block)
-    written = [
+    records = [
         {"output": str(path), "type": dtype.name, "shape": list(job.shape), "read": total}
         for path, dtype in zip(paths, job.dtypes, strict=True)
     ]
     if as_json:
-        write(json_text({"outputs": written} if written[1:] else written[0]))
+        write(json_text({"outputs": records} if records[1:] else records[0]))
         return
     shape = " x ".join(map(str, job.shape)) or "scalar"
-    for each in written:
+    for each in records:
         write(f"wrote {printable(str(each['output']))}: {each['type']}, {shape}")
 
 

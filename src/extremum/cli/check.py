@@ -43,8 +43,8 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 # Setting: the parameter of the command, and the type of the value.
 _SETTINGS: dict[str, tuple[str, type]] = {
-    "select": ("selected", list),
-    "ignore": ("ignored", list),
+    "select": ("select", list),
+    "ignore": ("ignore", list),
     "feature-level": ("feature_level", str),
     "for": ("name", str),
     "infos": ("infos", bool),
@@ -113,8 +113,8 @@ def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], 
     help="Run each node on this runtime, such as tract.",
 )
 @options.adapter_option
-@_code_option("--select", "selected", "Use only")
-@_code_option("--ignore", "ignored", "Leave out")
+@_code_option("--select", "select", "Use only")
+@_code_option("--ignore", "ignore", "Leave out")
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
 @click.option("--strict/--no-strict", help="Show and count findings of severity info.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
@@ -135,9 +135,9 @@ def check(
     paths: tuple[Path, ...],
     feature_level: str | None,
     name: str | None,
-    adapted: list[str],
-    selected: list[str],
-    ignored: list[str],
+    adapters: list[str],
+    select: list[str],
+    ignore: list[str],
     infos: bool,
     strict: bool,
     form: str | None,
@@ -152,14 +152,14 @@ def check(
     ignore, feature-level, for, infos and strict.
     """
     level = None if feature_level is None else _LEVELS[feature_level]
-    for code in (*selected, *ignored):
+    for code in (*select, *ignore):
         matching(code)
-    name = options.sole_runtime(name, adapted)
+    name = options.sole_runtime(name, adapters)
     models, several = options.models_of(paths)
 
     def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
-            return look(model, feature_level=level, runtime=runtime, select=selected, ignore=ignored)
+            return look(model, feature_level=level, runtime=runtime, select=select, ignore=ignore)
         except Exception as error:
             # The next model may still be readable.
             return user_errors.show(error, about=model if several else "")
@@ -168,16 +168,16 @@ def check(
     with Subprocess(name) if name is not None else nullcontext() as process:
         runtime = None if process is None else AskedRuntime(process)
         results = {model: result(model, runtime) for model in map(str, models)}
-    shown = {
+    findings_by_model = {
         model: result if isinstance(result, Failure) else result.counted(strict=infos or strict)
         for model, result in results.items()
     }
     if form == "json":
         write(json_text(user_errors.document([_record(*each) for each in results.items()])))
     elif form == "sarif":
-        write(json_text(_sarif(shown)))
+        write(json_text(_sarif(findings_by_model)))
     elif form == "github":
-        for line in _annotations(shown):
+        for line in _annotations(findings_by_model):
             write(line)
     else:
         for model, result_ in results.items():
@@ -188,7 +188,7 @@ def check(
     return int(any(isinstance(each, Report) and each.counted(strict=strict) for each in results.values()))
 
 
-_Shown = dict[str, tuple[Finding, ...] | Failure]
+_Findings = dict[str, tuple[Finding, ...] | Failure]
 
 
 def _text(report: Report, *, infos: bool) -> str:
@@ -216,9 +216,9 @@ def _message(finding: Finding) -> str:
     return str(finding).partition(": ")[2]
 
 
-def _annotations(shown: _Shown) -> Iterable[str]:
+def _annotations(findings_by_model: _Findings) -> Iterable[str]:
     """Yield a workflow command of GitHub for each finding or error; no name in it can begin another command."""
-    for model, result in shown.items():
+    for model, result in findings_by_model.items():
         for each in [result] if isinstance(result, Failure) else result:
             if isinstance(each, Failure):
                 command, title, message = "error", "could not be checked", str(each.message)
@@ -233,11 +233,11 @@ def _encoded(text: str) -> str:
     return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), _LONGEST)
 
 
-def _sarif(shown: _Shown) -> dict[str, Any]:
+def _sarif(findings_by_model: _Findings) -> dict[str, Any]:
     """Return one run with the findings about all models, and a notification for each model without a report."""
     failed = [
         {"level": "error", "message": {"text": str(each.message)}, "locations": [_location(model)]}
-        for model, each in shown.items()
+        for model, each in findings_by_model.items()
         if isinstance(each, Failure)
     ]
     run = {
@@ -245,7 +245,7 @@ def _sarif(shown: _Shown) -> dict[str, Any]:
         "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
         "results": [
             _result(model, each)
-            for model, findings in shown.items()
+            for model, findings in findings_by_model.items()
             if not isinstance(findings, Failure)
             for each in findings
         ],

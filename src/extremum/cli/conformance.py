@@ -61,13 +61,13 @@ def conformance() -> None:
 @click.argument("folder", type=PATH)
 @_case_options
 @json_option
-def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> None:
+def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> None:
     """Write the cases in the layout of ONNX's own backend tests, with a manifest.
 
     FOLDER must be empty or not exist. FOLDER/result holds the cases with an expected output, FOLDER/refusal the cases
     that a runtime must refuse.
     """
-    selection = Selection(**selected)
+    selection = Selection(**filters)
     with _progress(["export"], _count(selection, seed)) as advance:
         written = export(folder, selection, seed=seed, progress=advance["export"])
     if as_json:
@@ -78,7 +78,7 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 
 
 @conformance.command("run")
-@click.argument("named", metavar="[RUNTIME]...", nargs=-1, shell_complete=complete(known_runtimes))
+@click.argument("targets", metavar="[RUNTIME]...", nargs=-1, shell_complete=complete(known_runtimes))
 @adapter_option
 @_case_options
 @click.option(
@@ -101,14 +101,14 @@ def export_command(folder: Path, seed: int, as_json: bool, **selected: Any) -> N
 @click.option("--json", "form", flag_value="json", help="Print one JSON object, which conformance card reads.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the report card.")
 def run_command(
-    named: tuple[str, ...],
-    adapted: list[str],
+    targets: tuple[str, ...],
+    adapters: list[str],
     seed: int,
     limit: float,
     jobs: int,
     compare: tuple[str, str] | None,
     form: str | None,
-    **selected: Any,
+    **filters: Any,
 ) -> int:
     """Run every case in each RUNTIME, in a process of its own; by default in all that are installed.
 
@@ -116,8 +116,8 @@ def run_command(
     """
     if compare and form:
         raise ArgumentError(f"--compare and --{form} are both given", remedy="drop one of them")
-    selection = Selection(**selected)
-    names = list(dict.fromkeys((*named, *(compare or ()), *adapted))) or _installed()
+    selection = Selection(**filters)
+    names = list(dict.fromkeys((*targets, *(compare or ()), *adapters))) or _installed()
     for name in names:
         runtimes.find(name)
     answers = _run_all(names, selection, seed, limit, jobs)
@@ -173,9 +173,9 @@ def _installed() -> list[str]:
 
 def _warn(answers: Answers) -> None:
     """Say that a runtime refuses everything: its adapter may be wrong."""
-    wanted = [result for result in answers.results if not result.case.question.refused]
-    if wanted and all(result.outcome is Outcome.REFUSED for result in wanted):
-        reason = printable(wanted[0].detail)
+    results = [result for result in answers.results if not result.case.question.refused]
+    if results and all(result.outcome is Outcome.REFUSED for result in results):
+        reason = printable(results[0].detail)
         write(f"extremum: {answers.runtime} refuses every case; is its adapter right? first reason: {reason}", err=True)
 
 

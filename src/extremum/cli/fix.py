@@ -46,7 +46,7 @@ def fix(
     paths: tuple[Path, ...],
     out: Path | None,
     target: str | None,
-    adapted: list[str],
+    adapters: list[str],
     raise_opset: int | None,
     node_by_node: bool,
     diff: bool,
@@ -61,16 +61,16 @@ def fix(
     A FOLDER means every .onnx file below it. For several models, OUT is a folder. Exits with 2 if a model cannot be
     fixed; the other models are still fixed.
     """
-    name = options.sole_runtime(target, adapted) or "onnxruntime"
+    name = options.sole_runtime(target, adapters) or "onnxruntime"
     models, several = options.models_of(paths)
     places = _places(models, out, several=several)
     status, records = 0, list[dict[str, Any]]()
     for model in models:
         try:
             result = rewrite(model, name, raise_opset=raise_opset, whole=not node_by_node)
-            written = None if result.refusals else places.get(model)
-            if written is not None:
-                _write(result, model, written)
+            path = None if result.refusals else places.get(model)
+            if path is not None:
+                _write(result, model, path)
         except Exception as error:
             if not several:
                 raise
@@ -80,10 +80,10 @@ def fix(
             continue
         status = max(status, 1 if result.refusals or result.differences else 0)
         if as_json:
-            records.append(_record(model, result, written))
+            records.append(_record(model, result, path))
         else:
             heading = [f"{printable(str(model))}:"] if several else []
-            write("\n".join((*heading, *_lines(result, written, diff=diff))))
+            write("\n".join((*heading, *_lines(result, path, diff=diff))))
     if as_json:
         write(json_text(user_errors.document(records) if several else records[0]))
     return status
@@ -121,20 +121,20 @@ def _write(fixed: Fixed, source: Path, out: Path) -> None:
     write_new({out: lambda file: file.write(content)})
 
 
-def _lines(fixed: Fixed, written: Path | None, *, diff: bool) -> list[str]:
+def _lines(fixed: Fixed, path: Path | None, *, diff: bool) -> list[str]:
     lines = [str(error) for error in (*fixed.refusals, *fixed.differences)]
-    if diff or written is None:
+    if diff or path is None:
         lines += [change.diff() if diff else str(change) for change in fixed.changes]
     lines += [f"note: {printable(note)}" for note in fixed.notes]
     lines.append(fixed.summary())
-    if written is not None:
-        lines.append(f"wrote {printable(str(written))}")
+    if path is not None:
+        lines.append(f"wrote {printable(str(path))}")
     elif fixed.changes:
         lines.append(f"nothing is written: add -o OUT{'' if diff else ', or --diff to see the changes'}")
     return lines
 
 
-def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, Any]:
+def _record(model: Path, fixed: Fixed, path: Path | None) -> dict[str, Any]:
     return {
         "model": str(model),
         "target": fixed.target,
@@ -142,5 +142,5 @@ def _record(model: Path, fixed: Fixed, written: Path | None) -> dict[str, Any]:
         "refusals": [refusal.record() for refusal in fixed.refusals],
         "differences": [difference.record() for difference in fixed.differences],
         "notes": list(fixed.notes),
-        "written": None if written is None else str(written),
+        "written": None if path is None else str(path),
     }

@@ -104,7 +104,7 @@ def gather(
 
     arrays = {name: read_array(files[name], each.dtype) for name, each in inputs.items() if name in files}
     origin = dict.fromkeys(sizes, "as set")
-    bound = dict(sizes)
+    known_sizes = dict(sizes)
     for name, array in arrays.items():
         shape = inputs[name].shape
         # The backend refuses an array of another rank, with a better message.
@@ -112,8 +112,8 @@ def gather(
         for symbol, size in pairs:
             if isinstance(symbol, int):
                 continue
-            if bound.setdefault(symbol, size) != size:
-                given = f"{bound[symbol]} {origin[symbol]}, {size} in {files[name]}"
+            if known_sizes.setdefault(symbol, size) != size:
+                given = f"{known_sizes[symbol]} {origin[symbol]}, {size} in {files[name]}"
                 raise InputError(f"dimension {symbol!r} has two sizes", given=given)
             origin.setdefault(symbol, f"in {files[name]}")
     if drawing is not None:
@@ -123,7 +123,7 @@ def gather(
                 raise InputError(f"input {name!r} is given a file and a range", given=files[name])
         for position, (name, each) in enumerate(inputs.items()):
             if name not in arrays and (not each.optional or name in drawing.ranges):
-                arrays[name] = drawing.draw(each, bound, position)
+                arrays[name] = drawing.draw(each, known_sizes, position)
     return arrays
 
 

@@ -37,9 +37,9 @@ def say_once() -> None:
         is_said, _is_said = _is_said, True
     if not is_said:
         # A progress bar hides the cursor, and has perhaps no time to show it again.
-        shown = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+        prefix = "\r\x1b[K\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
         with contextlib.suppress(OSError, ValueError):
-            terminal.write(f"{shown}extremum: interrupted", err=True)
+            terminal.write(f"{prefix}extremum: interrupted", err=True)
 
 
 @contextlib.contextmanager

@@ -57,16 +57,16 @@ def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield a temporary path for each path of one folder; when the block is done, all get their names, or none."""
     folder = paths[0].parent
     with _staging(folder if folder.is_dir() else folder.absolute().parent) as staging:
-        staged = [staging / path.name for path in paths]
+        temporaries = [staging / path.name for path in paths]
         try:
-            yield staged
-            for each in filter(Path.is_file, staged):
+            yield temporaries
+            for each in filter(Path.is_file, temporaries):
                 with each.open("rb+") as file:
                     os.fsync(file.fileno())
         except OSError as error:
             # What happens to a temporary file is said of the final one.
-            where = Path(error.filename or staged[0])
-            for path, at in zip(paths, staged, strict=True):
+            where = Path(error.filename or temporaries[0])
+            for path, at in zip(paths, temporaries, strict=True):
                 if where == at or at in where.parents:
                     raise OSError(error.errno, error.strerror or str(error), str(path)) from None
             raise
@@ -75,8 +75,8 @@ def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 def write_new(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
     """Write files of one folder, which is made if it is not there."""
-    with new_files(list(files)) as staged:
-        for path, write in zip(staged, files.values(), strict=True):
+    with new_files(list(files)) as temporaries:
+        for path, write in zip(temporaries, files.values(), strict=True):
             with _naming(path), path.open("xb") as file:
                 write(file)
 
@@ -105,10 +105,10 @@ def _staging(place: Path) -> Iterator[Path]:
             path.mkdir()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(place)) from None
-        held: int | None = None
+        own: int | None = None
         # Another process may remove it before it is locked. Without locks, nobody removes it.
         with contextlib.suppress(OSError):
-            held = _lock(path, wait=True)
+            own = _lock(path, wait=True)
         if path.is_dir():
             break
         if held is not None:
@@ -117,8 +117,8 @@ def _staging(place: Path) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if own is not None:
+            os.close(own)
 
 
 def _lock(path: Path, *, wait: bool) -> int:
@@ -138,13 +138,13 @@ def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
     """Give the files of a folder their names in another: all of them, or none if a name is taken."""
     is_new = not folder.is_dir()
     folder.mkdir(exist_ok=True)
-    tried = []
+    attempts = []
     try:
         for name in names:
-            tried.append(name)
+            attempts.append(name)
             _link(staging / name, folder / name)
     except BaseException as error:
-        for name in tried:
+        for name in attempts:
             with contextlib.suppress(FileNotFoundError):
                 if not (staging / name).exists() or (staging / name).samefile(folder / name):
                     (folder / name).unlink()
@@ -152,7 +152,7 @@ def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         if isinstance(error, FileExistsError):
-            reason = f"'{folder / tried[-1]}' already exists"
+            reason = f"'{folder / attempts[-1]}' already exists"
             raise ArgumentError(reason, remedy="another process has just written it") from None
         raise
 
@@ -225,15 +225,15 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
 
     No two names share a file, even where a file system ignores case or cuts long names.
     """
-    encoded = {name: _encoded(name) for name in names}
-    count = Counter(each.lower() for each in encoded.values())
+    quoted = {name: _quoted(name) for name in names}
+    count = Counter(each.lower() for each in quoted.values())
     return {
         name: _shortened(_without_capitals(each) if count[each.lower()] > 1 else each) + ".npy"
-        for name, each in encoded.items()
+        for name, each in quoted.items()
     }
 
 
-def _encoded(name: str) -> str:
+def _quoted(name: str) -> str:
     # A plus sign is always encoded, so one that stands alone marks what is no encoding.
     text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
     # A name with a dot in front is hidden, and may be one of this package's own.
@@ -242,12 +242,12 @@ def _encoded(name: str) -> str:
     return text
 
 
-def _without_capitals(encoded: str) -> str:
+def _without_capitals(quoted: str) -> str:
     """Encode each capital that is not part of an encoded byte."""
-    return re.sub(r"(%..)|([A-Z])", lambda found: found[1] or f"%{ord(found[2]):02X}", encoded)
+    return re.sub(r"(%..)|([A-Z])", lambda match: match[1] or f"%{ord(match[2]):02X}", quoted)
 
 
-def _shortened(encoded: str) -> str:
-    if len(encoded) <= _LONGEST:
-        return encoded
-    return f"{encoded[: _LONGEST - 33]}+{hashlib.sha256(encoded.encode()).hexdigest()[:32]}"
+def _shortened(quoted: str) -> str:
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return f"{quoted[: _LONGEST - 33]}+{hashlib.sha256(quoted.encode()).hexdigest()[:32]}"

@@ -131,7 +131,7 @@ def _add_adapters(context: click.Context, parameter: click.Parameter, paths: tup
 
 adapter_option = click.option(
     "--adapter",
-    "adapted",
+    "adapters",
     multiple=True,
     type=PATH,
     metavar="FILE",
@@ -141,14 +141,14 @@ adapter_option = click.option(
 )
 
 
-def sole_runtime(named: str | None, adapted: list[str]) -> str | None:
+def sole_runtime(named: str | None, adapters: list[str]) -> str | None:
     """Return the runtime that ``--for`` names, or else the only one of the adapters."""
-    if not adapted:
+    if not adapters:
         return named
-    if named is None and len(adapted) == 1:
-        return adapted[0]
-    if named not in adapted:
-        raise ArgumentError(f"--adapter gives {', '.join(adapted)}", remedy="name one of them with --for")
+    if named is None and len(adapters) == 1:
+        return adapters[0]
+    if named not in adapters:
+        raise ArgumentError(f"--adapter gives {', '.join(adapters)}", remedy="name one of them with --for")
     return named
 
 

@@ -66,7 +66,7 @@ def run(
 
     Prints the type, the shape and the first elements of each input and output. Never overwrites a file.
     """
-    paths, bound = parse_assignments(files), parse_sizes(sizes)
+    paths, symbols = parse_assignments(files), parse_sizes(sizes)
     if not draw and (unused := [each for each in ("--range", "--seed") if each in named_options(context).values()]):
         raise ArgumentError(f"{unused[0]} has no effect without --random", remedy="add --random")
     drawing = Drawing(seed, parse_ranges(ranges)) if draw else None
@@ -75,22 +75,22 @@ def run(
     if folder is not None:
         output_paths(names, folder)
     declared = list(declared_inputs(prepared.loaded.proto))
-    arrays = gather(declared, paths, bound, drawing)
+    arrays = gather(declared, paths, symbols, drawing)
     require_all(declared, arrays)
     start = time.perf_counter()
     results = dict(zip(names, prepared.run(arrays), strict=True))
     seconds = time.perf_counter() - start
-    written = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
+    written_files = [] if folder is None else [str(path) for path in write_outputs(results, folder).values()]
     if as_json:
         report = {
             "model": str(model),
             "inputs": [describe(name, array) for name, array in arrays.items()],
             "outputs": [describe(name, value) for name, value in results.items()],
             "seconds": seconds,
-            "files": written,
+            "files": written_files,
         }
         write(json_text(report))
         return
     print_values("inputs", arrays)
     print_values("outputs", results)
-    write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in written))))
+    write("\n".join((f"{seconds * 1e3:.3g} ms", *(f"wrote {printable(path)}" for path in written_files))))

@@ -141,15 +141,15 @@ class _ZarrSource(Source):
         next(path.iterdir(), None)
         # The absolute path: workers have another current folder.
         self._place = path.absolute()
-        opened = zarr.open(str(self._place), mode="r")
-        if isinstance(opened, zarr.Group):
-            names = sorted(opened.array_keys())
+        array = zarr.open(str(self._place), mode="r")
+        if isinstance(array, zarr.Group):
+            names = sorted(array.array_keys())
             self.variable = _choose(path, "array", variable, names, names)
-            opened = opened[self.variable]
-        super().__init__(path, opened, getattr(opened, "shards", None) or opened.chunks)
-        dims = getattr(opened.metadata, "dimension_names", None) or opened.attrs.get("_ARRAY_DIMENSIONS")
+            array = array[self.variable]
+        super().__init__(path, array, getattr(array, "shards", None) or array.chunks)
+        dims = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
         self.dims = tuple(dims) if dims else None
-        self.zarr_format = int(opened.metadata.zarr_format)
+        self.zarr_format = int(array.metadata.zarr_format)
 
     def read(self, place: Place) -> NDArray[Any]:
         try:
@@ -181,9 +181,9 @@ class _NetcdfSource(Source):
         whole = xr.open_dataset(str(path), cache=False)
         names = sorted(map(str, whole.data_vars))
         self.variable = self.name = _choose(path, "variable", variable, names, whole.variables)
-        labelled = whole[self.variable]
-        super().__init__(path, labelled.variable, labelled.encoding.get("chunksizes"))
-        self.dims, self.coords, self.attrs = tuple(labelled.dims), dict(labelled.coords), dict(labelled.attrs)
+        data = whole[self.variable]
+        super().__init__(path, data.variable, data.encoding.get("chunksizes"))
+        self.dims, self.coords, self.attrs = tuple(data.dims), dict(data.coords), dict(data.attrs)
 
     def read(self, place: Place) -> NDArray[Any]:
         try:
@@ -239,19 +239,19 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
     return shape, fortran, dtype
 
 
-def read_ahead(sources: Sequence[Source], wanted: Iterable[Sequence[Place]]) -> Iterator[list[NDArray[Any]]]:
+def read_ahead(sources: Sequence[Source], reads: Iterable[Sequence[Place]]) -> Iterator[list[NDArray[Any]]]:
     """Yield the blocks of each list of places, one for each source, while the next ones are read."""
 
     def read(places: Sequence[Place]) -> list[NDArray[Any]]:
         return [source.read(place) for source, place in zip(sources, places, strict=True)]
 
     with ThreadPoolExecutor(1) as reader:
-        coming = ((places, reader.submit(read, places)) for places in wanted)
-        now = next(coming, None)
+        queue = ((places, reader.submit(read, places)) for places in reads)
+        now = next(queue, None)
         while now is not None:
             places, future = now
             blocks = future.result()
-            now = next(coming, None)
+            now = next(queue, None)
             yield blocks
             del blocks, future
             for source, place in zip(sources, places, strict=True):
@@ -405,10 +405,10 @@ def _write_netcdf(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], labe
                 whole.createDimension(name, length)
         # A dimension of length 0 can grow, and a variable that can grow is in chunks.
         contiguous = math.prod(shape) > 0
-        made = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
-        made.setncatts(dict(labels.attrs))
-        made.set_auto_maskandscale(False)
-        return made
+        array = whole.createVariable(labels.name, dtype, labels.dims, fill_value=False, contiguous=contiguous)
+        array.setncatts(dict(labels.attrs))
+        array.set_auto_maskandscale(False)
+        return array
 
     # xarray takes the lock itself.
     coords = xr.Dataset(coords=dict(labels.coords))

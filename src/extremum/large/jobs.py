@@ -78,8 +78,8 @@ class _Reduced(Job):
         self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
 
     def steps(self, memory: int) -> Iterator[Step]:
-        for kept, read, part, whole in self._parts(memory, 0):
-            place = tuple(slice(0, 1) if axis in self.pieces.axes else kept[axis] for axis in self._axes)
+        for outer, read, part, whole in self._parts(memory, 0):
+            place = tuple(slice(0, 1) if axis in self.pieces.axes else outer[axis] for axis in self._axes)
             origin = tuple(each.start for each in place)
             if whole is not None:
                 blocks = self.pieces.whole(whole, origin)
@@ -107,23 +107,25 @@ class _Reduced(Job):
         sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, reduced=axes, run=run)
         within = [source.shape[axis] if axis in axes else 1 for axis in rank]
         steps = list(places(within, [min(size, length) for size, length in zip(sizes, within, strict=True)]))
-        kept_places = list(places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes))
-        wanted = [
-            tuple(step[axis] if axis in axes else kept[axis] for axis in rank) for kept in kept_places for step in steps
+        outer_places = list(places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes))
+        reads = [
+            tuple(step[axis] if axis in axes else outer[axis] for axis in rank)
+            for outer in outer_places
+            for step in steps
         ]
-        blocks = read_ahead(self.sources, ([place] for place in wanted))
+        blocks = read_ahead(self.sources, ([place] for place in reads))
         pieces = self.pieces.cut(
             [[min(size, n - at) for at in range(0, n, size or 1)] for n, size in zip(source.shape, sizes, strict=True)]
         )
         part: Part | None = None
-        for number, (place, (block,)) in enumerate(zip(wanted, blocks, strict=True)):
-            kept, step = kept_places[number // len(steps)], number % len(steps)
+        for number, (place, (block,)) in enumerate(zip(reads, blocks, strict=True)):
+            outer, step = outer_places[number // len(steps)], number % len(steps)
             if not steps[1:] and not extra:
-                yield kept, block.nbytes, None, Adopted(block)
+                yield outer, block.nbytes, None, Adopted(block)
                 continue
             found = pieces.part(Adopted(block), tuple(each.start for each in place))
             part = found if step == 0 or part is None else pieces.merged([part, found])
-            yield kept, block.nbytes, part if step == len(steps) - 1 else None, None
+            yield outer, block.nbytes, part if step == len(steps) - 1 else None, None
 
     def lazy(self) -> tuple[Any, ...]:
         from extremum.dask import reduced
@@ -142,13 +144,13 @@ class _Hardmax(_Reduced):
 
     def steps(self, memory: int) -> Iterator[Step]:
         (source,), axes = self.sources, self.pieces.axes
-        for kept, read, part, _ in self._parts(memory, self.dtypes[0].itemsize):
+        for outer, read, part, _ in self._parts(memory, self.dtypes[0].itemsize):
             yield Step(read)
             if part is None:
                 continue
             indices = np.asarray(part[0][1])
-            whole = [n if axis in axes else kept[axis].stop - kept[axis].start for axis, n in enumerate(source.shape)]
-            base = [0 if axis in axes else kept[axis].start for axis in range(len(whole))]
+            whole = [n if axis in axes else outer[axis].stop - outer[axis].start for axis, n in enumerate(source.shape)]
+            base = [0 if axis in axes else outer[axis].start for axis in range(len(whole))]
             sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2)
             for place in places(whole, sizes):
                 block = ones(
@@ -190,9 +192,9 @@ class _Elementwise(Job):
         order = tuple(range(len(self.shape))) if coarsest is None else coarsest.order
         element = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
         sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
-        wanted = list(places(self.shape, sizes))
-        operands = ([_operand_place(each.shape, place) for each in self.sources] for place in wanted)
-        for place, blocks in zip(wanted, read_ahead(self.sources, operands), strict=True):
+        reads = list(places(self.shape, sizes))
+        operands = ([_operand_place(each.shape, place) for each in self.sources] for place in reads)
+        for place, blocks in zip(reads, read_ahead(self.sources, operands), strict=True):
             block = np.asarray(self._function(*blocks, nan_policy=self._nan_policy))
             yield Step(sum(each.nbytes for each in blocks), place, (block,))
 
@@ -249,8 +251,8 @@ class _Modelled(Job):
         granule[axis] = self._batch or source.granule[axis]
         entry = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
-        wanted = list(places(source.shape, sizes))
-        for place, (block,) in zip(wanted, read_ahead(self.sources, ([each] for each in wanted)), strict=True):
+        reads = list(places(source.shape, sizes))
+        for place, (block,) in zip(reads, read_ahead(self.sources, ([each] for each in reads)), strict=True):
             start, stop = place[axis].start, place[axis].stop
             step = self._batch or max(stop - start, 1)
             cuts = [block[(slice(None),) * axis + (slice(at, at + step),)] for at in range(0, stop - start, step)]

@@ -61,13 +61,13 @@ def lengths(
             given=f"a limit of {limit:,} bytes; {piece} elements and their results take {least:,}",
             remedy="raise --memory, or write the file in smaller chunks",
         )
-    wanted = min(limit, max(ENOUGH, least))
+    budget = min(limit, max(ENOUGH, least))
     sizes = list(shape)
-    kept = [axis for axis in order if axis not in reduced]
-    cuts = [(axis, run) for axis in kept]
-    cuts += [(axis, 1) for axis in (*(each for each in order if each in reduced), *kept)]
+    outer = [axis for axis in order if axis not in reduced]
+    cuts = [(axis, run) for axis in outer]
+    cuts += [(axis, 1) for axis in (*(each for each in order if each in reduced), *outer)]
     for axis, together in cuts:
-        if cost(sizes) <= wanted:
+        if cost(sizes) <= budget:
             break
         at = order.index(axis)
         # Where all axes before have length 1, any cut leaves the elements in a row.
@@ -78,7 +78,7 @@ def lengths(
         while fitting + 1 < too_many:
             middle = (fitting + too_many) // 2
             sizes[axis] = middle * smallest[axis]
-            fitting, too_many = (middle, too_many) if cost(sizes) <= wanted else (fitting, middle)
+            fitting, too_many = (middle, too_many) if cost(sizes) <= budget else (fitting, middle)
         sizes[axis] = min(shape[axis], fitting * smallest[axis])
     return tuple(sizes)
 
