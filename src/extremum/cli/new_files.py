@@ -111,8 +111,8 @@ def _staging(place: Path) -> Iterator[Path]:
             own = _lock(path, wait=True)
         if path.is_dir():
             break
-        if held is not None:
-            os.close(held)
+        if own is not None:
+            os.close(own)
     try:
         yield path
     finally:
