@@ -206,24 +206,23 @@ impl Attributes for OfInference {
 }
 
 /// The axes that a node looks along.
-pub enum Axes {
-    /// `axes`: those that are listed.
-    Listed(Vec<i64>),
-    /// `axis`: one.
-    One(i64),
-    /// `axis` with `to_last`: one and all that follow it.
-    ToLast(i64),
+pub struct Axes {
+    /// Those that are listed, or one.
+    axes: Vec<i64>,
+    /// Whether all that follow the one are meant too.
+    to_last: bool,
 }
 
 impl Axes {
     /// Reads `axes`, `axis` and `to_last`; the defaults are those of `axis` without and with `to_last`.
-    pub fn read(attributes: &impl Attributes, one: i64, to_last: i64) -> Result<Self> {
+    pub fn read(attributes: &impl Attributes, one: i64, first: i64) -> Result<Self> {
         let listed = attributes.ints(c"axes")?;
         let axis = attributes.int(c"axis")?;
         match (listed, axis, attributes.flag(c"to_last", false)?) {
-            (None, axis, false) => Ok(Self::One(axis.unwrap_or(one))),
-            (None, axis, true) => Ok(Self::ToLast(axis.unwrap_or(to_last))),
-            (Some(axes), None, false) => Ok(Self::Listed(axes)),
+            (None, axis, to_last) => {
+                Ok(Self { axes: vec![axis.unwrap_or(if to_last { first } else { one })], to_last })
+            }
+            (Some(axes), None, to_last @ false) => Ok(Self { axes, to_last }),
             (Some(_), ..) => {
                 refuse("attribute 'axes' cannot stand beside 'axis' or 'to_last'", "list all axes, or give one axis")
             }
@@ -232,13 +231,11 @@ impl Axes {
 
     /// Those of an input of some rank.
     pub fn of(&self, rank: usize) -> Result<Chosen> {
-        match self {
-            Self::One(axis) => Chosen::listed(&[*axis], rank),
-            Self::Listed(axes) => Chosen::listed(axes, rank),
-            Self::ToLast(axis) => {
-                position(*axis, rank).map(|first| Chosen((0..rank).map(|axis| axis >= first).collect()))
-            }
+        let Chosen(mut chosen) = Chosen::listed(&self.axes, rank)?;
+        for axis in 1..if self.to_last { rank } else { 0 } {
+            chosen[axis] |= chosen[axis - 1];
         }
+        Ok(Chosen(chosen))
     }
 }
 

@@ -10,7 +10,7 @@ use ort_sys::{
     OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext, OrtKernelInfo,
     OrtSessionOptions, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::{MaybeUninit, forget};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn loaded() -> (system::Library, RegisterCustomOps) {
 /// Options of a session: the keys of its configuration, and how many domains it has.
 #[derive(Default)]
 struct Options {
-    keys: BTreeSet<String>,
+    keys: Vec<String>,
     domains: usize,
 }
 
@@ -109,6 +109,15 @@ fn text_of(status: OrtStatusPtr) -> Option<String> {
     (!status.0.is_null()).then(|| *unsafe { Box::from_raw(status.0.cast::<String>()) })
 }
 
+/// What comes of asking for an attribute, which no node of this host has.
+///
+/// # Safety
+/// The name ends with a zero.
+unsafe fn missing(name: *const c_char) -> OrtStatusPtr {
+    // SAFETY: the caller's.
+    unsafe { create_status(OrtErrorCode::ORT_FAIL, name) }
+}
+
 /// The functions of the host, each of which is given valid pointers to what its parameters say: that is what their unsafe
 /// blocks rely on.
 macro_rules! functions {
@@ -144,20 +153,14 @@ functions! {
         FINE
     }
     add_entry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) {
-        (*options.cast::<Options>()).keys.insert(text(key));
+        (*options.cast::<Options>()).keys.push(text(key));
         FINE
     }
-    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) { create_status(OrtErrorCode::ORT_FAIL, name) }
-    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) { create_status(OrtErrorCode::ORT_FAIL, name) }
-    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) {
-        create_status(OrtErrorCode::ORT_FAIL, name)
-    }
-    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) {
-        create_status(OrtErrorCode::ORT_FAIL, name)
-    }
-    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) {
-        create_status(OrtErrorCode::ORT_FAIL, name)
-    }
+    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) { missing(name) }
+    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) { missing(name) }
+    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) { missing(name) }
+    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) { missing(name) }
+    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) { missing(name) }
     input_count(info: *const OrtKernelInfo, count: *mut usize) {
         *count = (*info.cast::<Node>()).inputs;
         FINE
@@ -357,30 +360,17 @@ fn a_call_is_answered() {
 fn what_a_kernel_cannot_run_on_is_refused() {
     let x = || floats(1.0, 3.0);
     let types = "help: make the model anew: its types contradict each other";
+    let as_list = "help: give them as a tensor of rank 1";
+    let in_range = "given: float32[2], axes: [7]; help: use an axis in [-1, 0]";
     let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
+    let list = |number, shape: &[i64], axis| vec![x(), tensor(number, shape, axis)];
     for (operator, inputs, number, message) in [
-        ("Extremum", vec![x(), tensor(INT8, &[], 0)], FLOAT, format!("an input is of element type 3, not 1; {types}")),
+        ("Extremum", list(INT8, &[], 0), FLOAT, format!("an input is of element type 3, not 1; {types}")),
         ("ArgReduce", vec![x()], INT8, format!("the output is of element type 3, not 7; {types}")),
         ("Extremum", vec![x(), None], FLOAT, "input 1 is left out; help: give every input".into()),
-        (
-            "Reduce",
-            vec![x(), tensor(INT8, &[1], 0)],
-            FLOAT,
-            format!("the list of axes is of element type 3, not 7; {types}"),
-        ),
-        (
-            "Reduce",
-            vec![x(), tensor(INT64, &[], 0)],
-            FLOAT,
-            "the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1".into(),
-        ),
-        (
-            "Reduce",
-            vec![x(), tensor(INT64, &[1], 7)],
-            FLOAT,
-            "axis 7 is out of range for an input of rank 1; given: float32[2], axes: [7]; help: use an axis in [-1, 0]"
-                .into(),
-        ),
+        ("Reduce", list(INT8, &[1], 0), FLOAT, format!("the list of axes is of element type 3, not 7; {types}")),
+        ("Reduce", list(INT64, &[], 0), FLOAT, format!("the axes are no list; given: axes: int64[]; {as_list}")),
+        ("Reduce", list(INT64, &[1], 7), FLOAT, format!("axis 7 is out of range for an input of rank 1; {in_range}")),
     ] {
         let mut call = Call { inputs, output: tensor(number, &[], 0) };
         assert_eq!(outcome(operator, 1, &mut call), Some(format!("{operator}: {message}")));

@@ -10,8 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
-use std::ptr::NonNull;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
@@ -31,22 +31,19 @@ extern "C" fn allocate_cleared(context: *mut c_void, count: usize, size: usize) 
 
 extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize) -> *mut c_void {
     let to = allocate(context, size);
-    if !memory.is_null() && !to.is_null() {
+    if let Some(block) = NonNull::new(memory).map(Block)
+        && !to.is_null()
+    {
         // SAFETY: NumPy passes the memory of a block, which it uses no more; both have as many bytes behind their heads.
-        unsafe {
-            let block = Block::of_memory(memory);
-            memory.copy_to_nonoverlapping(to, size.min(block.capacity - HEAD));
-            keep(block);
-        }
+        unsafe { memory.copy_to_nonoverlapping(to, size.min(block.capacity() - HEAD)) };
+        keep(block);
     }
     to
 }
 
 extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
-    if !memory.is_null() {
-        // SAFETY: NumPy passes the memory of a block, which it uses no more.
-        keep(unsafe { Block::of_memory(memory) });
-    }
+    // NumPy passes the memory of a block, which it uses no more.
+    let _ = NonNull::new(memory).map(|memory| keep(Block(memory)));
 }
 
 /// NumPy's `PyDataMemAllocator`.
@@ -209,62 +206,48 @@ const HEAD: usize = 64;
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
-/// A block of memory; dropped, it goes back to the system.
-struct Block {
-    start: NonNull<u8>,
-    /// How long it is.
-    capacity: usize,
-}
-
-// SAFETY: a block belongs to whoever has it.
-unsafe impl Send for Block {}
+/// A block of memory, by what lies behind its head, which an array has; dropped, it goes back to the system.
+struct Block(NonNull<c_void>);
 
 impl Block {
     /// A block of so many bytes; None where there is no memory for it.
     fn new(capacity: usize) -> Option<Self> {
-        // SAFETY: a block is longer than nothing.
-        let start = NonNull::new(unsafe { alloc(Self::layout(capacity)?) })?;
-        #[cfg(target_os = "linux")]
-        // SAFETY: the whole huge pages of the block; the system may decline.
+        // SAFETY: a block is longer than its head, and aligned for it. Its whole huge pages the system may decline.
         unsafe {
+            let start = NonNull::new(alloc(Self::layout(capacity)?))?;
+            #[cfg(target_os = "linux")]
             libc::madvise(start.as_ptr().cast(), capacity / HUGE * HUGE, libc::MADV_HUGEPAGE);
+            start.cast::<usize>().write(capacity);
+            Some(Self(start.add(HEAD).cast()))
         }
-        Some(Self { start, capacity })
     }
 
     fn layout(capacity: usize) -> Option<Layout> {
         Layout::from_size_align(capacity, HUGE).ok()
     }
 
-    /// The memory behind the head, for an array.
-    fn into_memory(self) -> *mut c_void {
-        // SAFETY: a block is longer than its head, and aligned for it.
-        unsafe {
-            self.start.cast::<usize>().write(self.capacity);
-            let memory = self.start.as_ptr().add(HEAD).cast();
-            std::mem::forget(self);
-            memory
-        }
+    fn start(&self) -> NonNull<usize> {
+        // SAFETY: the head is there.
+        unsafe { self.0.byte_sub(HEAD).cast() }
     }
 
-    /// The block of an array's memory.
-    ///
-    /// # Safety
-    /// The memory is that of a block, and nobody uses it afterwards but through this one.
-    unsafe fn of_memory(memory: *mut c_void) -> Self {
-        // SAFETY: the caller's.
-        unsafe {
-            let start = NonNull::new_unchecked(memory.cast::<u8>().sub(HEAD));
-            Self { start, capacity: start.cast::<usize>().read() }
-        }
+    /// How long it is, with its head.
+    fn capacity(&self) -> usize {
+        // SAFETY: the head says so.
+        unsafe { self.start().read() }
+    }
+
+    /// The memory behind the head, for an array.
+    fn into_memory(self) -> *mut c_void {
+        ManuallyDrop::new(self).0.as_ptr()
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(layout) = Self::layout(self.capacity) else { unreachable!("it was made with this layout") };
+        let Some(layout) = Self::layout(self.capacity()) else { unreachable!("it was made with this layout") };
         // SAFETY: made so, and in nobody's use.
-        unsafe { dealloc(self.start.as_ptr(), layout) };
+        unsafe { dealloc(self.start().as_ptr().cast(), layout) };
     }
 }
 
@@ -278,12 +261,10 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// How many they may have.
 static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
 
-/// Takes what is kept in a place.
+/// Takes what is kept in a place, which nobody else has then.
 fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
-    let memory = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire))?;
-    // SAFETY: who takes it out has it alone.
-    let block = unsafe { Block::of_memory(memory.as_ptr()) };
-    BYTES.fetch_sub(block.capacity, Ordering::Relaxed);
+    let block = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire)).map(Block)?;
+    BYTES.fetch_sub(block.capacity(), Ordering::Relaxed);
     Some(block)
 }
 
@@ -291,7 +272,7 @@ fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
 fn take(bytes: usize) -> Option<Block> {
     KEPT.iter().find_map(|place| {
         let block = take_out(place)?;
-        if (bytes..=bytes + bytes / 4).contains(&block.capacity) {
+        if (bytes..=bytes + bytes / 4).contains(&block.capacity()) {
             return Some(block);
         }
         keep(block);
@@ -301,7 +282,7 @@ fn take(bytes: usize) -> Option<Block> {
 
 /// Keeps a block as far as the limit allows; others go for it.
 fn keep(block: Block) {
-    let (capacity, limit) = (block.capacity, get_kept_memory());
+    let (capacity, limit) = (block.capacity(), get_kept_memory());
     if capacity < LEAST {
         return;
     }
@@ -317,7 +298,7 @@ fn keep(block: Block) {
     };
     if !KEPT.iter().any(puts) {
         BYTES.fetch_sub(capacity, Ordering::Relaxed);
-        // SAFETY: nobody else has seen it.
-        drop(unsafe { Block::of_memory(memory) });
+        // Nobody else has seen it.
+        drop(NonNull::new(memory).map(Block));
     }
 }
