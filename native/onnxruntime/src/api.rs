@@ -65,9 +65,10 @@ const REFERS_TO_SHAPES: u32 = 24;
 /// The table of functions of the ONNX Runtime that called us.
 #[derive(Clone, Copy)]
 pub struct Api {
-    // Not a reference: an older ONNX Runtime has a shorter table than is declared.
-    table: *const OrtApi,
-    refers_to_shapes: bool,
+    /// The functions: of those declared the ones of [`OLDEST`]. Not a reference: an older ONNX Runtime has a shorter table.
+    pub table: *const OrtApi,
+    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
+    pub refers_to_shapes: bool,
 }
 
 // SAFETY: the table is constant and its functions may be called from any thread.
@@ -105,16 +106,6 @@ impl Api {
         let reason = format!("extremum needs ONNX Runtime 1.{OLDEST} or later, this is {version}");
         let api = Self { table, refers_to_shapes: false };
         Err(api.status(|| refuse(reason, "upgrade onnxruntime")))
-    }
-
-    /// The functions. Of those declared, the table has the ones of [`OLDEST`].
-    pub fn table(self) -> *const OrtApi {
-        self.table
-    }
-
-    /// Whether the table has `GetTensorElementTypeAndShapeDataReference` too.
-    pub fn refers_to_shapes(self) -> bool {
-        self.refers_to_shapes
     }
 
     /// A status as a result.
@@ -161,7 +152,7 @@ macro_rules! call {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: $crate::api::Api = $api;
         // SAFETY: the function is called as the C API documents it, with pointers that are valid for the call.
-        let status = unsafe { ((*api.table()).$function)($($argument),*) };
+        let status = unsafe { ((*api.table).$function)($($argument),*) };
         api.check(status)?
     }};
 }

@@ -124,7 +124,7 @@ impl OfKernel {
 impl Attributes for OfKernel {
     /// (ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.)
     fn value(&self, name: &CStr) -> Option<Value> {
-        let (info, name, table) = (self.info, name.as_ptr(), self.api.table());
+        let (info, name, table) = (self.info, name.as_ptr(), self.api.table);
         // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they say, and a C
         // character and a byte are of one size.
         unsafe {
@@ -173,7 +173,7 @@ impl OfInference {
             let (room, mut needed) = (words.len() * size_of::<u64>(), 0);
             let data = words.as_mut_ptr().cast::<c_void>();
             // SAFETY: the buffer has the room that is stated.
-            let status = unsafe { ((*self.api.table()).ReadOpAttr)(attribute, kind, data, room, &raw mut needed) };
+            let status = unsafe { ((*self.api.table).ReadOpAttr)(attribute, kind, data, room, &raw mut needed) };
             let read = self.api.succeeded(status);
             words.resize(needed.div_ceil(size_of::<u64>()), 0);
             if read || needed <= room {
@@ -188,7 +188,7 @@ impl Attributes for OfInference {
         let mut attribute: *const OrtOpAttr = ptr::null();
         // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
         let status = unsafe {
-            ((*self.api.table()).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute)
+            ((*self.api.table).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute)
         };
         if !self.api.succeeded(status) {
             return None;

@@ -66,7 +66,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
     };
     let told = tell();
     // SAFETY: the information is ours, and this is its only release.
-    unsafe { ((*api.table()).ReleaseTensorTypeAndShapeInfo)(info) };
+    unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
     told
 }
 

@@ -14,7 +14,8 @@ use std::{ptr, slice};
 
 /// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
 pub struct Kernel<O> {
-    api: Api,
+    /// Of the ONNX Runtime that the kernel was made for.
+    pub api: Api,
     operator: O,
     number: Number,
     element: ElementType,
@@ -47,11 +48,6 @@ impl<O: Operator> Kernel<O> {
         }
         let (output_fits, sharing) = (AtomicBool::new(false), Sharing::default());
         Ok(Self { api, operator, number, element, inputs, output_fits, sharing })
-    }
-
-    /// The table of functions of the ONNX Runtime that the kernel was made for.
-    pub fn api(&self) -> Api {
-        self.api
     }
 
     /// Runs the kernel on the inputs of one call.

@@ -66,7 +66,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
 /// The domain for an ONNX Runtime, with all its operators.
 fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = api.table().addr();
+    let table = api.table.addr();
     if let Some(&(_, domain)) = domains.iter().find(|&&(known, _)| known == table) {
         return Ok(ptr::with_exposed_provenance_mut(domain));
     }

@@ -97,7 +97,7 @@ impl Pool for SessionPool<'_> {
         let call = Call { task, caller: thread(), helped: AtomicBool::new(false) };
         let data = (&raw const call).cast_mut().cast();
         // SAFETY: the promise of `new`; every task is done when the function returns.
-        let status = unsafe { ((*self.api.table()).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
+        let status = unsafe { ((*self.api.table).KernelContext_ParallelFor)(self.context, run, tasks, 0, data) };
         if !self.api.succeeded(status) {
             (0..tasks).for_each(task);
         }

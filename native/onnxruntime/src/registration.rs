@@ -145,7 +145,7 @@ unsafe extern "system" fn compute<O: Operator>(kernel: *mut c_void, context: *mu
     // SAFETY: the kernel is one that `create` made for this operator, and has not been destroyed.
     let kernel = unsafe { &*kernel.cast::<Kernel<O>>() };
     // SAFETY: ONNX Runtime's context of the call that is running.
-    kernel.api().status(|| unsafe { kernel.run(context) })
+    kernel.api.status(|| unsafe { kernel.run(context) })
 }
 
 unsafe extern "system" fn destroy<O: Operator>(kernel: *mut c_void) {

@@ -32,7 +32,7 @@ pub unsafe fn described(api: Api, info: *const OrtTensorTypeAndShapeInfo) -> Res
 /// # Safety
 /// The value is of the API's ONNX Runtime and outlives what is returned.
 pub unsafe fn of_value<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'a>> {
-    if api.refers_to_shapes() {
+    if api.refers_to_shapes {
         // A description is three allocations: a fifth of what a small node costs.
         let (mut number, mut sizes, mut rank) = (0i32, ptr::null(), 0);
         let element = (&raw mut number).cast();
@@ -46,7 +46,7 @@ pub unsafe fn of_value<'a>(api: Api, value: *const OrtValue) -> Result<Tensor<'a
     // SAFETY: the description was made by the API's ONNX Runtime.
     let tensor = unsafe { described(api, info) };
     // SAFETY: the description is ours, and this is its only release.
-    unsafe { ((*api.table()).ReleaseTensorTypeAndShapeInfo)(info) };
+    unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
     tensor
 }
 

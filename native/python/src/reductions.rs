@@ -289,7 +289,7 @@ macro_rules! reduction {
             let function = stringify!($function);
             refuse_unknown(function, unknown)?;
             let flags = [$($flag.flag(stringify!($flag), function)?),*];
-            $answer(function, $ends, x, axis, flags, [$($keyword),*])
+            $answer(function, $ends, x, axis, flags, &[$($keyword),*])
         }
     };
 }
@@ -392,7 +392,7 @@ fn index<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
     [keepdims, last]: [bool; 2],
-    [dtype, out, nan_policy, r#where, default]: [Option<&Bound<'py, PyAny>>; 5],
+    &[dtype, out, nan_policy, r#where, default]: &[Option<&Bound<'py, PyAny>>; 5],
 ) -> PyResult<Bound<'py, PyAny>> {
     let reduction = Reduction { function, largest, keepdims, last };
     match settled(x) {
@@ -552,31 +552,20 @@ reduction! {
     /// (array([1, 0]), array([5, 7]))
     minmax
     "(x, /, axis=None, *, keepdims=False, return_index=False, select_last_index=False, nan_policy='propagate', where=None, default=None, index_dtype=None)",
-    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => both(&[false, true])
+    [keepdims return_index select_last_index] [nan_policy r#where default index_dtype] => values(&[false, true])
 }
 
-/// Answers `minmax`, which takes no `out`.
-fn both<'py>(
-    function: &str,
-    largest: &[bool],
-    x: &Bound<'py, PyAny>,
-    axis: Option<&Bound<'py, PyAny>>,
-    flags: [bool; 3],
-    [nan_policy, r#where, default, index_dtype]: [Option<&Bound<'py, PyAny>>; 4],
-) -> PyResult<Bound<'py, PyAny>> {
-    values(function, largest, x, axis, flags, [nan_policy, r#where, default, index_dtype, None])
-}
-
-/// Answers `max` and `min`, and `minmax`.
+/// Answers `max` and `min`, and `minmax`, which takes no `out`.
 fn values<'py>(
     function: &str,
     largest: &[bool],
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
     [keepdims, return_index, last]: [bool; 3],
-    [nan_policy, r#where, default, index_dtype, out]: [Option<&Bound<'py, PyAny>>; 5],
+    keywords: &[Option<&Bound<'py, PyAny>>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = x.py();
+    let &[nan_policy, r#where, default, index_dtype, ref out @ ..] = keywords else { unreachable!("each is there") };
+    let (py, out) = (x.py(), out.first().copied().flatten());
     if out.is_none() && default.is_none() {
         let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
         let reduction = Reduction { function, largest, keepdims, last };
