@@ -1,7 +1,7 @@
 //! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
 use crate::api::{Api, Refusal, Result, refuse};
-use crate::operators::{ArgReduce, Extremum, OneHot, Operator, PerAxis, Reduce};
+use crate::operators::{OPERATORS, PerAxis};
 use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::{CStr, c_void};
 use std::{mem, ptr};
@@ -93,8 +93,8 @@ impl OfKernel {
 
     /// Refuses attributes of other operators of the domain; the C API cannot list what else a node has.
     pub fn refuse_all_but(&self, own: &[&CStr]) -> Result<()> {
-        let all = [ArgReduce::ATTRIBUTES, Reduce::ATTRIBUTES, OneHot::ATTRIBUTES, Extremum::ATTRIBUTES].concat();
-        match all.into_iter().find(|name| !own.contains(name) && self.value(name).is_some()) {
+        let mut all = OPERATORS.iter().flat_map(|operator| operator.attributes);
+        match all.find(|name| !own.contains(name) && self.value(name).is_some()) {
             None => Ok(()),
             Some(name) => {
                 let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
@@ -207,31 +207,29 @@ impl Attributes for OfInference {
 
 /// The axes that a node looks along.
 pub struct Axes {
-    /// Those that are listed, or one.
-    axes: Vec<i64>,
-    /// Whether all that follow the one are meant too.
+    /// Those of `axes`.
+    pub listed: Option<Vec<i64>>,
+    axis: Option<i64>,
+    /// Whether all axes that follow the one are meant too.
     to_last: bool,
 }
 
 impl Axes {
-    /// Reads `axes`, `axis` and `to_last`; the defaults are those of `axis` without and with `to_last`.
-    pub fn read(attributes: &impl Attributes, one: i64, first: i64) -> Result<Self> {
-        let listed = attributes.ints(c"axes")?;
-        let axis = attributes.int(c"axis")?;
-        match (listed, axis, attributes.flag(c"to_last", false)?) {
-            (None, axis, to_last) => {
-                Ok(Self { axes: vec![axis.unwrap_or(if to_last { first } else { one })], to_last })
-            }
-            (Some(axes), None, to_last @ false) => Ok(Self { axes, to_last }),
-            (Some(_), ..) => {
-                refuse("attribute 'axes' cannot stand beside 'axis' or 'to_last'", "list all axes, or give one axis")
-            }
+    /// Reads `axes`, `axis` and `to_last`.
+    pub fn read(attributes: &impl Attributes) -> Result<Self> {
+        let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
+        let to_last = attributes.flag(c"to_last", false)?;
+        if listed.is_some() && (axis.is_some() || to_last) {
+            let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
+            return refuse(reason, "list all axes, or give one axis");
         }
+        Ok(Self { listed, axis, to_last })
     }
 
-    /// Those of an input of some rank.
-    pub fn of(&self, rank: usize) -> Result<Chosen> {
-        let Chosen(mut chosen) = Chosen::listed(&self.axes, rank)?;
+    /// Those of an input of some rank; the defaults are those of `axis` without and with `to_last`.
+    pub fn of(&self, rank: usize, one: i64, first: i64) -> Result<Chosen> {
+        let axis = [self.axis.unwrap_or(if self.to_last { first } else { one })];
+        let Chosen(mut chosen) = Chosen::listed(self.listed.as_deref().unwrap_or(&axis), rank)?;
         for axis in 1..if self.to_last { rank } else { 0 } {
             chosen[axis] |= chosen[axis - 1];
         }

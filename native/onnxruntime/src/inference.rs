@@ -2,7 +2,7 @@
 
 use crate::api::{Api, Result, call};
 use crate::attributes::OfInference;
-use crate::operators::{Input, Operator, UNKNOWN};
+use crate::operators::{Input, Node, Operator, UNKNOWN};
 use crate::tensor::{self, Tensor};
 use ort_sys::OrtShapeInferContext;
 use std::ffi::{CStr, c_char};
@@ -14,9 +14,9 @@ use std::ptr;
 ///
 /// # Safety
 /// The context is of the API's ONNX Runtime and valid for the call.
-pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -> Result<()> {
+pub unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
     // SAFETY: the caller's promise.
-    let operator = O::new(&unsafe { OfInference::new(api, context) })?;
+    let node = Node::new(operator, &unsafe { OfInference::new(api, context) })?;
     let mut element = None;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;
@@ -47,7 +47,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
         inputs.push(Input { data: ptr::null(), shape: shape.into(), axes: None });
     }
     let Some(element) = element else { return Ok(()) };
-    let shape = operator.shape(&inputs)?;
+    let shape = node.shape(&inputs)?;
     if shape.contains(&UNKNOWN) {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub unsafe fn infer<O: Operator>(api: Api, context: *mut OrtShapeInferContext) -
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
     let mut tell = || -> Result<()> {
         // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
-        call!(api, SetTensorElementType(info, O::output(element)));
+        call!(api, SetTensorElementType(info, operator.output(element)));
         call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         call!(api, ShapeInferContext_SetOutputTypeShape(context, 0, info));

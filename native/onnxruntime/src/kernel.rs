@@ -2,7 +2,7 @@
 
 use crate::api::{Api, Failure, Refusal, Result, call, refuse};
 use crate::attributes::OfKernel;
-use crate::operators::{Input, Operator};
+use crate::operators::{Input, Node, Operator};
 use crate::pool::{SessionPool, Sharing};
 use crate::tensor::{self, Tensor, name};
 use extremum_kernels::{ElementType, threads};
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ptr, slice};
 
 /// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
-pub struct Kernel<O> {
+pub struct Kernel {
     /// Of the ONNX Runtime that the kernel was made for.
     pub api: Api,
-    operator: O,
+    node: Node,
     number: Number,
     element: ElementType,
     /// How many inputs the node has.
@@ -26,28 +26,35 @@ pub struct Kernel<O> {
     sharing: Sharing,
 }
 
-impl<O: Operator> Kernel<O> {
+impl Kernel {
     /// Makes the kernel of the node that `info` describes, for inputs of one element type.
     ///
     /// # Safety
     /// The information is of the API's ONNX Runtime and valid for the call.
-    pub unsafe fn new(api: Api, info: *const OrtKernelInfo, number: Number, element: ElementType) -> Result<Self> {
+    pub unsafe fn new(
+        api: Api,
+        operator: &'static Operator,
+        info: *const OrtKernelInfo,
+        number: Number,
+        element: ElementType,
+    ) -> Result<Self> {
         // SAFETY: the caller's promise.
         let attributes = unsafe { OfKernel::new(api, info) };
         let read = || {
-            attributes.refuse_all_but(O::ATTRIBUTES)?;
-            O::new(&attributes)
+            attributes.refuse_all_but(operator.attributes)?;
+            Node::new(operator, &attributes)
         };
-        let operator = named::<O, _>(None, read())?;
+        let node = named(operator, None, read())?;
         let (mut inputs, mut outputs) = (0, 0);
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
-        if !(1..=O::INPUTS.most).contains(&inputs) || outputs != 1 {
+        if !(1..=operator.inputs.most).contains(&inputs) || outputs != 1 {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-            return named::<O, _>(None, refuse(reason, format!("the operator {} and has one output", O::INPUTS.said)));
+            let help = format!("the operator {} and has one output", operator.inputs.said);
+            return named(operator, None, refuse(reason, help));
         }
         let (output_fits, sharing) = (AtomicBool::new(false), Sharing::default());
-        Ok(Self { api, operator, number, element, inputs, output_fits, sharing })
+        Ok(Self { api, node, number, element, inputs, output_fits, sharing })
     }
 
     /// Runs the kernel on the inputs of one call.
@@ -61,7 +68,7 @@ impl<O: Operator> Kernel<O> {
             // SAFETY: the caller's promise.
             inputs.extend(unsafe { self.input(context, index)? });
         }
-        let shape = named::<O, _>(Some(&|| self.given(&inputs)), self.operator.shape(&inputs))?;
+        let shape = named(self.node.operator, Some(&|| self.given(&inputs)), self.node.shape(&inputs))?;
         let mut value = ptr::null_mut();
         call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
         if value.is_null() {
@@ -71,7 +78,7 @@ impl<O: Operator> Kernel<O> {
         if !self.output_fits.load(Ordering::Relaxed) {
             // SAFETY: the output of a call lives as long as the call.
             let tensor = unsafe { tensor::of_value(api, value)? };
-            self.require_type("the output", tensor.number, O::output(self.number))?;
+            self.require_type("the output", tensor.number, self.node.operator.output(self.number))?;
             self.output_fits.store(true, Ordering::Relaxed);
         }
         let mut output = ptr::null_mut();
@@ -80,7 +87,7 @@ impl<O: Operator> Kernel<O> {
         let session = unsafe { SessionPool::new(api, context, &self.sharing) };
         // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
         // shape and the type that are written.
-        threads::within(&session, || unsafe { self.operator.run(self.element, &inputs, &shape, output.cast()) })
+        threads::within(&session, || unsafe { self.node.run(self.element, &inputs, &shape, output.cast()) })
     }
 
     /// An input of one call.
@@ -91,12 +98,12 @@ impl<O: Operator> Kernel<O> {
         let api = self.api;
         let mut value = ptr::null();
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
-        let is_axes = O::INPUTS.is_axes(index);
+        let is_axes = self.node.operator.inputs.is_axes(index);
         if value.is_null() && is_axes {
             return Ok(None);
         }
         if value.is_null() {
-            return named::<O, _>(None, refuse(format!("input {index} is left out"), "give every input"));
+            return named(self.node.operator, None, refuse(format!("input {index} is left out"), "give every input"));
         }
         // SAFETY: the inputs of a call live as long as the call.
         let tensor = unsafe { tensor::of_value(api, value)? };
@@ -118,7 +125,11 @@ impl<O: Operator> Kernel<O> {
         self.require_type("the list of axes", tensor.number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?;
         let &[count] = &tensor.shape[..] else {
             let given = || format!("axes: int64{:?}", tensor.shape);
-            return named::<O, _>(Some(&given), refuse("the axes are no list", "give them as a tensor of rank 1"));
+            return named(
+                self.node.operator,
+                Some(&given),
+                refuse("the axes are no list", "give them as a tensor of rank 1"),
+            );
         };
         let mut data = ptr::null_mut();
         call!(self.api, GetTensorMutableData(value.cast_mut(), &raw mut data));
@@ -143,15 +154,15 @@ impl<O: Operator> Kernel<O> {
             return Ok(());
         }
         let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
-        named::<O, _>(None, refuse(reason, "make the model anew: its types contradict each other"))
+        named(self.node.operator, None, refuse(reason, "make the model anew: its types contradict each other"))
     }
 }
 
 /// Adds the name of the operator, and what was given where that is known, to a refusal.
-fn named<O: Operator, T>(given: Option<&dyn Fn() -> String>, result: Result<T>) -> Result<T> {
+fn named<T>(operator: &Operator, given: Option<&dyn Fn() -> String>, result: Result<T>) -> Result<T> {
     result.map_err(|failure| match failure {
         Failure::Refusal(refusal) => {
-            let reason = format!("{}: {}", O::NAME.to_string_lossy(), refusal.reason);
+            let reason = format!("{}: {}", operator.name.to_string_lossy(), refusal.reason);
             Refusal { reason, ..refusal }.given(given.map(|given| given()))
         }
         status => status,

@@ -15,7 +15,7 @@ mod pool;
 mod registration;
 mod tensor;
 
-use crate::operators::{ArgReduce, Extremum, OneHot, Reduce};
+use crate::operators::OPERATORS;
 use crate::tensor::ELEMENT_TYPES;
 use api::{Api, Result, call, refuse};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
@@ -74,10 +74,9 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     let mut domain = ptr::null_mut();
     call!(api, CreateCustomOpDomain(c"ai.extremum".as_ptr(), &raw mut domain));
     for (number, element) in ELEMENT_TYPES {
-        call!(api, CustomOpDomain_Add(domain, Registration::of::<ArgReduce>(api, number, element)));
-        call!(api, CustomOpDomain_Add(domain, Registration::of::<OneHot>(api, number, element)));
-        call!(api, CustomOpDomain_Add(domain, Registration::of::<Extremum>(api, number, element)));
-        call!(api, CustomOpDomain_Add(domain, Registration::of::<Reduce>(api, number, element)));
+        for operator in &OPERATORS {
+            call!(api, CustomOpDomain_Add(domain, Registration::of(api, operator, number, element)));
+        }
     }
     domains.push((table, domain.expose_provenance()));
     Ok(domain)

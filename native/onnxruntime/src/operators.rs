@@ -17,36 +17,62 @@ use std::ptr;
 pub use extremum_kernels::layout::PerAxis;
 
 /// A core operation as an operator of ONNX Runtime.
-pub trait Operator: Sized + Send + Sync {
+pub struct Operator {
     /// Its name in the domain.
-    const NAME: &'static CStr;
+    pub name: &'static CStr,
     /// The names of its attributes.
-    const ATTRIBUTES: &'static [&'static CStr];
+    pub attributes: &'static [&'static CStr],
     /// Which inputs it takes.
-    const INPUTS: Inputs;
-    /// Whether the output holds indices, as int64; otherwise it has the element type of the inputs.
-    const INDICES: bool;
+    pub inputs: Inputs,
+    operation: Operation,
+}
 
-    /// The element type of the output for inputs of an element type.
-    fn output(input: Number) -> Number {
-        if Self::INDICES { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// The index, row-major within the reduced axes, of the largest or smallest.
+    ArgReduce,
+    /// The one-hot array of the largest.
+    OneHot,
+    /// The largest or smallest element, with the bits of the first of equals.
+    Reduce,
+    /// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
+    Extremum,
+}
+
+/// All operators of the domain.
+pub static OPERATORS: [Operator; 4] = [
+    Operator {
+        name: c"ArgReduce",
+        attributes: &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"],
+        inputs: Inputs::ONE,
+        operation: Operation::ArgReduce,
+    },
+    Operator {
+        name: c"OneHot",
+        attributes: &[c"axes", c"axis", c"to_last"],
+        inputs: Inputs::ONE,
+        operation: Operation::OneHot,
+    },
+    Operator {
+        name: c"Reduce",
+        attributes: &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"],
+        inputs: Inputs::ONE_AND_AXES,
+        operation: Operation::Reduce,
+    },
+    Operator {
+        name: c"Extremum",
+        attributes: &[c"order", c"broadcast"],
+        inputs: Inputs::ANY,
+        operation: Operation::Extremum,
+    },
+];
+
+impl Operator {
+    /// The element type of the output for inputs of an element type. ONNX Runtime infers it from that alone: an attribute
+    /// cannot choose the type of indices.
+    pub fn output(&self, input: Number) -> Number {
+        if self.operation == Operation::ArgReduce { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
     }
-
-    /// Reads the attributes of a node.
-    fn new(attributes: &impl Attributes) -> Result<Self>;
-
-    /// The shape of the output.
-    ///
-    /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
-    /// be known of the output is [`UNKNOWN`].
-    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>>;
-
-    /// Computes the output.
-    ///
-    /// # Safety
-    /// The inputs, as many as the operator takes, hold elements of the type and are readable; the output, of the shape
-    /// that [`Operator::shape`] gave, is writable; all are in C order and none overlaps the output.
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()>;
 }
 
 /// Which inputs an operator takes.
@@ -97,107 +123,48 @@ pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, i
     })
 }
 
-/// The index, row-major within the reduced axes, of the largest or smallest.
-pub struct ArgReduce {
+/// An operator with the attributes of a node.
+pub struct Node {
+    /// The operator.
+    pub operator: &'static Operator,
     largest: bool,
     axes: Axes,
     keepdims: bool,
+    /// Whether the last of equals wins.
     last: bool,
-}
-
-impl Operator for ArgReduce {
-    const NAME: &'static CStr = c"ArgReduce";
-    const ATTRIBUTES: &'static [&'static CStr] =
-        &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"];
-    const INPUTS: Inputs = Inputs::ONE;
-    // ONNX Runtime infers the type of an output from the types of the inputs alone: an attribute cannot choose it.
-    const INDICES: bool = true;
-
-    fn new(attributes: &impl Attributes) -> Result<Self> {
-        Ok(Self {
-            largest: attributes.largest()?,
-            axes: Axes::read(attributes, 0, 0)?,
-            keepdims: attributes.flag(c"keepdims", true)?,
-            last: attributes.flag(c"select_last_index", false)?,
-        })
-    }
-
-    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
-        let shape = &inputs[0].shape;
-        let reduced = self.axes.of(shape.len())?;
-        reduced.refuse_empty(shape)?;
-        Ok(reduced.reduced(shape, self.keepdims))
-    }
-
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], _: &[i64], output: *mut u8) -> Result<()> {
-        let Input { data, shape: whole, .. } = &inputs[0];
-        let reduced = &self.axes.of(whole.len())?;
-        let mut to = IndexType::Int64.size() as isize;
-        let axes = (0..whole.len()).rev().zip(c_order(whole, element.size()));
-        let walk = axes.map(move |(axis, (size, stride))| {
-            let reduced = reduced.0[axis];
-            let out = to;
-            if !reduced {
-                to = to.wrapping_mul(size as isize);
-            }
-            (size, stride, out, reduced)
-        });
-        let Self { largest, last, .. } = *self;
-        let input = extremum_kernels::Input { data: *data, element, swapped: false, largest, last, numbers: false };
-        // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
-        unsafe { argreduce(input, walk, output, IndexType::Int64) };
-        Ok(())
-    }
-}
-
-/// The one-hot array of the largest.
-pub struct OneHot {
-    axes: Axes,
-}
-
-impl Operator for OneHot {
-    const NAME: &'static CStr = c"OneHot";
-    const ATTRIBUTES: &'static [&'static CStr] = &[c"axes", c"axis", c"to_last"];
-    const INPUTS: Inputs = Inputs::ONE;
-    const INDICES: bool = false;
-
-    fn new(attributes: &impl Attributes) -> Result<Self> {
-        // The defaults of Hardmax: the last axis since version 13, axis 1 and all after it before.
-        Ok(Self { axes: Axes::read(attributes, -1, 1)? })
-    }
-
-    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
-        self.axes.of(inputs[0].shape.len())?;
-        Ok(inputs[0].shape[..].into())
-    }
-
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
-        let chosen = self.axes.of(shape.len())?;
-        let axes = (0..shape.len()).rev().zip(c_order(shape, element.size()));
-        let walk = axes.map(|(axis, (size, stride))| (size, stride, stride, chosen.0[axis]));
-        // SAFETY: the caller's promise; input and output have one shape.
-        unsafe { onehot(inputs[0].data, element, false, walk, output) };
-        Ok(())
-    }
-}
-
-/// The largest or smallest element, with the bits of the first of equals.
-pub struct Reduce {
-    largest: bool,
-    /// Those of the attribute; the input of a call may list others.
-    axes: Option<Vec<i64>>,
-    keepdims: bool,
     /// Whether no axes mean none, rather than all.
     noop: bool,
     /// Whether no element gives the one that all others beat, rather than an error.
     identity: bool,
+    /// Whether operands may differ in shape.
+    broadcast: bool,
 }
 
-impl Reduce {
+impl Node {
+    /// Reads the attributes; those of other operators are not there.
+    pub fn new(operator: &'static Operator, attributes: &impl Attributes) -> Result<Self> {
+        Ok(Self {
+            operator,
+            largest: attributes.largest()?,
+            axes: Axes::read(attributes)?,
+            keepdims: attributes.flag(c"keepdims", true)?,
+            last: attributes.flag(c"select_last_index", false)?,
+            noop: attributes.flag(c"noop_with_empty_axes", false)?,
+            identity: attributes.flag(c"identity", true)?,
+            broadcast: attributes.flag(c"broadcast", true)?,
+        })
+    }
+
     /// The axes of a call; None where they are not known yet.
     fn chosen(&self, inputs: &[Input<'_>]) -> Result<Option<Chosen>> {
         let rank = inputs[0].shape.len();
-        let listed = match (&self.axes, inputs.get(1)) {
+        match self.operator.operation {
+            Operation::ArgReduce => return self.axes.of(rank, 0, 0).map(Some),
+            // The defaults of Hardmax: the last axis since version 13, axis 1 and all after it before.
+            Operation::OneHot => return self.axes.of(rank, -1, 1).map(Some),
+            _ => {}
+        }
+        let listed = match (&self.axes.listed, inputs.get(1)) {
             (None, None) => &[],
             (Some(axes), None) => &axes[..],
             (None, Some(Input { axes: Some(axes), .. })) => axes,
@@ -211,83 +178,32 @@ impl Reduce {
             false => Chosen::listed(listed, rank).map(Some),
         }
     }
-}
 
-impl Operator for Reduce {
-    const NAME: &'static CStr = c"Reduce";
-    const ATTRIBUTES: &'static [&'static CStr] =
-        &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"];
-    const INPUTS: Inputs = Inputs::ONE_AND_AXES;
-    const INDICES: bool = false;
-
-    fn new(attributes: &impl Attributes) -> Result<Self> {
-        Ok(Self {
-            largest: attributes.largest()?,
-            axes: attributes.ints(c"axes")?,
-            keepdims: attributes.flag(c"keepdims", true)?,
-            noop: attributes.flag(c"noop_with_empty_axes", false)?,
-            identity: attributes.flag(c"identity", true)?,
-        })
-    }
-
-    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+    /// The shape of the output.
+    ///
+    /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
+    /// be known of the output is [`UNKNOWN`].
+    pub fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+        let operation = self.operator.operation;
+        if operation == Operation::Extremum {
+            return self.joint(inputs);
+        }
+        let Some(chosen) = self.chosen(inputs)? else { return Ok([UNKNOWN][..].into()) };
         let shape = &inputs[0].shape;
-        let Some(reduced) = self.chosen(inputs)? else {
-            return Ok([UNKNOWN][..].into());
-        };
-        if !self.identity {
-            reduced.refuse_empty(shape)?;
+        if operation == Operation::OneHot {
+            return Ok(shape[..].into());
         }
-        Ok(reduced.reduced(shape, self.keepdims))
-    }
-
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], _: &[i64], output: *mut u8) -> Result<()> {
-        let Input { data, shape, .. } = &inputs[0];
-        let reduced = self.chosen(inputs)?.expect("the inputs of a call are known");
-        if shape.iter().enumerate().all(|(axis, &size)| size == 1 || !reduced.0[axis]) {
-            // Every element is the only one of its slice. An array without elements may have no memory.
-            let bytes = shape.iter().fold(element.size(), |bytes, &size| bytes.wrapping_mul(size as usize));
-            if bytes > 0 {
-                // SAFETY: the caller's promise; the output is of as many elements.
-                unsafe { ptr::copy_nonoverlapping(*data, output, bytes) };
-            }
-            return Ok(());
+        if operation == Operation::ArgReduce || !self.identity {
+            chosen.refuse_empty(shape)?;
         }
-        let axes = (0..shape.len()).rev().zip(c_order(shape, element.size()));
-        let walk = axes.map(|(axis, (len, stride))| Dimension { len, stride, mask: 0, reduced: reduced.0[axis] });
-        let selection =
-            Selection { data: *data, element, swapped: false, last: false, mask: ptr::null(), omit: Omit::Nothing };
-        let target =
-            Target { largest: self.largest, values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
-        // SAFETY: the caller's promise; no index is written.
-        unsafe { select(selection, walk, &[target]) };
-        Ok(())
-    }
-}
-
-/// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
-pub struct Extremum {
-    largest: bool,
-    broadcast: bool,
-}
-
-impl Operator for Extremum {
-    const NAME: &'static CStr = c"Extremum";
-    const ATTRIBUTES: &'static [&'static CStr] = &[c"order", c"broadcast"];
-    const INPUTS: Inputs = Inputs::ANY;
-    const INDICES: bool = false;
-
-    fn new(attributes: &impl Attributes) -> Result<Self> {
-        Ok(Self { largest: attributes.largest()?, broadcast: attributes.flag(c"broadcast", true)? })
+        Ok(chosen.reduced(shape, self.keepdims))
     }
 
-    fn shape(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
+    /// The shape that all inputs are broadcast to.
+    fn joint(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         if !self.broadcast && inputs.iter().any(|input| differ(&input.shape, &inputs[0].shape)) {
-            return Err(refusal(
-                "the operands differ in shape",
-                inputs,
-                "give operands of one shape, or set broadcast=1",
-            ));
+            let help = "give operands of one shape, or set broadcast=1";
+            return Err(refusal("the operands differ in shape", inputs, help));
         }
         let longest = inputs.iter().map(|input| &input.shape[..]).max_by_key(|shape| shape.len());
         let mut joint: PerAxis<i64> = longest.unwrap_or(&[]).into();
@@ -302,16 +218,65 @@ impl Operator for Extremum {
         Ok(joint)
     }
 
-    unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
-        let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
-        for (at, input) in inputs.iter().enumerate() {
-            operands.push(Operand { data: input.data, strides: PerAxis::new(), swapped: false });
-            let own = c_order(&input.shape, element.size());
-            own.for_each(|(size, stride)| operands[at].strides.push(if size == 1 { 0 } else { stride }));
+    /// Computes the output.
+    ///
+    /// # Safety
+    /// The inputs, as many as the operator takes, hold elements of the type and are readable; the output, of the shape
+    /// that [`shape`](Self::shape) gave, is writable; all are in C order and none overlaps the output.
+    pub unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
+        let size = element.size();
+        let Self { largest, last, .. } = *self;
+        if self.operator.operation == Operation::Extremum {
+            let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
+            for (at, input) in inputs.iter().enumerate() {
+                operands.push(Operand { data: input.data, strides: PerAxis::new(), swapped: false });
+                let own = c_order(&input.shape, size);
+                own.for_each(|(len, stride)| operands[at].strides.push(if len == 1 { 0 } else { stride }));
+            }
+            // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
+            unsafe { extremum(&operands, element, Extreme { largest, omit: false }, c_order(shape, size), output) };
+            return Ok(());
         }
-        let axes = c_order(shape, element.size());
-        // SAFETY: the caller's promise; `shape` is what the operands broadcast to.
-        unsafe { extremum(&operands, element, Extreme { largest: self.largest, omit: false }, axes, output) };
+        let Input { data, shape: whole, .. } = &inputs[0];
+        let chosen = &self.chosen(inputs)?.expect("the inputs of a call are known");
+        let axes = (0..whole.len()).rev().zip(c_order(whole, size));
+        let axes = axes.map(|(axis, (len, stride))| (len, stride, chosen.0[axis]));
+        match self.operator.operation {
+            Operation::ArgReduce => {
+                let mut to = IndexType::Int64.size() as isize;
+                let walk = axes.map(move |(len, stride, reduced)| {
+                    let out = to;
+                    to = if reduced { to } else { to.wrapping_mul(len as isize) };
+                    (len, stride, out, reduced)
+                });
+                let (data, swapped, numbers) = (*data, false, false);
+                let input = extremum_kernels::Input { data, element, swapped, largest, last, numbers };
+                // SAFETY: the caller's promise; every index fits int64, and `shape` has refused empty reductions.
+                unsafe { argreduce(input, walk, output, IndexType::Int64) };
+            }
+            Operation::OneHot => {
+                let walk = axes.map(|(len, stride, reduced)| (len, stride, stride, reduced));
+                // SAFETY: the caller's promise; input and output have one shape.
+                unsafe { onehot(*data, element, false, walk, output) };
+            }
+            // Every element is the only one of its slice.
+            _ if whole.iter().zip(&chosen.0).all(|(&len, &reduced)| len == 1 || !reduced) => {
+                // An array without elements may have no memory.
+                let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
+                if bytes > 0 {
+                    // SAFETY: the caller's promise; the output is of as many elements.
+                    unsafe { ptr::copy_nonoverlapping(*data, output, bytes) };
+                }
+            }
+            _ => {
+                let walk = axes.map(|(len, stride, reduced)| Dimension { len, stride, mask: 0, reduced });
+                let (data, swapped, mask, omit) = (*data, false, ptr::null(), Omit::Nothing);
+                let selection = Selection { data, element, swapped, last, mask, omit };
+                let target = Target { largest, values: output, indices: ptr::null_mut(), index: IndexType::Int64 };
+                // SAFETY: the caller's promise; no index is written.
+                unsafe { select(selection, walk, &[target]) };
+            }
+        }
         Ok(())
     }
 }
