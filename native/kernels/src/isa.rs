@@ -23,7 +23,7 @@ pub trait Task {
 pub enum InstructionSet {
     /// What every processor of the architecture has: SSE2 on x86-64, NEON on AArch64.
     Baseline = 1,
-    /// SSE4.2: x86-64-v2. Only kernels that are written for vector registers have a copy for it.
+    /// SSE4.2: x86-64-v2.
     Sse42 = 2,
     /// AVX2 with BMI.
     Avx2 = 3,
@@ -111,6 +111,8 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
             InstructionSet::Avx512 => avx512::run(task),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => avx2::run(task),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Sse42 => sse42::run(task),
             _ => dispatch_narrow(task),
         }
     }

@@ -6,7 +6,7 @@
 use crate::isa::{InstructionSet, Task, dispatch_narrow, dispatch_wide};
 use crate::kernels::cache_line::LINE;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::transpose::{Square, Turning};
+use crate::kernels::transpose::Transpose;
 
 /// Bytes of scratch memory that one block may fill.
 pub const SCRATCH: usize = 12288;
@@ -54,10 +54,10 @@ impl<const PAIRS: bool> Task for Packing<'_, PAIRS> {
         // SAFETY: the caller vouches for the block and for the room in `to`.
         unsafe {
             let turned = match pack.size {
-                1 => pack.turn::<u8, PAIRS>(),
-                2 => pack.turn::<u16, PAIRS>(),
-                4 => pack.turn::<u32, PAIRS>(),
-                _ => pack.turn::<u64, PAIRS>(),
+                1 => pack.turn::<1, 16>(PAIRS),
+                2 => pack.turn::<2, 8>(PAIRS),
+                4 => pack.turn::<4, 4>(PAIRS),
+                _ => pack.turn::<8, 2>(PAIRS),
             };
             match (pack.size, pack.swapped) {
                 (1, _) | (_, false) if turned => {}
@@ -96,17 +96,18 @@ impl Pack<'_> {
     /// Transposes a block whose outer axis is contiguous, where there is enough for vectors; says whether it did.
     ///
     /// # Safety
-    /// As for [`run`](Self::run); `T` has the size of the elements, and there is AVX2 where `PAIRS`.
+    /// As for [`run`](Self::run); elements have `SIZE` bytes, `N` of them fill a part of a register, and there is AVX2 where `pairs`.
     #[inline(always)]
-    unsafe fn turn<T: Square, const PAIRS: bool>(&self) -> bool {
-        let (outer, outer_stride) = self.outer;
-        let (inner, inner_stride) = self.inner;
-        let turns = outer_stride == size_of::<T>() as isize && outer > 1 && inner >= T::LANES;
+    unsafe fn turn<const SIZE: usize, const N: usize>(&self, pairs: bool) -> bool {
+        let (len, stride) = self.outer;
+        let (rows, apart) = self.inner;
+        let turns = stride == SIZE as isize && len > 1 && rows >= N;
         if turns {
-            // Elsewhere vectors of pairs straddle two lines of the cache where those of one square do not.
-            let how = Turning { pairs: PAIRS && self.scratch, ahead: self.ahead.is_some() };
-            // SAFETY: inside the block, and the step leaves room for whole vectors.
-            unsafe { T::transpose(self.data, inner_stride, inner, outer, self.to, self.step, how) }
+            // Elsewhere registers of two parts straddle two lines of the cache where those of one do not.
+            let (pairs, ahead) = (pairs && self.scratch, self.ahead.is_some());
+            let Self { data: from, to, step, .. } = *self;
+            // SAFETY: inside the block, and the step leaves room for whole registers.
+            unsafe { Transpose { from, stride: apart, rows, len, to, step, pairs, ahead }.run::<SIZE, N>() }
         }
         turns
     }

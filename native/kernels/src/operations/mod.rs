@@ -1,7 +1,6 @@
 //! The operations: each plans its walk over memory and chooses the kernels that read it.
 
 pub mod argreduce;
-pub mod arrays;
 pub mod block;
 pub mod down;
 pub mod extremum;
@@ -20,5 +19,3 @@ pub mod share;
 pub mod sink;
 pub mod small;
 pub mod target;
-pub mod tile;
-pub mod tiles;

@@ -13,7 +13,7 @@
 
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
-#[cfg(any(miri, test))]
+#[cfg(any(miri, test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub mod portable;
 #[cfg(test)]
 mod tests;
