@@ -60,7 +60,7 @@ def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextI
     # Before a peer is imported that sizes its pool by the processors it sees.
     run.hold(threads)
     name = f"filter {pattern}" if pattern else "quick" if quick else "full"
-    result = run.measure(name, cases, peers.installed(threads), threads, budget)
+    result = run.measure(name, cases, peers.installed(threads, run.HELD if run.held() else ()), threads, budget)
     for section, table in report.SECTIONS.items():
         click.echo(f"## {section.capitalize()}\n\n{table([result])}\n")
     if published and name == "quick":

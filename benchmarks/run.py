@@ -132,15 +132,21 @@ def hold(threads: int) -> None:
     extremum.set_num_threads(threads)
 
 
-# What NumPy may not use and what XLA may use at most, and our own names for the set, the best first. The others cannot
-# be held; they run with all that the processor has.
+# What NumPy may not use and what XLA may use at most, and our own names for the set, the best first.
 SETS: dict[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {
     "avx512": ((), "AVX512", ("avx512",)),
     "avx2": (("X86_V4", "AVX512_ICL", "AVX512_SPR"), "AVX2", ("avx2",)),
     "x86-64-v2": (("X86_V4", "AVX512_ICL", "AVX512_SPR", "X86_V3"), "SSE4_2", ("sse4.2", "baseline")),
 }
+# Who takes part in a run that is held to a set: what can be held, and onnxruntime, which our users come from.
+HELD = ("extremum", "numpy", "method", "onnxruntime", "jax")
 # Says in the process of the run which set it was made for.
 _VARIABLE = "EXTREMUM_BENCH_INSTRUCTION_SET"
+
+
+def held() -> bool:
+    """Say whether this run is held to a set."""
+    return _VARIABLE in os.environ
 
 
 def hold_set(name: str) -> None:
