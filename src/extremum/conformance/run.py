@@ -233,14 +233,9 @@ def _scratch(target: Path) -> Iterator[str]:
     except KeyboardInterrupt:
         # To remove thousands of files takes seconds, and a user who presses Ctrl-C does not wait for that.
         remover = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+        command = [sys.executable, "-I", "-S", "-c", remover, scratch]
         null = subprocess.DEVNULL
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", remover, scratch],
-            start_new_session=True,
-            stdin=null,
-            stdout=null,
-            stderr=null,
-        )
+        process = subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null)
         # Nobody waits for it, and that is no reason to warn.
         process.returncode = 0
         raise

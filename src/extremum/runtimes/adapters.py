@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper
 
 from extremum.dtypes import from_name
 from extremum.errors import DependencyError
 from extremum.runtimes.runtime import Feeds, Load, Run, Runtime
 
 __all__ = ["ADAPTERS", "Adapter", "through_float32"]
-
-_BFLOAT16, _FLOAT = onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +35,16 @@ def through_float32(load: Load) -> Load:
 
     The casts are exact in both directions, except for the payload of NaN.
     """
-    bfloat16 = from_name("bfloat16").dtype
+    bfloat16, narrow, single = from_name("bfloat16").dtype, onnx.TensorProto.BFLOAT16, onnx.TensorProto.FLOAT
 
     def load_wide(model: onnx.ModelProto) -> Run:
         wide = onnx.ModelProto()
         wide.CopyFrom(model)
         graph = wide.graph
         weights = {each.name for each in graph.initializer}
-        inputs = [each for each in graph.input if _is_bfloat16(each) and each.name not in weights]
-        outputs = {at: each for at, each in enumerate(graph.output) if _is_bfloat16(each)}
+        values = [each for each in graph.input if each.name not in weights]
+        inputs = [each for each in values if each.type.tensor_type.elem_type == narrow]
+        outputs = {at: each for at, each in enumerate(graph.output) if each.type.tensor_type.elem_type == narrow}
         if not inputs and not outputs:
             return load(model)
         # No name of the model ends in this mark.
@@ -54,11 +52,11 @@ def through_float32(load: Load) -> Load:
         while mark.encode() in content:
             mark += "/"
         names = [each.name for each in inputs]
-        before = [helper.make_node("Cast", [name + mark], [name], to=_BFLOAT16) for name in names]
-        after = [helper.make_node("Cast", [each.name], [each.name + mark], to=_FLOAT) for each in outputs.values()]
+        before = [onnx.helper.make_node("Cast", [name + mark], [name], to=narrow) for name in names]
+        after = [onnx.helper.make_node("Cast", [x.name], [x.name + mark], to=single) for x in outputs.values()]
         for value in (*inputs, *outputs.values()):
             value.name += mark
-            value.type.tensor_type.elem_type = _FLOAT
+            value.type.tensor_type.elem_type = single
         nodes = [*before, *graph.node, *after]
         del graph.node[:]
         graph.node.extend(nodes)
@@ -74,13 +72,8 @@ def through_float32(load: Load) -> Load:
     return load_wide
 
 
-def _is_bfloat16(value: onnx.ValueInfoProto) -> bool:
-    return bool(value.type.tensor_type.elem_type == _BFLOAT16)
-
-
 @contextmanager
 def _file_of(model: onnx.ModelProto) -> Iterator[Path]:
-    """Give a model's file, which exists until the end of the block."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
         path.write_bytes(model.SerializeToString())
@@ -122,13 +115,12 @@ def _onnxruntime() -> list[Runtime]:
     """Return stock onnxruntime, once for each execution provider that runs models here."""
     import onnxruntime
 
-    found = []
-    for provider in onnxruntime.get_available_providers():
-        short = provider.removesuffix("ExecutionProvider").lower()
-        if short != "azure":
-            name = "onnxruntime" if short == "cpu" else f"onnxruntime:{short}"
-            found.append(_session(name, provider, onnxruntime.InferenceSession))
-    return found
+    names = {each: each.removesuffix("ExecutionProvider").lower() for each in onnxruntime.get_available_providers()}
+    return [
+        _session("onnxruntime" if name == "cpu" else f"onnxruntime:{name}", provider, onnxruntime.InferenceSession)
+        for provider, name in names.items()
+        if name != "azure"  # it runs models elsewhere
+    ]
 
 
 def _reference() -> list[Runtime]:
