@@ -75,18 +75,6 @@ def test_no_version_is_missing(name):
         assert spec.find(spec.ONNX, name, opset).since == onnx.defs.get_schema(name, opset).since_version
 
 
-@pytest.mark.parametrize("name", ["DML_ARGMAX", "DML_ARGMIN"])
-def test_feature_levels(name):
-    first, second = (spec.find(spec.DIRECTML, name, level) for level in (0x3000, 0x4100))
-    assert (str(first), str(second)) == (f"{name}-3_0", f"{name}-4_1")
-    assert set(first.types) == {"float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"}
-    assert set(second.types) - set(first.types) == {"int64", "uint64"}
-    for row in (first, second):
-        assert set(row.output.types) == {"int64", "int32", "uint64", "uint32"}
-        assert (row.ranks, row.empty) == ((1, 8), False)
-        assert row.attribute("axes").required
-
-
 @pytest.mark.parametrize(
     ("domain", "name", "version", "error", "message"),
     [
