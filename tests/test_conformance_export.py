@@ -4,7 +4,6 @@ import hashlib
 import json
 import time
 import unittest
-import warnings
 
 import numpy as np
 import onnx
@@ -16,6 +15,7 @@ from agreement import same_bits
 from extremum.backend import Backend
 from extremum.conformance import Selection, cases, export
 from extremum.errors import ArgumentError
+from official import family_alone
 
 FEW = Selection(
     versions=[11, 13], elements=["float32", "bfloat16", "int64"], topics=["nan", "ties", "refusals", "empty"]
@@ -83,9 +83,7 @@ def test_onnx_loads_and_runs_the_cases(exported):
     loaded = load_model_tests(str(exported.folder), "result")
     assert len(loaded) == exported.results
 
-    with warnings.catch_warnings():
-        # Its runner generates the data of onnx's own tests first, which overflows here and there.
-        warnings.simplefilter("ignore")
+    with family_alone():
         runner = Runner(Backend, __name__)
     for test in loaded:
         runner._add_model_test(test, "Result")

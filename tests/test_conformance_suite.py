@@ -1,12 +1,11 @@
 """What the suite asks, and that extremum answers all of it."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import onnx
 import pytest
-from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.loader import load_node_model_tests
 
 import extremum as ex
 from agreement import same_bits
@@ -16,6 +15,7 @@ from extremum.conformance.suite import model_of
 from extremum.conformance.topics import TOPICS, Question
 from extremum.errors import ArgumentError, ExtremumError
 from extremum.operations import ArgReduce, Extremum, Reduce
+from official import family_alone
 from strategies import sometimes
 
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
@@ -87,10 +87,8 @@ def test_onnx_asks_the_same_and_expects_the_same(suite):
     """Each of onnx's own node tests of the family, as a case: the same node on the same input."""
     by_version = {(case.version.name, case.version.since): case for case in suite if not case.question.refused}
     compared = 0
-    with warnings.catch_warnings():
-        # Generating the data of other operators overflows here and there.
-        warnings.simplefilter("ignore")
-        tests = collect_testcases(None)
+    with family_alone():
+        tests = load_node_model_tests()
     for test in tests:
         (node,) = test.model.graph.node if len(test.model.graph.node) == 1 else (None,)
         if node is None or ("", node.op_type) not in spec.OPERATORS:

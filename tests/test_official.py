@@ -2,7 +2,6 @@
 
 import re
 import unittest
-import warnings
 
 import pytest
 from onnx.backend.base import BackendRep
@@ -10,9 +9,10 @@ from onnx.backend.test import BackendTest
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from extremum.backend import Backend
+from official import OPERATORS, family_alone
 from sessions import run_model
 
-PATTERN = re.compile(r"^test_(argmax|argmin|hardmax|reduce_max|reduce_min|max|min)_(?!pool|unpool).*_cpu$")
+PATTERN = re.compile(rf"^test_({'|'.join(OPERATORS)})_(?!pool|unpool).*_cpu$")
 
 
 class Witness(BackendRep):
@@ -52,9 +52,7 @@ class BySession(ByBackend):
 
 def official(backend):
     """The unittest class of onnx's node tests, and the names of those that concern us."""
-    with warnings.catch_warnings():
-        # Generating the data of other operators overflows here and there.
-        warnings.simplefilter("ignore")
+    with family_alone():
         cases = BackendTest(backend, __name__).test_cases["OnnxBackendNodeModelTest"]
     return cases, sorted(name for name in dir(cases) if PATTERN.match(name))
 

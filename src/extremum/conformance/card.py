@@ -247,18 +247,21 @@ def _rows() -> list[spec.OperatorVersion]:
 
 def _panel(axes: Any, runtime: Recorded, *, first: bool) -> None:
     """Draw the squares of one runtime, and the versions' names in the first panel of a line."""
-    from matplotlib.patches import Polygon
+    from matplotlib.collections import PolyCollection
 
     rows, columns = _rows(), column_names()
+    halves: list[list[tuple[float, float]]] = []
+    colours: list[str] = []
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
-            if counts := runtime.counts(str(row), column):
+            if counts := runtime.cells.get((str(row), column)):
                 # The lower half has the colour of the worst answer, the upper half that of the best.
-                ranked = [outcome for outcome in _COLOURS if counts[outcome]]
+                ranked = [colour for outcome, colour in _COLOURS.items() if counts[outcome]]
                 corners = [(x, y), (x + _EDGE, y), (x, y + _EDGE), (x + _EDGE, y + _EDGE)]
-                for outcome, half in ((ranked[0], corners[1:]), (ranked[-1], corners[:3])):
-                    # A line of its own colour hides where the halves of a square meet.
-                    axes.add_patch(Polygon(half, color=_COLOURS[outcome], linewidth=0.2))
+                halves += [corners[1:], corners[:3]]
+                colours += [ranked[0], ranked[-1]]
+    # A line of its own colour hides where the halves of a square meet.
+    axes.add_collection(PolyCollection(halves, color=colours, linewidth=0.2))
     axes.set_axis_on()
     axes.set_title(runtime.title, fontsize=10)
     axes.set_xticks([place + _EDGE / 2 for place in range(len(columns))], columns, rotation=90, fontsize=7)
