@@ -1,4 +1,7 @@
-"""Operators inside If, Loop, Scan and model-local functions: right version, right attributes, right place in errors."""
+"""Operators inside If, Loop, Scan and model-local functions: right version, right attributes, right place in errors.
+
+The backend, a session of onnxruntime with this package's operators and onnx's evaluator are asked the same.
+"""
 
 import numpy as np
 import onnx
@@ -8,6 +11,7 @@ from onnx.reference import ReferenceEvaluator
 from extremum import backend
 from extremum.errors import AxisError, ElementTypeError, ModelError, SpecError
 from models import model
+from sessions import run_model
 
 X = np.array([[1, 5, np.nan], [7, 7, 2]], np.float32)
 
@@ -56,6 +60,12 @@ NESTED = """
 PASSED_ON = """
 <domain: "own", opset_import: ["own" : 1]> Outer <way> (x) => (y) { y = own.Inner <along: int = @way> (x) }
 <domain: "own", opset_import: ["" : 13]> Inner <along> (x) => (y) { y = ArgMax <axis: int = @along> (x) }"""
+MIDDLE = """<domain: "own", opset_import: ["" : 13]> LastOfMiddle (x, z) => (y) {
+  m = Max(x, z)
+  n = Min(m, x, z)
+  y = ArgMax <select_last_index = 1> (n)
+}"""
+A, B = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
 TRUE, FALSE = np.array(True), np.array(False)
 EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
 
@@ -68,26 +78,30 @@ EQUAL = np.array([[[1, 2], [4, 4]]], np.float32)
         (LOOP, "", [np.array(2), TRUE, np.float32([9, 0, 0]), np.float32([1, 2, 3])], [[9, 2, 3], [[0], [0]]]),
         (SCAN, "", [X], [[[2], [2]]]),
         (
-            "(float[1, 2, 2] x) => (y, i) { y = own.Hot(x) i = own.Last <along = 2> (x) }",
+            "(float[1, 2, 2] x) => (float[a, b, c] y, int64[d, e, f] i) { y = own.Hot(x) i = own.Last<along=2>(x) }",
             HOT_AND_LAST,
             [EQUAL],
             [[[[0, 0], [1, 0]]], [[[1], [1]]]],
         ),
-        ("(float[2, 3] x) => (y) { y = own.Arg(x) }", DEFAULT, [X], [[[2, 0]]]),
-        ("(float[2, 3] x) => (y) { y = own.Arg <along = 0> (x) }", DEFAULT, [X], [[[1, 1, 0]]]),
-        ("(float[2, 3] x) => (y) { y = own.Arg(x) }", LEFT_OUT, [X], [[[1, 1, 0]]]),
-        ("(bool c, float[2, 3] x) => (y) { y = own.Outer(c, x) }", NESTED, [TRUE, X], [[[2], [0]]]),
-        ("(bool c, float[2, 3] x) => (y) { y = own.Outer(c, x) }", NESTED, [FALSE, X], [[[1, 1, 0]]]),
-        ("(float[2, 3] x) => (y) { y = own.Outer <way = 1> (x) }", PASSED_ON, [X], [[[2], [0]]]),
+        ("(float[2, 3] x) => (int64[a] y) { y = own.Arg(x) }", DEFAULT, [X], [[[2, 0]]]),
+        ("(float[2, 3] x) => (int64[a] y) { y = own.Arg <along = 0> (x) }", DEFAULT, [X], [[[1, 1, 0]]]),
+        ("(float[2, 3] x) => (int64[a, b] y) { y = own.Arg(x) }", LEFT_OUT, [X], [[[1, 1, 0]]]),
+        ("(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }", NESTED, [TRUE, X], [[[2], [0]]]),
+        ("(bool c, float[2, 3] x) => (int64[a, b] y) { y = own.Outer(c, x) }", NESTED, [FALSE, X], [[[1, 1, 0]]]),
+        ("(float[2, 3] x) => (int64[a, b] y) { y = own.Outer <way = 1> (x) }", PASSED_ON, [X], [[[2], [0]]]),
+        # Types pass through a function without declarations.
+        ("(uint16[3] x, uint16[3] z) => (int64[1] y) { y = own.LastOfMiddle(x, z) }", MIDDLE, [A, B], [[1]]),
     ],
 )
 def test_operators_inside(body, functions, inputs, expected):
     proto = model(body, functions=functions)
-    assert [each.tolist() for each in backend.run_model(proto, inputs)] == expected
+    answers = [backend.run_model(proto, inputs), backend.run_model(proto, inputs, engine="reference")]
+    answers.append(run_model(proto, inputs))
     if not functions:
         feeds = dict(zip((each.name for each in proto.graph.input), inputs, strict=True))
-        answers = ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, feeds)
-        assert [each.tolist() for each in answers] == expected
+        answers.append(ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, feeds))
+    for answer in answers:
+        assert [each.tolist() for each in answer] == expected
 
 
 def test_functions_in_a_circle():

@@ -20,6 +20,7 @@ from extremum.errors import (
     SpecError,
     UnknownOperatorError,
 )
+from extremum.onnxruntime import convert
 from models import model
 
 X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)
@@ -85,8 +86,10 @@ def refusal(kind, call, *arguments):
         ),
     ],
 )
-def test_refused_by_prepare(opset, body, kind, message):
+def test_refused_by_prepare_and_by_convert(opset, body, kind, message):
     assert refusal(kind, backend.prepare, model(body, opset)) == message
+    if "given" in message and kind is not ModelError:
+        assert refusal(kind, convert, model(body, opset)) == message
 
 
 @pytest.mark.parametrize(

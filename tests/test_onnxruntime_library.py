@@ -184,38 +184,29 @@ def register(file, options, base):
     return function(options, base)
 
 
+TOO_OLD = "extremum needs ONNX Runtime 1.18 or later, this is {}; help: upgrade onnxruntime"
+
+
 @pytest.mark.parametrize(
-    ("version", "known", "asked"),
+    ("version", "known", "asked", "text"),
     [
-        (b"1.17.3", 17, [1]),
-        (b"0.9.0", 3, [1]),
-        (b"1.18.0", 17, [18, 1]),
-        (b"1.99.0", 1, [18, 1]),
-        (b"nonsense", 1, [18, 1]),
-        (b"1.\xff", 1, [1]),
-        (b"", 1, [18, 1]),
+        (b"1.17.3", 17, [1], TOO_OLD.format("1.17.3")),
+        (b"0.9.0", 3, [1], TOO_OLD.format("0.9.0")),
+        (b"1.18.0", 17, [18, 1], TOO_OLD.format("1.18.0")),
+        (b"1.99.0", 1, [18, 1], TOO_OLD.format("1.99.0")),
+        (b"nonsense", 1, [18, 1], TOO_OLD.format("nonsense")),
+        (b"1.\xff", 1, [1], TOO_OLD.format("1.\ufffd")),
+        (b"", 1, [18, 1], TOO_OLD.format("")),
+        (None, 1, [18, 1], TOO_OLD.format("of no version")),
+        (b"1.31.0", 31, [18], "there are no session options to register in; help: give some"),
     ],
 )
-def test_a_host_that_is_too_old_is_told_so(file, version, known, asked):
+def test_a_host_that_is_too_old_or_passes_no_options_is_told_so(file, version, known, asked, text):
     host = Host(version, known)
     assert register(file, None, ctypes.addressof(host.base)) == 1
-    shown = version.decode(errors="replace")
-    assert host.texts == [(2, f"extremum needs ONNX Runtime 1.18 or later, this is {shown}; help: upgrade onnxruntime")]
-    assert host.asked == asked
-
-
-def test_a_host_of_no_version_is_told_so(file):
-    host = Host(None, 1)
-    assert register(file, None, ctypes.addressof(host.base)) == 1
-    assert host.texts[0][1].startswith("extremum needs ONNX Runtime 1.18 or later, this is of no version")
+    assert (host.texts, host.asked) == ([(2, text)], asked)
 
 
 def test_a_host_without_any_table_gets_no_status(file):
     assert register(file, None, ctypes.addressof(Host(b"1.18.0", 0).base)) is None
     assert register(file, None, None) is None
-
-
-def test_a_host_that_passes_no_options_is_told_so(file):
-    host = Host(b"1.31.0", 31)
-    assert register(file, None, ctypes.addressof(host.base)) == 1
-    assert host.texts == [(2, "there are no session options to register in; help: give some")]

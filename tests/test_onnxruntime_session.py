@@ -1,4 +1,4 @@
-"""The session: subgraphs and functions, shapes, threads, bfloat16 arrays, and every error in one clear line."""
+"""The session: functions in other operators, shapes, threads, bfloat16 arrays, and every error in one clear line."""
 
 import importlib
 import sys
@@ -18,7 +18,6 @@ from extremum.onnxruntime import InferenceSession, library
 from models import model
 from refusal import refusal
 from sessions import run_model, session
-from test_backend_nesting import IF, LOOP, SCAN
 
 X = np.array([[1, 5, np.nan], [7, 7, 2]], np.float32)
 
@@ -33,48 +32,6 @@ def of_unknown_rank(body):
     for value in (*proto.graph.input, *proto.graph.output):
         value.type.tensor_type.ClearField("shape")
     return proto
-
-
-@pytest.mark.parametrize(
-    ("body", "inputs"),
-    [
-        (IF, [np.array(True), X]),
-        (IF, [np.array(False), X]),
-        (LOOP, [np.array(2), np.array(True), np.array([9, 0, 0], np.float32), np.array([1, 2, 3], np.float32)]),
-        (SCAN, [X]),
-    ],
-)
-def test_subgraphs(body, inputs):
-    proto = model(body)
-    for ours, expected in zip(run_model(proto, inputs), backend.run_model(proto, inputs), strict=True):
-        assert ours.tolist() == expected.tolist()
-
-
-SQUARE = np.array([[[1, 2], [4, 4]]], np.float32)
-ARG, LAST = (
-    "y = ArgMax <axis: int = @along> (x)",
-    "m = Max(x, z) n = Min(m, x, z) y = ArgMax <select_last_index = 1> (n)",
-)
-A, B = np.array([7, 7, 1], np.uint16), np.array([9, 7, 0], np.uint16)
-
-
-@pytest.mark.parametrize(
-    ("header", "call", "opset", "function", "inputs", "expected"),
-    [
-        ("(float[2, 3] x) => (int64[a, b] y)", "(x)", 13, "<along: int = 1> (x) => (y)", [X], [[2], [0]]),
-        ("(float[2, 3] x) => (int64[a, b] y)", "<along = 0> (x)", 13, "<along: int = 1> (x) => (y)", [X], [[1, 1, 0]]),
-        # The default of the version, where the call leaves the attribute out.
-        ("(float[1, 2, 2] x) => (float[a, b, c] y)", "(x)", 11, "<along> (x) => (y)", [SQUARE], [[[0, 0], [1, 0]]]),
-        ("(float[1, 2, 2] x) => (float[a, b, c] y)", "(x)", 13, "<along> (x) => (y)", [SQUARE], [[[0, 1], [1, 0]]]),
-        # Types pass through a function without declarations.
-        ("(uint16[3] x, uint16[3] z) => (int64[1] y)", "(x, z)", 13, "(x, z) => (y)", [A, B], [1]),
-    ],
-)
-def test_functions(header, call, opset, function, inputs, expected):
-    body = LAST if "z" in call else ARG if "int64" in header else ARG.replace("ArgMax", "Hardmax")
-    functions = f'<domain: "own", opset_import: ["" : {opset}]> F {function} {{ {body} }}'
-    proto = model(f"{header} {{ y = own.F {call} }}", functions=functions, opset=opset)
-    assert run_model(proto, inputs)[0].tolist() == expected
 
 
 @pytest.mark.parametrize("operator", ["ReduceMax", "Hardmax", "Min"])
@@ -333,21 +290,25 @@ def test_every_bit_goes_in_and_comes_out(x):
     assert y.view(np.uint16).tolist() == np.ascontiguousarray(x).view(np.uint16).tolist()
 
 
-def test_a_tensor_of_rank_0():
-    (y,) = session(model("(bfloat16 x) => (bfloat16 y) { y = Identity (x) }")).run(
-        None, {"x": HALVES[0, 1:2].reshape(())}
-    )
-    assert (y.shape, y.view(np.uint16).tolist()) == ((), 0x7FC1)
-
-
-def test_input_alone_and_output_alone():
-    (index,) = session(model("(bfloat16[n, k] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }")).run(
-        ["y"], {"x": HALVES}
-    )
-    assert index.tolist() == [[1], [0]]
-    body = "(float[n, k] x) => (bfloat16[n, k] y) { z = Cast <to=16> (x) y = Hardmax (z) }"
-    (hot,) = session(model(body)).run([], {"x": np.array([[1, 3, 2]], np.float32)})
-    assert hot.tolist() == [[0, 1, 0]]
+@pytest.mark.parametrize(
+    ("body", "feed", "expected"),
+    [
+        ("(bfloat16 x) => (bfloat16 y) { y = Identity (x) }", {"x": HALVES[0, :1].reshape(())}, [1]),
+        ("(bfloat16[n, k] x) => (int64[n, 1] y) { y = ArgMax <axis=1> (x) }", {"x": HALVES}, [[[1], [0]]]),
+        (
+            "(float[n, k] x) => (bfloat16[n, k] y) { z = Cast <to=16> (x) y = Hardmax (z) }",
+            {"x": np.array([[1, 3, 2]], np.float32)},
+            [[[0, 1, 0]]],
+        ),
+        (
+            "(bfloat16[n, k] x, string[n] s) => (string[n] t, int64[n, 1] i) { t = Identity(s) i = ArgMax<axis=1>(x) }",
+            {"x": HALVES, "s": np.array(["a", "żółw"], object)},
+            [["a", "żółw"], [[1], [0]]],
+        ),
+    ],
+)
+def test_as_the_input_or_the_output_alone_and_beside_text(body, feed, expected):
+    assert [y.tolist() for y in session(model(body)).run([], feed)] == expected
 
 
 MIXED = """(bfloat16[n, k] x, float[k] f) => (string[k] t, bfloat16[n, k] y, float[k] g, int64[n, 1] i) {
@@ -365,14 +326,6 @@ def test_other_types_in_any_order_of_outputs():
     assert again.dtype == twice.dtype == ml_dtypes.bfloat16
     assert i.tolist() == [[1], [0]]
     assert each.run(["g"], feed)[0].tolist() == [-0.0, -2, -4]
-
-
-def test_text_as_another_input():
-    body = (
-        "(bfloat16[n, k] x, string[n] s) => (string[n] t, int64[n, 1] i) { t = Identity (s) i = ArgMax <axis=1> (x) }"
-    )
-    t, i = session(model(body)).run(None, {"x": HALVES, "s": np.array(["a", "żółw"], object)})
-    assert (t.tolist(), i.tolist()) == (["a", "żółw"], [[1], [0]])
 
 
 def test_an_ort_value_is_taken_as_before():
