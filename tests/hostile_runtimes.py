@@ -25,7 +25,7 @@ class Runtime:
 
 
 def is_rows(model):
-    return model.graph.name.endswith("ties_rows") or model.graph.input[0].name == "ties_rows"
+    return model.graph.name.endswith("ties_rows") or model.graph.name == "question"
 
 
 def argmax(model, x):

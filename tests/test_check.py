@@ -228,16 +228,21 @@ def test_a_node_that_breaks_its_promise_is_not_asked(monkeypatch):
     assert findings("float[3] x, s", "ArgMax <axis=4> (x) z = Max (s)", "onnx.reference") == ()
 
 
-def test_equal_nodes_are_asked_once(monkeypatch):
+def test_nodes_that_differ_in_names_and_large_sizes_alone_are_asked_once(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        processes.Subprocess, "ask", lambda self, proto, feeds: asked.append(proto) or [np.array([[0]])]
-    )
-    findings("float[1, 1] x", "ArgMax (x) [b] y = ArgMax (x)", "onnx.reference")
+    wrong = lambda self, proto, feeds: asked.append(proto) or [np.array([[9]])]  # noqa: E731
+    monkeypatch.setattr(processes.Subprocess, "ask", wrong)
+    findings("float[1, 20] x", "ArgMax <axis=1> (x)", "onnx.reference")
     once = len(asked)
     asked.clear()
-    findings("float[1, 1] x", "ArgMax (x)", "onnx.reference")
+    more = "b = Neg (a) [n] z = ArgMax <axis=1> (b) v = ArgMax <axis=1> (c)"
+    found = findings("float[1, n] a, float[1, 300] c", f"ArgMax <axis=1> (a) {more}", "onnx.reference")
     assert len(asked) == once > 0
+    first = [each.given for each in found if each.place == "graph.node[0]"]
+    assert first[0].startswith("ArgMax <axis=1> (a), opset 13; a = float32[1, ")
+    for at, name in ((2, "b"), (3, "c")):
+        others = [each.given for each in found if each.place.startswith(f"graph.node[{at}]")]
+        assert others == [text.replace("(a)", f"({name})").replace("; a =", f"; {name} =") for text in first]
 
 
 def test_a_runtime_that_is_not_installed(hostile):

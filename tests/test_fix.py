@@ -170,6 +170,55 @@ def test_says_what_was_not_compared(body, whole, note, monkeypatch):
     assert "".join(fixed.notes).startswith(note)
 
 
+class Differing:
+    """onnxruntime, except for what it does with a whole model: of its nodes alone it runs each."""
+
+    name, version = "onnxruntime", ORT.split()[1]
+
+    def __init__(self, load):
+        self.stock, self.whole = runtimes.find("onnxruntime"), load
+
+    def load(self, proto):
+        return (self.stock.load if proto.graph.name == "question" else self.whole)(proto)
+
+
+def fails(_):
+    raise RuntimeError("not today")
+
+
+ALONE, WITH_ANOTHER = NARROW, "(int16[3] x) => (y, z) { y = ArgMax (x) z = Neg (y) }"
+
+
+@pytest.mark.parametrize(
+    ("body", "load", "said"),
+    [
+        (ALONE, fails, f"{ORT} does not load the fixed model; given: not today"),
+        (ALONE, lambda proto: fails, f"{ORT} does not run the fixed model; given: not today"),
+        (ALONE, lambda proto: lambda feeds: [9], f"the fixed model gives other answers in {ORT}"),
+        (WITH_ANOTHER, lambda proto: lambda feeds: [9, 9], None),
+    ],
+    ids=["load", "run", "answers", "answers of other operators"],
+)
+def test_a_target_that_takes_each_node_but_not_the_whole_model(body, load, said, monkeypatch):
+    stock = Differing(load)
+    monkeypatch.setattr(runtimes, "find", lambda name: stock)
+    if said is None:
+        note = f"the same answers here; others in {ORT}, whose other operators may round differently"
+        assert fix(model(body)).notes == (note,)
+    else:
+        with pytest.raises(ModelError) as caught:
+            fix(model(body))
+        assert caught.value.one_line() == said
+
+
+def test_a_fixed_model_that_answers_differently_here_is_refused(monkeypatch):
+    other = model(NARROW.replace("Max", "Min"))
+    monkeypatch.setattr(fixing, "splice", lambda source, replacements: other)
+    stock = Differing(lambda proto: None)
+    monkeypatch.setattr(runtimes, "find", lambda name: stock)
+    assert refusal(ModelError, fix, model(NARROW)) == "the fixed model gives other answers"
+
+
 def test_needs_a_target_that_is_there(without_onnxruntime):
     assert refusal(ArgumentError, fix, model(NARROW), "directml-9_9") == "there is no target 'directml-9_9'"
     assert refusal(ArgumentError, fix, model(NARROW)) == "onnxruntime is not installed"

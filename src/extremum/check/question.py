@@ -53,22 +53,35 @@ class Kind(enum.Enum):
 
 def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Inputs]:
     """Yield inputs for a node, by name."""
+    return _drawn(_sample_types(site), kinds)
+
+
+def _sample_types(site: Site) -> dict[str, TensorType]:
+    """Return the type of each input of a sample; with values for one that stands for an attribute."""
     elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
     joint = site.output().shape if elementwise else None
-    tensors = dict(zip(site.names, site.operands, strict=False))
-    # An input that replaces an attribute is the last axis if the model leaves it open.
-    last_axis = () if site.inputs and site.inputs[0].rank == 0 else (-1,)
-    lists = {
-        name: np.array(last_axis if tensor.values is None else tensor.values, np.int64)
-        for name, tensor in zip(site.names[len(tensors) :], site.inputs[len(tensors) :], strict=True)
-    }
+    types = {}
+    for at, (name, tensor) in enumerate(zip(site.names, site.inputs, strict=True)):
+        if at < len(site.operands):
+            types[name] = TensorType(tensor.element, _sizes(tensor, joint))
+        else:
+            # The last axis if the model leaves it open.
+            values = tensor.values if tensor.values is not None else () if site.inputs[0].rank == 0 else (-1,)
+            types[name] = TensorType("int64", (len(values),), values)
+    return types
+
+
+def _drawn(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
+    is_wide = any(each.values is None and each.element in ("int64", "uint64") for each in types.values())
     for seed, kind in enumerate(Kind):
-        if kind not in kinds or (kind is Kind.HALVES and site.element not in ("int64", "uint64")):
-            continue
-        random = np.random.default_rng(seed)
-        yield lists | {
-            name: draw(random, str(tensor.element), _sizes(tensor, joint), kind) for name, tensor in tensors.items()
-        }
+        if kind in kinds and (is_wide or kind is not Kind.HALVES):
+            random = np.random.default_rng(seed)
+            yield {
+                name: draw(random, str(each.element), each.sizes or (), kind)
+                if each.values is None
+                else np.array(each.values, np.int64)
+                for name, each in types.items()
+            }
 
 
 def _sizes(tensor: TensorType, joint: tuple[Dimension, ...] | None) -> tuple[int, ...]:
@@ -99,9 +112,9 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
         return np.arange(4).astype(dtype)
     if kind is Kind.HALVES:
         return np.array([0, 2**31 - 1, 2**31, 2**32 - 1], dtype)
-    info: Any
+    nan: list[float] = []
     if dtype.kind in "iu":
-        info = np.iinfo(dtype)
+        info: Any = np.iinfo(dtype)
         middle = info.max // 2
         limits = [info.min, info.min + 1, middle, middle + 1, info.max - 1, info.max]
     else:
@@ -109,15 +122,15 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
 
         finfo: Any = ml_dtypes.finfo
         info = finfo(dtype)
-        least = info.smallest_subnormal
+        least, nan = info.smallest_subnormal, [np.nan] * 4
         limits = [-np.inf, info.min, -least, -0.0, 0.0, least, info.max, np.inf]
-    half, nan = len(limits) // 2, limits if dtype.kind in "iu" else [np.nan] * len(limits)
+    half = len(limits) // 2
     values = {
         Kind.LOW: limits[:2],
         Kind.MIDDLE: limits[half - 1 : half + 1],
         Kind.HIGH: limits[-2:],
-        Kind.NAN: limits if nan is limits else [*limits, *nan[half:]],
-        Kind.ALL_NAN: nan,
+        Kind.NAN: [*limits, *nan],
+        Kind.ALL_NAN: nan or limits,
     }
     return np.array([dtype.type(value) for value in values.get(kind, limits)], dtype)
 
@@ -130,6 +143,10 @@ class Difference:
     # The runtime's refusal, or the end of its process; empty if there is an answer.
     why: str
     reproducer: str
+
+
+_Evidence = tuple[Outcome, str, list[str], list[str]]
+"""The outcome, why there is no answer, the text of each input, and of the expected answer and the one that came."""
 
 
 class AskedRuntime:
@@ -155,7 +172,7 @@ class AskedRuntime:
     def __init__(self, watched: Subprocess | InProcess) -> None:
         self.watched = watched
         self.name = shown(watched)
-        self._known: dict[object, list[Difference]] = {}
+        self._known: dict[object, list[_Evidence]] = {}
 
     def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
         """Return the differences, one for each class of answers; none for a node that breaks its promise."""
@@ -165,25 +182,33 @@ class AskedRuntime:
             site.output()
         except ExtremumError:
             return []
-        node = resolve_references(site.node, {})
-        node = onnx.NodeProto(op_type=node.op_type, input=node.input, output=node.output, attribute=node.attribute)
-        key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(site.inputs), kinds
+        stated = resolve_references(site.node, {})
+        # Nodes that differ only in names and in sizes that a sample does not have are one question.
+        names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
+        inputs = [names[name] for name in site.names]
+        node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=["y"], attribute=stated.attribute)
+        types = {names[name]: each for name, each in _sample_types(site).items()}
+        key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
         if key not in self._known:
-            self._known[key] = list(self._differences(site, node, kinds))
-        return self._known[key]
+            self._known[key] = list(self._differences(site, node, types, kinds))
+        text = f"{_text(stated)}, opset {site.opsets['']}"
+        return [
+            Difference(outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers]))
+            for outcome, why, arrays, answers in self._known[key]
+        ]
 
-    def _differences(self, site: Site, node: onnx.NodeProto, kinds: Collection[Kind]) -> Iterator[Difference]:
+    def _differences(
+        self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Collection[Kind]
+    ) -> Iterator[_Evidence]:
         seen = {Outcome.EXACT}
-        for inputs in samples(site, kinds):
+        for inputs in _drawn(types, kinds):
             outcome = self._answer(site, node, inputs)[0]
             if outcome in seen:
                 continue
             seen.add(outcome)
             small = _shrunk(inputs, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
             outcome, why, answers = self._answer(site, node, small)
-            arrays = [f"{name} = {_array(x)}" for name, x in small.items()]
-            reproducer = "; ".join([f"{_text(node)}, opset {site.opsets['']}", *arrays, *answers])
-            yield Difference(outcome, why, reproducer)
+            yield outcome, why, [_array(x) for x in small.values()], answers
             if why:
                 # A runtime that does not answer one sample is spared the others.
                 return
