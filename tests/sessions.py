@@ -19,6 +19,8 @@ def session(model, **options):
     """A session of the model that keeps its warnings for itself."""
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 3
+    # Threads cost more than they bring to a few elements.
+    quiet.intra_op_num_threads = 1
     return InferenceSession(model.SerializeToString(), quiet, **options)
 
 
