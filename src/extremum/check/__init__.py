@@ -1,8 +1,8 @@
 """Findings about a model: nodes that break a promise, and nodes that a target refuses or answers differently.
 
 Decides the order of the walk and what a finding says beside its reason. The rules are in
-:mod:`extremum.check.promises` and :mod:`extremum.check.targets`. They look at the nodes of this package's operators, in
-the graph, its subgraphs and the model-local functions, and read no weights.
+:mod:`extremum.check.rules`. They look at the nodes of this package's operators, in the graph, its subgraphs and the
+model-local functions, and read no weights.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.check", error) from None
 
 from extremum import runtimes
-from extremum.check.promises import PROMISES
 from extremum.check.question import AskedRuntime
-from extremum.check.rule import Finding, Report, Rule, Severity, Targets
-from extremum.check.targets import TARGETS
+from extremum.check.rules import RULES, Finding, Report, Rule, Severity, Targets
 from extremum.directml.descriptions import feature_level_of
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
@@ -48,10 +46,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-RULES: tuple[Rule, ...] = (*PROMISES, *TARGETS)
-"""All rules in the order of their codes."""
 
 
 def check(

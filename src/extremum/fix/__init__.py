@@ -17,7 +17,7 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.fix", error) from None
 
 from extremum import check, validate
-from extremum.check.rule import refusals
+from extremum.check.rules import refusals
 from extremum.fix.changes import Change, Fixed, convert, splice
 from extremum.fix.rewrites import REWRITES, Fragment, find
 from extremum.fix.target import Target, opened, verify_model, verify_node

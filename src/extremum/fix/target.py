@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from extremum import backend, dtypes, runtimes
 from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_output, model_of, samples
-from extremum.check.rule import Targets
+from extremum.check.rules import Targets
 from extremum.directml import FeatureLevel
 from extremum.directml.lowering import steps
 from extremum.directml.operator import create_operator
