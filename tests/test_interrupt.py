@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import numpy as np
@@ -17,31 +16,24 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this platform h
 GENEROUS = 10.0
 
 
-def started(program, *words):
-    """Start a command in a process group of its own, as a terminal does, and wait until it works."""
+def interrupted(program, *words, times=1):
+    """Start a command, press Ctrl-C as often once it works, and return how long it still took, its status and stderr.
+
+    It has a process group of its own, as a terminal gives it one.
+    """
     # Whoever starts the tests in the background has interrupts ignored, and children inherit that.
     head = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", head + textwrap.dedent(program), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-
-
-def interrupted(child, times=1):
-    """Press Ctrl-C as often, and return how long the command still took, its status and its stderr."""
-    assert child.stdout.readline() == "works\n", child.communicate()
-    start = time.monotonic()
-    for _ in range(times):
-        os.killpg(child.pid, signal.SIGINT)
-        time.sleep(0.05)
-    try:
-        _, err = child.communicate(timeout=60)
-    finally:
-        child.kill()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen([sys.executable, "-uc", head + program, *words], **pipes) as child:
+        assert child.stdout.readline() == "works\n", child.communicate()
+        start = time.monotonic()
+        for _ in range(times):
+            os.killpg(child.pid, signal.SIGINT)
+            time.sleep(0.05)
+        try:
+            _, err = child.communicate(timeout=60)
+        finally:
+            child.kill()
     return time.monotonic() - start, child.returncode, err
 
 
@@ -85,41 +77,35 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "run.json").write_text("{}")
 
 
-def command(name, then):
-    """Start a command that does something more before its long work."""
+def run(name, then, times=1):
+    """Start a command that does something more before its long work, and interrupt it."""
     function, words = COMMANDS[name]
-    return started(COMMAND.format(then=then), function, *words.split())
-
-
-@pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_ends_soon(tmp_path, name, times):
-    # The main thread sleeps first where the work is over in a moment.
-    then = "pass" if name in ("run of the suite", "export") else "__import__('time').sleep(60)"
-    took, status, err = interrupted(command(name, then), times)
+    took, status, err = interrupted(COMMAND.format(then=then), function, *words.split(), times=times)
     # A signal that comes when the interpreter has ended all else ends the process itself; a shell shows 130 for both.
     assert status in ((130,) if times == 1 else (130, -signal.SIGINT))
     assert err == "extremum: interrupted\n"
     assert took < GENEROUS
+
+
+@pytest.mark.parametrize(("name", "times"), [*((name, 1) for name in COMMANDS), ("run of the suite", 3), ("apply", 3)])
+def test_a_command_ends_soon(tmp_path, name, times):
+    # The main thread sleeps first where the work is over in a moment.
+    run(name, "pass" if name in ("run of the suite", "export") else "__import__('time').sleep(60)", times)
     assert {path.name for path in tmp_path.iterdir()} == {"head.onnx", "x.npy", "run.json"}
 
 
-@pytest.mark.parametrize("where", ["main", "other"])
+CALL = "getattr(__import__('ctypes').CDLL(None), 'poll')(None, 0, 60000)"
+WHERE = {
+    # poll comes back when its thread gets a signal, so another thread gets it.
+    "main": f"__import__('signal').pthread_sigmask(0, [__import__('signal').SIGINT]); {CALL}",
+    "other": f"__import__('threading').Thread(target=lambda: {CALL}).start(); __import__('time').sleep(60)",
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
 def test_a_library_that_does_not_come_back(where):
     """A library holds the main thread, or one for which the interpreter waits at its end."""
-    call = "getattr(__import__('ctypes').CDLL(None), 'poll')(None, 0, 60000)"
-    # poll comes back when its thread gets a signal, so another thread gets it.
-    if where == "main":
-        block = "__import__('signal').pthread_sigmask(0, [__import__('signal').SIGINT])"
-        then = f"{block}; {call}"
-    else:
-        then = (
-            "from concurrent.futures import ThreadPoolExecutor; "
-            f"ThreadPoolExecutor(1).submit(lambda: {call}); __import__('time').sleep(60)"
-        )
-    took, status, err = interrupted(command("run", then))
-    assert (status, err) == (130, "extremum: interrupted\n")
-    assert took < GENEROUS
+    run("run", WHERE[where])
 
 
 STARTS = """

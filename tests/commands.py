@@ -1,0 +1,38 @@
+"""How a test runs the command line in its own process."""
+
+import contextlib
+import io
+
+import pytest
+
+from extremum.cli import main
+
+__all__ = ["printed", "refused", "run", "tree"]
+
+
+def run(*words):
+    """The exit status, and what is written to stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
+        main([str(word) for word in words])
+    return caught.value.code, out.getvalue(), err.getvalue()
+
+
+def printed(*words, status=0):
+    """What a command prints that writes nothing to stderr."""
+    found = run(*words)
+    assert (found[0], found[2]) == (status, "")
+    return found[1]
+
+
+def refused(*words):
+    """The one line that a command is refused with, without the name of the program."""
+    status, out, err = run(*words)
+    assert (status, out, err[:10], err.count("\n")) == (2, "", "extremum: ", 1)
+    return err[10:-1]
+
+
+def tree(folder):
+    """The files and folders below a folder, with what is in the files."""
+    paths = ((path, path.relative_to(folder).as_posix()) for path in folder.rglob("*"))
+    return {name: path.read_bytes() if path.is_file() else None for path, name in paths}
