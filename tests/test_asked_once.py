@@ -6,7 +6,7 @@ import pytest
 
 from extremum import backend, validate
 from extremum import directml as dml
-from extremum.backend import executor
+from extremum.backend import engines
 from extremum.check import check
 from extremum.graph import nodes
 from models import model
@@ -26,7 +26,7 @@ def chain(length):
 
 
 def test_an_executor_is_made_once_for_an_operator(monkeypatch):
-    made = counted(monkeypatch, executor.ReferenceEvaluator, "__init__")
+    made = counted(monkeypatch, engines.ReferenceEvaluator, "__init__")
     backend.prepare(chain(2), engine="reference")
     few = len(made)
     backend.prepare(chain(20), engine="reference")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from extremum import backend
-from extremum.backend import executor
+from extremum.backend import engines
 from extremum.backend import prepared as preparing
 from extremum.errors import AxisError, ElementTypeError, InputError
 from extremum.graph import nodes
@@ -28,7 +28,7 @@ def steps(monkeypatch):
         monkeypatch.setattr(module, name, lambda *arguments, **named: made.append(name) or inner(*arguments, **named))
 
     counted(nodes, "resolve")
-    counted(executor.lower, "operation")
+    counted(engines.lower, "operation")
     counted(preparing, "_tensor")
     return made
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from extremum import backend
-from extremum.backend.executor import Executor
-from extremum.backend.session import Session, suits
+from extremum.backend.engines import Executor, Session, suits
 from extremum.errors import ArgumentError, DependencyError, ExecutionError, SpecError, UnknownOperatorError
 from extremum.graph.sites import sites
 from models import model

@@ -22,10 +22,8 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.backend", error) from None
 
-from extremum.backend.coverage import require_implemented, require_valid
-from extremum.backend.executor import open_executor, reference_ops
-from extremum.backend.prepared import ENGINES, PreparedModel, refuse
-from extremum.backend.session import open_session, suits
+from extremum.backend.engines import open_executor, open_session, reference_ops, suits
+from extremum.backend.prepared import ENGINES, PreparedModel, refuse, require_implemented, require_valid
 from extremum.graph import nodes
 from extremum.graph.load import Model, require_readable, with_dense
 from extremum.graph.sites import sites

@@ -2,7 +2,7 @@
 
 Decides the order of the walk (the graph, subgraphs before the node that holds them, then the model-local functions) and
 what is known of a tensor at each node. Whether a node is right is asked by
-:mod:`extremum.backend.coverage`, which stops at the first that is not, and by :mod:`extremum.check`, which goes on.
+:mod:`extremum.backend.prepared`, which stops at the first that is not, and by :mod:`extremum.check`, which goes on.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,11 @@ __all__ = [
     "OLDEST",
     "WEIGHTS_FOLDER",
     "add_weights",
-    "has_bfloat16",
     "onnxruntime",
     "open_session",
     "register",
-    "run_bfloat16",
     "session_options",
+    "take_bfloat16",
 ]
 
 OLDEST = Version("1.21")
@@ -60,7 +59,9 @@ def session_options() -> Any:
 
 def open_session(model: bytes, options: Any) -> Any:
     """Return a session on the processor; any exception is a refusal."""
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    take_bfloat16(session)
+    return session
 
 
 def register(options: Any) -> None:
@@ -93,38 +94,36 @@ def add_weights(options: Any, model: Model) -> None:
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
 
 
-def has_bfloat16(session: Any) -> bool:
-    """Return whether an input or an output of a session is bfloat16."""
-    return any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs()))
+def take_bfloat16(session: Any) -> None:
+    """Let a session with a bfloat16 input or output run on arrays of it."""
+    if any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs())):
+        # A `run` in Python costs 5 % of a small run, so that other sessions keep onnxruntime's.
+        session.__class__ = type(type(session).__name__, (_Bfloat16Run, type(session)), {})
 
 
-def run_bfloat16(
-    session: Any,
-    run: Callable[..., Sequence[Any]],
-    names: Sequence[str] | None,
-    feed: Mapping[str, Any],
-    options: Any = None,
-) -> Sequence[Any]:
-    """Run a session as its own method ``run`` does, with bfloat16 arrays as inputs and outputs."""
-    feed = {name: _ort_value(x) if _is_bfloat16(x) else x for name, x in feed.items()}
-    types = {each.name: each.type for each in session.get_outputs()}
-    names_of_outputs = names or list(types)
-    kinds = {types.get(name, "") for name in names_of_outputs}
-    # A binding takes tensors of numbers, and gives tensors.
-    is_bound = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_bound, feed.values()))
-    if _BFLOAT16_TENSOR not in kinds or not is_bound:
-        return run(names, feed, options)
-    binding = session.io_binding()
-    for name, x in feed.items():
-        if isinstance(x, np.ndarray):
-            binding.bind_cpu_input(name, np.require(x, requirements="C"))
-        else:
-            binding.bind_ortvalue_input(name, x)
-    for name in names_of_outputs:
-        binding.bind_output(name)
-    session.run_with_iobinding(binding, options)
-    arrays = dict(zip(dict.fromkeys(names_of_outputs), map(_array, binding.get_outputs()), strict=True))
-    return [arrays[name] for name in names_of_outputs]
+class _Bfloat16Run:
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
+        """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
+        session: Any = self
+        feed = {name: _ort_value(x) if _is_bfloat16(x) else x for name, x in input_feed.items()}
+        types = {each.name: each.type for each in session.get_outputs()}
+        names = output_names or list(types)
+        kinds = {types.get(name, "") for name in names}
+        # A binding takes tensors of numbers, and gives tensors.
+        is_bound = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_bound, feed.values()))
+        if _BFLOAT16_TENSOR not in kinds or not is_bound:
+            return super().run(output_names, feed, run_options)  # type: ignore[misc]
+        binding = session.io_binding()
+        for name, x in feed.items():
+            if isinstance(x, np.ndarray):
+                binding.bind_cpu_input(name, np.require(x, requirements="C"))
+            else:
+                binding.bind_ortvalue_input(name, x)
+        for name in names:
+            binding.bind_output(name)
+        session.run_with_iobinding(binding, run_options)
+        arrays = dict(zip(dict.fromkeys(names), map(_array, binding.get_outputs()), strict=True))
+        return [arrays[name] for name in names]
 
 
 def _is_bfloat16(x: object) -> bool:

@@ -6,14 +6,13 @@ A session gets the converted model, or the model as it came if nothing was conve
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from extremum.errors import ModelError
 from extremum.graph.load import open_file, require_inside
 from extremum.onnxruntime.convert import Conversion, Which, convert
-from extremum.onnxruntime.library import WEIGHTS_FOLDER, has_bfloat16, onnxruntime, register, run_bfloat16
+from extremum.onnxruntime.library import WEIGHTS_FOLDER, onnxruntime, register, take_bfloat16
 from extremum.printable import printable
 
 __all__ = ["InferenceSession"]
@@ -102,9 +101,7 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
             if folder != before:
                 # The next model with these options has a folder of its own.
                 sess_options.add_session_config_entry(WEIGHTS_FOLDER, before)
-        if has_bfloat16(self):
-            # A `run` in Python costs 5 % of a small run, so that other sessions keep onnxruntime's.
-            self.__class__ = _Bfloat16Session
+        take_bfloat16(self)
 
     def __repr__(self) -> str:
         inputs, outputs = (
@@ -114,12 +111,6 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
         )
         changed = len(self.conversion.changes) if self.conversion else 0
         return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
-
-
-class _Bfloat16Session(InferenceSession):
-    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
-        """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
-        return run_bfloat16(self, super().run, output_names, input_feed, run_options)
 
 
 def _weights_folder(options: Any) -> str:

@@ -1,15 +1,18 @@
-"""Running a graph: onnx's reference evaluator, with this package's operators in it wherever they occur.
+"""Who runs a graph: onnx's reference evaluator or a session of onnxruntime, with this package's operators in both.
 
-Decides how an operator of the evaluator finds its version and attributes, and where an error says it happened. The
-evaluator's own defaults come from the newest version of an operator and it hands new operators to subgraphs but not to
-functions; both are put right here.
+Decides how an operator of the evaluator finds its version and attributes, where an error says it happened, when there
+is a session and what happens when it cannot go on: the evaluator then runs the model, or says what is wrong with it in
+the same words as without onnxruntime. The evaluator's own defaults come from the newest version of an operator and it
+hands new operators to subgraphs but not to functions; both are put right here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,8 +22,18 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from extremum import dtypes, lower
-from extremum.errors import ElementTypeError, ExecutionError, ExtremumError, MemoryLimitError, ModelError, first_line
+from extremum.errors import (
+    DependencyError,
+    ElementTypeError,
+    ExecutionError,
+    ExtremumError,
+    MemoryLimitError,
+    ModelError,
+    first_line,
+)
 from extremum.graph import nodes
+from extremum.graph.load import Model
+from extremum.graph.sites import Site
 from extremum.operations import Operation
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import require_memory
@@ -226,3 +239,73 @@ def open_executor(model: onnx.ModelProto) -> Executor:
         assert isinstance(inner, Executor)
         inner.locate(f"functions[{index}]")
     return executor
+
+
+def suits(sites: Iterable[Site]) -> bool:
+    """Return whether there are nodes of operators that are not this package's, and onnxruntime to run them."""
+    return any(not site.is_call and not nodes.is_of_family(site.node) for site in sites) and is_installed()
+
+
+def is_installed() -> bool:
+    """Return whether onnxruntime is there and new enough."""
+    try:
+        import_module("extremum.onnxruntime.library")
+    except DependencyError:
+        return False
+    return True
+
+
+def open_session(
+    model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None = None
+) -> Session:
+    """Return a session for a model whose weights are split off; by default onnxruntime decides its threads."""
+    from extremum.onnxruntime.convert import convert_sites
+    from extremum.onnxruntime.library import add_weights, onnxruntime, register, session_options
+    from extremum.onnxruntime.library import open_session as open_onnxruntime
+
+    options = session_options()
+    if threads is not None:
+        options.intra_op_num_threads = threads
+    converted = convert_sites(model.unread, sites).model
+    register(options)
+    add_weights(options, model)
+    try:
+        session = open_onnxruntime(converted.SerializeToString(), options)
+    except Exception as error:
+        # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
+        given = f"onnxruntime {onnxruntime.__version__}: {first_line(error)}"
+        raise ExecutionError("onnxruntime does not take the model", given=given) from None
+    return Session(session, reference)
+
+
+class Session:
+    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails."""
+
+    def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
+        self._session = session
+        self._reference = reference
+        self._executor: Executor | None = None
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs in the model's order."""
+        return [output.name for output in self._session.get_outputs()]
+
+    def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
+        """Run the model once."""
+        try:
+            results = self._session.run(output_names, {name: _in_native_order(x) for name, x in feeds.items()})
+            # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
+            return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
+        except Exception as error:
+            if self._executor is None and self._reference is not None:
+                with contextlib.suppress(ExtremumError):
+                    self._executor = self._reference()
+            if self._executor is None:
+                raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
+        taken_over: Sequence[Any] = self._executor.run(output_names, feeds)
+        return taken_over
+
+
+def _in_native_order(x: Any) -> Any:
+    return x if not isinstance(x, np.ndarray) or x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
