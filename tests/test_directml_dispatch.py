@@ -269,71 +269,44 @@ PARTLY = (
     "InputError: the output lies partly on an input; "
     "help: in place, both have the same buffer and the same strides; else give it a buffer of its own"
 )
-REFUSED = [
-    *(
-        (
-            ARGMAX,
-            [x],
-            [Y],
-            f"ElementTypeError: input_tensor is described as FLOAT32, but its array holds {x.dtype}; "
-            "help: pass an array of float32, or memoryview(array) for its bytes",
-        )
-        for x in (X.astype(float), X.astype(">f4"), X.view([("a", "<f4")]), np.array([None] * 6))
-    ),
+DESCRIBED = (
+    "ElementTypeError: input_tensor is described as FLOAT32, but its array holds {}; "
+    "help: pass an array of float32, or memoryview(array) for its bytes"
+)
+HAS_GAPS = (
+    "InputError: the array of input_tensor has gaps in memory, which its description does not say; "
+    "help: describe the strides of the array, or pass a contiguous one for FLOAT32[2, 3]"
+)
+TOO_SHORT = "InputError: {0} needs {1} elements, but its array has {2}; help: pass an array that holds {3}"
+UNREADABLE = "InputError: the bytes of input_tensor cannot be read: "
+NO_BUFFER = " is neither a NumPy array nor a buffer of bytes"
+READ_ONLY = "InputError: output_tensor cannot be written to: its buffer is read-only"
+OTHERS = (X.astype(float), X.astype(">f4"), X.view([("a", "<f4")]), np.array([None] * 6))
+# An input of ARGMAX, an output of it, and buffers of any operator.
+INPUTS = [
+    *((x, DESCRIBED.format(x.dtype)) for x in OTHERS),
+    (X[0], TOO_SHORT.format("input_tensor", 6, 3, "FLOAT32[2, 3]")),
+    *((x, f"InputError: input_tensor needs 24 bytes, but its buffer has {len(x)}; {HOLDS}") for x in (bytes(23), b"")),
+    *((x, HAS_GAPS) for x in (np.zeros((2, 6), np.float32)[:, ::2], X[::-1])),
     (
-        ARGMAX,
-        [X[0]],
-        [Y],
-        "InputError: input_tensor needs 6 elements, but its array has 3; help: pass an array that holds FLOAT32[2, 3]",
-    ),
-    (
-        ARGMAX,
-        [X],
-        [Y[:1]],
-        "InputError: output_tensor needs 2 elements, but its array has 1; help: pass an array that holds INT64[2, 1]",
-    ),
-    *(
-        (ARGMAX, [x], [Y], f"InputError: input_tensor needs 24 bytes, but its buffer has {len(x)}; {HOLDS}")
-        for x in (bytes(23), b"")
-    ),
-    (LARGE, [bytes(24)], [Y], f"InputError: input_tensor needs {2**40} bytes, but its buffer has 24; {HOLDS}"),
-    *(
-        (
-            ARGMAX,
-            [x],
-            [Y],
-            "InputError: the array of input_tensor has gaps in memory, which its description does not say; "
-            "help: describe the strides of the array, or pass a contiguous one for FLOAT32[2, 3]",
-        )
-        for x in (np.zeros((2, 6), np.float32)[:, ::2], X[::-1])
-    ),
-    (
-        ARGMAX,
-        [np.ma.masked_array(X, mask=[[1, 0, 0], [0, 0, 0]])],
-        [Y],
+        np.ma.masked_array(X, mask=[[1, 0, 0], [0, 0, 0]]),
         "InputError: the array of input_tensor has masked elements, and memory has no mask; "
         "help: fill them first, as array.filled(value) does",
     ),
-    (ARGMAX, [memoryview(bytes(48))[::2]], [Y], "InputError: the bytes of input_tensor are not contiguous"),
-    (ARGMAX, [closed()], [Y], "InputError: the bytes of input_tensor cannot be read: mmap closed or invalid"),
-    (
-        ARGMAX,
-        [released()],
-        [Y],
-        "InputError: the bytes of input_tensor cannot be read: operation forbidden on released memoryview object",
-    ),
-    *(
-        (ARGMAX, [x], [Y], "ElementTypeError: input_tensor is neither a NumPy array nor a buffer of bytes")
-        for x in ([1.0, 2.0], None, *LIES)
-    ),
-    *(
-        (ARGMAX, [X], [y], "ElementTypeError: output_tensor is neither a NumPy array nor a buffer of bytes")
-        for y in LIES
-    ),
-    *(
-        (ARGMAX, [X], [y], "InputError: output_tensor cannot be written to: its buffer is read-only")
-        for y in (read_only(), bytes(16), memoryview(bytearray(16)).toreadonly())
-    ),
+    (memoryview(bytes(48))[::2], "InputError: the bytes of input_tensor are not contiguous"),
+    (closed(), f"{UNREADABLE}mmap closed or invalid"),
+    (released(), f"{UNREADABLE}operation forbidden on released memoryview object"),
+    *((x, f"ElementTypeError: input_tensor{NO_BUFFER}") for x in ([1.0, 2.0], None, *LIES)),
+]
+OUTPUTS = [
+    (Y[:1], TOO_SHORT.format("output_tensor", 2, 1, "INT64[2, 1]")),
+    *((y, READ_ONLY) for y in (read_only(), bytes(16), memoryview(bytearray(16)).toreadonly())),
+    *((y, f"ElementTypeError: output_tensor{NO_BUFFER}") for y in LIES),
+]
+REFUSED = [
+    *((ARGMAX, [x], [Y], text) for x, text in INPUTS),
+    *((ARGMAX, [X], [y], text) for y, text in OUTPUTS),
+    (LARGE, [bytes(24)], [Y], f"InputError: input_tensor needs {2**40} bytes, but its buffer has 24; {HOLDS}"),
     (ARGMAX, [X, X], [Y], "InputError: inputs takes 1 buffer, not 2"),
     (MAXIMUM, [X], [X], "InputError: inputs takes 2 buffers, not 1"),
     (ARGMAX, [X], [], "InputError: outputs takes 1 buffer, not 0"),

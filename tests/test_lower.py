@@ -8,7 +8,11 @@ from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 
 INT64, UINT32 = np.dtype("int64"), np.dtype("uint32")
 DML = spec.DIRECTML
-CASES = []
+CASES = [
+    ("", "ReduceMax", 13, 0, {}, Reduce(Order.MAX, (), True, Tie.FIRST, True)),
+    ("", "ReduceMax", 13, 2, {"axes": []}, Reduce(Order.MAX, (0, 1), True, Tie.FIRST, True)),
+    ("", "Min", 1, 2, {"consumed_inputs": [0, 1]}, Extremum(Order.MIN)),
+]
 for suffix, order in (("Max", Order.MAX), ("Min", Order.MIN)):
     for opset in (1, 11, 12, 13):
         CASES += [
@@ -50,6 +54,7 @@ CASES += [
         *((opset, {}, (1, 2)) for opset in (1, 11)),
         *((opset, {"axis": 0}, (0, 1, 2)) for opset in (1, 11)),
         *((opset, {"axis": 2}, (2,)) for opset in (1, 11)),
+        (11, {"axis": -3}, (0, 1, 2)),
     )
 ]
 

@@ -27,13 +27,6 @@ def extended(body, opset=13):
     return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}, "ai.extremum" : 1]> g {body}')
 
 
-def of_unknown_rank(body):
-    proto = extended(body)
-    for value in (*proto.graph.input, *proto.graph.output):
-        value.type.tensor_type.ClearField("shape")
-    return proto
-
-
 @pytest.mark.parametrize("operator", ["ReduceMax", "Hardmax", "Min"])
 def test_what_a_function_gives_goes_on_into_other_operators(operator):
     """onnxruntime asks no custom operator in a function for its type."""
@@ -93,7 +86,9 @@ def test_shapes_are_inferred(declared, node, expected):
 
 
 def test_inputs_of_unknown_rank():
-    proto = of_unknown_rank("(float[1] a, float[1] b) => (float[1] y) { y = Max(a, b) }")
+    proto = model("(float[1] a, float[1] b) => (float[1] y) { y = Max(a, b) }")
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.ClearField("shape")
     assert run_model(proto, [X, np.float32([6])])[0].shape == (2, 3)
 
 
@@ -155,7 +150,7 @@ def test_many_threads_on_one_session():
     rng = np.random.default_rng(0)
     inputs = [rng.integers(0, 9, (n, 64)).astype(np.float32) for n in (1, 7, 100, 20_000)]
     expected = [x.argmax(1) for x in inputs]
-    wrong, until = [], time.monotonic() + 1
+    wrong, until = [], time.monotonic() + 0.3
 
     def work(seed):
         own = np.random.default_rng(seed)
@@ -197,17 +192,6 @@ NUMBERS, ROW = np.zeros((2, 0), np.float32), np.zeros(3, np.float32)
             "Extremum: the operands cannot be broadcast against each other; given: [3], [2]; "
             "help: dimensions, aligned at the last one, must be equal or 1",
         ),
-        (
-            of_unknown_rank("(float[1] x) => (int64[1] y) { y = ai.extremum.ArgReduce <axis = 0> (x) }"),
-            [ROW[0]],
-            "ArgReduce: axis 0 is out of range for an input of rank 0; given: float32[]; "
-            "help: give it at least one axis",
-        ),
-        (
-            of_unknown_rank("(float[1] x) => (int64[1] y) { y = ai.extremum.ArgReduce <axis = 1> (x) }"),
-            [ROW],
-            "ArgReduce: axis 1 is out of range for an input of rank 1; given: float32[3]; help: use an axis in [-1, 0]",
-        ),
     ],
 )
 def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(proto, inputs, message):
@@ -225,7 +209,6 @@ def test_a_refusal_at_run_time_is_onnxruntimes_error_with_our_text(proto, inputs
             "OneHot: attribute 'axes' cannot stand beside 'axis' or 'to_last'; help: list all axes, or give one axis",
         ),
         ('Extremum <order = "up"> (x)', "Extremum: attribute 'order' is 'up'; help: use 'max', the default, or 'min'"),
-        (f'Extremum <order = "{"u" * 2000}"> (x)', f"Extremum: attribute 'order' is '{'u' * 968} ..."),
     ],
 )
 def test_a_bad_attribute_is_refused_when_the_session_is_made(node, message):

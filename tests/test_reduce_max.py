@@ -15,7 +15,10 @@ from extremum.operations import Order
 from models import model
 from sessions import run_model, run_node
 
-ROWS = [(row, element) for row, element in onnx_cases.ACCEPTED if row.name in ("ReduceMax", "ReduceMin")]
+# One type for each way to write the identity: the classes of integers, floating numbers, truth values.
+TYPES = ("int32", "uint64", "float16", "bfloat16", "bool")
+REDUCTIONS = ("ReduceMax", "ReduceMin")
+ROWS = [(row, element) for row, element in onnx_cases.ACCEPTED if row.name in REDUCTIONS and element.name in TYPES]
 
 
 def answers(source, inputs):
@@ -27,14 +30,6 @@ def answers(source, inputs):
 
 
 X = np.array([[[4, 9], [9, 0]], [[1, 1], [2, 9]]], np.float32)
-
-
-@pytest.mark.parametrize("axes", [[0], [-1], [2, 0], [0, 1, 2], []])
-@pytest.mark.parametrize("opset", [18, 20])
-def test_axes_that_come_with_the_call(opset, axes):
-    source = model("(float[2, 2, 2] x, int64[k] axes) => (y) { y = ReduceMax <keepdims = 0> (x, axes) }", opset=opset)
-    expected = np.max(X, tuple(axes) if axes else None)
-    assert_same_bits(answers(source, [X, np.array(axes, np.int64)])[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -116,13 +111,6 @@ def test_axes_that_turn_out_wrong(axes, reason):
     text = re.escape(f"given: float32[2, 2, 2], axes: {axes};")
     with pytest.raises(Exception, match=f"Reduce: axis .*; {text}"):
         run_model(source, [X, np.array(axes)])
-
-
-@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
-def test_the_first_of_equals_and_nan(name):
-    for values, expected in (([-0.0, 0.0], -0.0), ([0.0, -0.0], 0.0), ([1, np.nan, 2], np.nan)):
-        (result,) = answers(model(f"(float[n] x) => (y) {{ y = {name} (x) }}"), [np.array(values, np.float32)])
-        assert_same_bits(result, np.array([expected], np.float32))
 
 
 @pytest.mark.parametrize(("row", "element"), ROWS, ids=str)
