@@ -68,7 +68,8 @@ def export_command(folder: Path, seed: int, as_json: bool, **filters: Any) -> No
     that a runtime must refuse.
     """
     selection = Selection(**filters)
-    with _progress(["export"], _count(selection, seed)) as advance:
+    total = sum(1 for _ in cases(selection, seed))
+    with _progress(["export"], total) as advance:
         written = export(folder, selection, seed=seed, progress=advance["export"])
     if as_json:
         counts = {"results": written.results, "refusals": written.refusals, "bytes": written.size}
@@ -120,18 +121,20 @@ def run_command(
     names = list(dict.fromkeys((*targets, *(compare or ()), *adapters))) or _installed()
     for name in names:
         runtimes.find(name)
-    answers = _run_all(names, selection, seed, limit, jobs)
+    suite = list(cases(selection, seed))
+    if not suite:
+        raise ArgumentError("no case matches", remedy="drop a filter")
+    answers = _run_all(names, suite, limit, jobs)
     for each in answers:
         _warn(each)
-    report = record(answers, seed)
     if form == "json":
-        write(json_text(report))
+        write(json_text(record(answers, seed)))
     elif form == "markdown":
-        write(card.markdown(report).rstrip())
+        write(card.markdown(record(answers, seed)).rstrip())
     elif compare:
-        _print_comparison(answers, compare)
+        _print_comparison(*(each for name in compare for each in answers if each.runtime == name))
     else:
-        _print_summary(report, answers, each=bool(selection.names))
+        _print_summary(answers, each=bool(selection.names))
     return 0 if all(result.conforms for each in answers for result in each.results) else 1
 
 
@@ -179,8 +182,7 @@ def _warn(answers: Answers) -> None:
         write(f"extremum: {answers.runtime} refuses every case; is its adapter right? first reason: {reason}", err=True)
 
 
-def _run_all(names: list[str], selection: Selection, seed: int, limit: float, jobs: int) -> list[Answers]:
-    total = _count(selection, seed)
+def _run_all(names: list[str], suite: list[Case], limit: float, jobs: int) -> list[Answers]:
     stop = Event()
 
     def answers(name: str, advance: Callable[[Case], None]) -> Answers:
@@ -189,9 +191,9 @@ def _run_all(names: list[str], selection: Selection, seed: int, limit: float, jo
                 raise CancelledError
             advance(case)
 
-        return run(name, cases(selection, seed), limit=limit, progress=progress)
+        return run(name, suite, limit=limit, progress=progress)
 
-    with _progress(names, total) as advance, ThreadPoolExecutor(jobs) as pool:
+    with _progress(names, len(suite)) as advance, ThreadPoolExecutor(jobs) as pool:
         # Threads only wait here; each runtime works in a process.
         futures = [pool.submit(answers, name, advance[name]) for name in names]
         try:
@@ -201,13 +203,6 @@ def _run_all(names: list[str], selection: Selection, seed: int, limit: float, jo
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _count(selection: Selection, seed: int) -> int:
-    total = sum(1 for _ in cases(selection, seed))
-    if not total:
-        raise ArgumentError("no case matches", remedy="drop a filter")
-    return total
 
 
 @contextmanager
@@ -223,23 +218,25 @@ def _progress(names: Iterable[str], total: int) -> Iterator[dict[str, Callable[[
         yield {name: lambda _, task=task: progress.advance(task) for name, task in tasks.items()}  # type: ignore[misc]
 
 
-def _print_comparison(answers: list[Answers], names: tuple[str, str]) -> None:
-    found = {each.runtime: each for each in answers}
-    differences = list(card.compared(found[names[0]], found[names[1]]))
-    for case, first, second in differences:
-        write(f"{case}\n  {names[0]}: {first}\n  {names[1]}: {second}")
-    write(f"{len(differences)} cases differ")
+def _print_comparison(first: Answers, second: Answers) -> None:
+    pairs = list(zip(first.results, second.results, strict=True))
+    differing = [pair for pair in pairs if len({(each.outcome, each.detail) for each in pair}) > 1]
+    for pair in differing:
+        write(pair[0].case.name)
+        for answers, each in zip((first, second), pair, strict=True):
+            write(f"  {answers.runtime}: " + ": ".join(part for part in (each.outcome.value, each.detail) if part))
+    write(f"{len(differing)} cases differ")
 
 
-def _print_summary(report: dict[str, Any], answers: list[Answers], *, each: bool) -> None:
-    headings, rows = card.summary(recorded(report))
-    width = max(len(row[0]) for row in rows)
-    for at, heading in enumerate(headings[1:], start=1):
-        write(heading)
-        for row in rows:
-            if row[at] != "0":
-                write(f"  {row[0]:<{width}}  {row[at]:>5}")
-        for line in _details(answers[at - 1], each=each):
+def _print_summary(answers: list[Answers], *, each: bool) -> None:
+    width = max(len(result.outcome.value) for one in answers for result in one.results)
+    for one in answers:
+        write(f"{one.runtime} {one.version}")
+        counts = one.counts()
+        for outcome in Outcome:
+            if counts[outcome]:
+                write(f"  {outcome.value:<{width}}  {counts[outcome]:>5}")
+        for line in _details(one, each=each):
             write(f"  {line}")
 
 

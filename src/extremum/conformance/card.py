@@ -12,20 +12,20 @@ import os
 import platform
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
-from extremum import __version__, dtypes, spec
+from extremum import __version__, dtypes
 from extremum.conformance.run import Answers, Result
-from extremum.conformance.suite import Case, cases
+from extremum.conformance.suite import VERSIONS, Case, named
 from extremum.conformance.topics import Array, Placement
 from extremum.errors import InputError
 from extremum.printable import markdown_table
 from extremum.runtimes.runtime import Outcome
 
-__all__ = ["REFUSALS", "caption", "compared", "draw", "markdown", "record", "recorded", "summarised", "summary"]
+__all__ = ["REFUSALS", "caption", "draw", "markdown", "record", "recorded", "summarised"]
 
 REFUSALS = "refusals"
 """The column, beside the element types, of the cases that have to be refused, which say nothing of a type."""
@@ -217,7 +217,7 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
     across = min(len(runtimes), 3)
     down = -(-len(runtimes) // 3)
     width = 0.8 + (len(column_names()) * 0.14 + 0.35) * across
-    height = 1.4 + (len(_rows()) * 0.14 + 0.85) * down
+    height = 1.4 + (len(VERSIONS) * 0.14 + 0.85) * down
     # White, so that it can be read on a dark page too.
     figure = Figure(figsize=(max(width, 8), height), facecolor="white", layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
@@ -237,22 +237,18 @@ def draw(runtimes: Sequence[Recorded], path: str | os.PathLike[str], caption: st
 
 def column_names() -> list[str]:
     """Return the columns of a panel: the element types that any version takes, and the refusals."""
-    taken = {name for row in _rows() for name in row.types}
+    taken = {name for row in VERSIONS for name in row.types}
     return [*(element.name for element in dtypes.ELEMENT_TYPES if element.name in taken), REFUSALS]
-
-
-def _rows() -> list[spec.OperatorVersion]:
-    return [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
 
 
 def _panel(axes: Any, runtime: Recorded, *, first: bool) -> None:
     """Draw the squares of one runtime, and the versions' names in the first panel of a line."""
     from matplotlib.collections import PolyCollection
 
-    rows, columns = _rows(), column_names()
+    columns = column_names()
     halves: list[list[tuple[float, float]]] = []
     colours: list[str] = []
-    for y, row in enumerate(rows):
+    for y, row in enumerate(VERSIONS):
         for x, column in enumerate(columns):
             if counts := runtime.cells.get((str(row), column)):
                 # The lower half has the colour of the worst answer, the upper half that of the best.
@@ -265,10 +261,11 @@ def _panel(axes: Any, runtime: Recorded, *, first: bool) -> None:
     axes.set_axis_on()
     axes.set_title(runtime.title, fontsize=10)
     axes.set_xticks([place + _EDGE / 2 for place in range(len(columns))], columns, rotation=90, fontsize=7)
-    axes.set_yticks([line + _EDGE / 2 for line in range(len(rows))], map(str, rows) if first else [""] * len(rows))
+    labels = [str(row) if first else "" for row in VERSIONS]
+    axes.set_yticks([line + _EDGE / 2 for line in range(len(VERSIONS))], labels)
     axes.tick_params(axis="y", labelsize=8)
     axes.tick_params(length=0, pad=2)
-    axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0), aspect="equal", frame_on=False)
+    axes.set(xlim=(0, len(columns)), ylim=(len(VERSIONS), 0), aspect="equal", frame_on=False)
 
 
 _HEAD = """\
@@ -298,7 +295,7 @@ def caption(run: Mapping[str, Any]) -> str:
     return f"Asked on {run['date']}, {run['machine']}; suite {run['suite']}, seed {run['seed']}"
 
 
-def summary(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
+def _summary(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]:
     """Return a table of outcomes: the headings, and a row for each that occurs."""
     counts = [each.counts() for each in runtimes]
     return ["", *(each.title for each in runtimes)], [
@@ -318,14 +315,6 @@ def _versions(runtimes: Sequence[Recorded]) -> tuple[list[str], list[list[str]]]
     return ["", "cases", *(each.runtime for each in runtimes)], rows
 
 
-def compared(first: Answers, second: Answers) -> Iterator[tuple[str, str, str]]:
-    """Yield the cases with different outcomes or details: the name, and the answers of both."""
-    for one, other in zip(first.results, second.results, strict=True):
-        if (one.outcome, one.detail) != (other.outcome, other.detail):
-            words = (each.outcome.value + (f": {each.detail}" if each.detail else "") for each in (one, other))
-            yield (one.case.name, *words)  # type: ignore[misc]
-
-
 def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences: bool = True) -> str:
     """Return a recorded run as a page of Markdown, with a link to its picture; tables alone without differences."""
     runtimes = recorded(run)
@@ -336,17 +325,17 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, *, differences:
         f"{caption(run)}. `extremum conformance export` writes the cases as files.{how if differences else ''}",
         *([] if picture is None else [_PICTURE.format(quote(picture))]),
         "## Outcomes",
-        markdown_table(*summary(runtimes), figures=True).rstrip(),
+        markdown_table(*_summary(runtimes), figures=True).rstrip(),
         "## Exact answers by version",
         markdown_table(*_versions(runtimes), figures=True).rstrip(),
     ]
-    by_name = {case.name: case for case in cases(seed=run["seed"])} if differing else {}
+    examples = named({kind.example for runtime in differing for kind in runtime.kinds}, run["seed"])
     for runtime in differing:
         parts.append(f"## {runtime.title}")
         for section, heading in enumerate(_SECTIONS):
             if kinds := [kind for kind in runtime.kinds if kind.section == section]:
                 parts.append(f"### {heading}")
-                parts += [_difference(kind, by_name[kind.example]) for kind in kinds if kind.example in by_name]
+                parts += [_difference(kind, examples[kind.example]) for kind in kinds if kind.example in examples]
     return "\n\n".join(parts) + "\n"
 
 

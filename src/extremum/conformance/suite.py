@@ -20,7 +20,10 @@ from extremum.runtimes import runtime
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = ["Case", "Selection", "cases", "model_of"]
+__all__ = ["VERSIONS", "Case", "Selection", "cases", "model_of", "named"]
+
+VERSIONS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.ONNX for row in rows]
+"""Every version of every operator that the suite asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +171,9 @@ class Selection:
     specified_only: bool = False
 
     def __post_init__(self) -> None:
-        schemas = list(_schemas())
         for noun, given, known in (
-            ("operator", self.operators, {schema.name for schema in schemas}),
-            ("version", self.versions, {schema.since for schema in schemas}),
+            ("operator", self.operators, {schema.name for schema in VERSIONS}),
+            ("version", self.versions, {schema.since for schema in VERSIONS}),
             ("element type", self.elements, {element.name for element in dtypes.ELEMENT_TYPES}),
             ("topic", self.topics, set(TOPICS)),
         ):
@@ -181,7 +183,7 @@ class Selection:
                     raise ArgumentError(f"the suite has no {noun} {name!r}", remedy=f"it has {choices}")
         if self.names:
             object.__setattr__(self, "names", frozenset(name.removeprefix("test_") for name in self.names))
-            if missing := set(self.names) - {case.name for case in _every(self._may_name, 0)}:
+            if missing := set(self.names) - named(self.names, 0).keys():
                 near = get_close_matches(min(missing), [case.name for case in cases()], 3)
                 remedy = f"did you mean {' or '.join(near)}?" if near else "extremum conformance export lists them"
                 raise ArgumentError(f"the suite has no case {min(missing)!r}", remedy=remedy)
@@ -193,11 +195,8 @@ class Selection:
             and (not self.versions or schema.since in self.versions)
             and (not self.elements or element in self.elements)
             and (not self.topics or topic in self.topics)
-            and (not self.names or self._may_name(schema, element, topic))
+            and (not self.names or _may_name(self.names, schema, element, topic))
         )
-
-    def _may_name(self, schema: OperatorVersion, element: str, topic: str) -> bool:
-        return any(name.startswith(_prefix(schema, element, topic)) for name in self.names)
 
 
 def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
@@ -233,9 +232,19 @@ def cases(selection: Selection | None = None, seed: int = 0) -> Iterator[Case]:
             yield case
 
 
+def named(names: Collection[str], seed: int) -> dict[str, Case]:
+    """Return the cases of these names by name; a name that the suite does not have is left out."""
+    found = _every(lambda *topic: _may_name(names, *topic), seed)
+    return {case.name: case for case in found if case.name in names}
+
+
+def _may_name(names: Collection[str], schema: OperatorVersion, element: str, topic: str) -> bool:
+    return any(name.startswith(_prefix(schema, element, topic)) for name in names)
+
+
 def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Iterator[Case]:
     """Yield every case of the topics that `takes` selects."""
-    for schema in _schemas():
+    for schema in VERSIONS:
         for element in dtypes.ELEMENT_TYPES:
             for topic, questions in TOPICS.items():
                 if takes(schema, element.name, topic) and (element.name in schema.types or topic == "refusals"):
@@ -243,9 +252,3 @@ def _every(takes: Callable[[OperatorVersion, str, str], bool], seed: int) -> Ite
                     subject = Subject(schema, element.dtype, np.random.default_rng([seed, identity]))
                     for question in questions(subject):
                         yield Case(schema, element.name, topic, question)
-
-
-def _schemas() -> Iterator[OperatorVersion]:
-    for (domain, _), versions in spec.OPERATORS.items():
-        if domain == spec.ONNX:
-            yield from versions
