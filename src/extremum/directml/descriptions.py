@@ -168,7 +168,7 @@ def _member(
 
 def _integers(where: str, values: Iterable[object]) -> tuple[int, ...]:
     try:
-        return tuple(operator.index(value) for value in values)  # type: ignore[arg-type]
+        return tuple(map(operator.index, values))  # type: ignore[arg-type]
     except TypeError:
         raise _broken(where, f"{_field(where)} is not a sequence of integers", values) from None
 
@@ -246,40 +246,41 @@ class TensorDesc:
         guaranteed_base_offset_alignment: int = 0,
         flags: TensorFlags = TensorFlags.NONE,
     ) -> None:
-        def assign(field: str, value: object) -> None:
-            object.__setattr__(self, field, value)
-
-        assign("data_type", _member(TensorDataType, "TensorDesc.data_type", data_type, ElementTypeError))
-        assign("sizes", _sizes(sizes))
-        assign("strides", None if strides is None else _strides(strides, self.sizes))
-        if max(math.prod(self.sizes), self.extent) > LARGEST:
-            raise SpecError(f"a tensor has at most {LARGEST} elements", where="TensorDesc.sizes", given=str(self))
-        assign("total_tensor_size_in_bytes", self._total(total_tensor_size_in_bytes))
-        assign("guaranteed_base_offset_alignment", self._alignment(guaranteed_base_offset_alignment))
-        assign("flags", _member(TensorFlags, "TensorDesc.flags", flags))
-
-    def _total(self, given: int | None) -> int:
-        least = -(-self.extent * self.data_type.element_type.itemsize // 4) * 4
-        if given is None:
-            return least
-        where = "TensorDesc.total_tensor_size_in_bytes"
-        total = _integer(where, given)
+        data_type = _member(TensorDataType, "TensorDesc.data_type", data_type, ElementTypeError)
+        where, sizes = "TensorDesc.sizes", _unsigned("TensorDesc.sizes", sizes)
+        if not 1 <= len(sizes) <= 8:
+            raise _broken(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
+        if 0 in sizes:
+            reason = f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements"
+            raise _broken(where, reason, sizes, "leave the operator out: its result is empty too")
+        if strides is not None:
+            strides = _unsigned("TensorDesc.strides", strides)
+            if len(strides) != len(sizes):
+                reason = f"{len(sizes)} dimensions have {len(strides)} strides"
+                raise SpecError(reason, where="TensorDesc.strides", given=f"{strides=}, {sizes=}")
+        self._assign(data_type=data_type, sizes=sizes, strides=strides)
+        if max(math.prod(sizes), self.extent) > LARGEST:
+            raise SpecError(f"a tensor has at most {LARGEST} elements", where=where, given=str(self))
+        where, itemsize = "TensorDesc.total_tensor_size_in_bytes", data_type.element_type.itemsize
+        least = -(-self.extent * itemsize // 4) * 4
+        total = least if total_tensor_size_in_bytes is None else _integer(where, total_tensor_size_in_bytes)
         if not least <= total < 2**64:
             rule = f"{self} takes {least} bytes" if total < least else "a size is below 2**64"
             remedy = "leave it out for the smallest size that holds the tensor"
             raise _broken(where, f"{rule}, not {total}", total, remedy)
-        return total
-
-    def _alignment(self, given: int) -> int:
-        itemsize = self.data_type.element_type.itemsize
         where = "TensorDesc.guaranteed_base_offset_alignment"
-        alignment = _integer(where, given)
+        alignment = _integer(where, guaranteed_base_offset_alignment)
         if alignment and (alignment < itemsize or alignment & (alignment - 1)):
             rule = f"an alignment is 0 or a power of two that is at least the size of an element, {itemsize}"
             raise _broken(where, rule, alignment)
         if alignment > LARGEST:
             raise _broken(where, "an alignment is below 2**32", alignment)
-        return alignment
+        self._assign(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment)
+        self._assign(flags=_member(TensorFlags, "TensorDesc.flags", flags))
+
+    def _assign(self, **values: object) -> None:
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
 
     @property
     def dimension_count(self) -> int:
@@ -334,26 +335,6 @@ def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
         if not 0 <= number <= LARGEST:
             raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
     return numbers
-
-
-def _sizes(given: Iterable[int]) -> tuple[int, ...]:
-    where = "TensorDesc.sizes"
-    sizes = _unsigned(where, given)
-    if not 1 <= len(sizes) <= 8:
-        raise _broken(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
-    if 0 in sizes:
-        reason = f"dimension {sizes.index(0)} has size 0, and DirectML has no tensors without elements"
-        raise _broken(where, reason, sizes, "leave the operator out: its result is empty too")
-    return sizes
-
-
-def _strides(given: Iterable[int], sizes: tuple[int, ...]) -> tuple[int, ...]:
-    where = "TensorDesc.strides"
-    strides = _unsigned(where, given)
-    if len(strides) != len(sizes):
-        reason = f"{len(sizes)} dimensions have {len(strides)} strides"
-        raise SpecError(reason, where=where, given=f"{strides=}, {sizes=}")
-    return strides
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Each is an iterator of pieces of text: DxDispatch's format holds the elements of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
@@ -23,13 +23,8 @@ __all__ = ["FORMATS", "bindings", "cpp", "document", "dxdispatch", "members", "o
 
 
 _TENSOR = (
-    "data_type",
-    "flags",
-    "dimension_count",
-    "sizes",
-    "strides",
-    "total_tensor_size_in_bytes",
-    "guaranteed_base_offset_alignment",
+    *("data_type", "flags", "dimension_count", "sizes", "strides"),
+    *("total_tensor_size_in_bytes", "guaranteed_base_offset_alignment"),
 )
 
 
@@ -40,9 +35,7 @@ def operator_type(desc: OperatorDesc) -> str:
 
 def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each member of a structure, in the order of directml.h."""
-    names: Iterable[str] = (field.name for field in fields(desc))
-    if isinstance(desc, TensorDesc):
-        names = _TENSOR
+    names = _TENSOR if isinstance(desc, TensorDesc) else tuple(field.name for field in fields(desc))
     for name in names:
         value = getattr(desc, name)
         if name == "axes":
@@ -66,13 +59,9 @@ def record(desc: OperatorDesc | TensorDesc) -> dict[str, Any]:
     def value_of(value: Any) -> Any:
         if isinstance(value, TensorDesc):
             return record(value)
-        return list(value) if isinstance(value, tuple) else _scalar(value)
+        return list(value) if isinstance(value, tuple) else getattr(value, "c_name", value)
 
     return {name: value_of(value) for name, value in members(desc) if value is not None}
-
-
-def _scalar(value: Any) -> Any:
-    return getattr(value, "c_name", value)
 
 
 def _all_steps(model: LoweredModel) -> Iterator[tuple[LoweredNode, Step]]:
@@ -93,8 +82,8 @@ def _lines(model: LoweredModel) -> Iterator[str]:
             width = max(map(len, rows))
             for name, value in rows.items():
                 tensor = f"{printable(bound[name])}  " if name in bound else ""
-                shown = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else _scalar(value)
-                yield f"    {name:<{width}}  {tensor}{shown!s}"
+                value = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else value
+                yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}"
     if not model.nodes and not model.refusals:
         yield "no node of the model picks the largest or smallest"
 

@@ -7,6 +7,7 @@ count, its shape does not.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -160,11 +161,9 @@ def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
     """Return the lowest feature level for which a call raises nothing, or raise what it raises for the highest."""
     *lower_levels, highest = FeatureLevel
     for level in lower_levels:
-        try:
+        with contextlib.suppress(ExtremumError):
             accepts(level)
-        except ExtremumError:
-            continue
-        return level
+            return level
     accepts(highest)
     return highest
 
