@@ -1,7 +1,7 @@
 //! Vector registers behind two traits, so that a kernel is written once for all instruction sets.
 //!
 //! [`Register`] is what a register does whatever it holds: load, store, move lanes. [`Lanes`] is what it does with lanes of a
-//! [`Kind`]: compare them and find them again. Both are thin: an operation is one to four instructions. The extremum that is
+//! [`Kind`]: compare them, which gives a [`Mask`], and find them again. All are thin: an operation is one to four instructions. The extremum that is
 //! wanted is always the largest: a kernel flips bits of what it loads where the smallest is wanted, or where integers have
 //! no sign.
 //!
@@ -10,6 +10,33 @@
 
 // Each function here and in the kernels above is a few instructions, and has one condition: see `Register`.
 #![allow(unsafe_op_in_unsafe_fn, clippy::missing_safety_doc, reason = "the condition is the same for every operation")]
+
+/// Implements [`Lanes`] for a register by functions of two registers, seen as `$view` makes them; `$bits` and `$mask_of` make the
+/// results what they are here.
+macro_rules! lanes {
+    ($register:ty: $($kind:ident $mask:ty, $view:ident $bits:ident $mask_of:ident,
+       $larger:expr, $above:expr, $equal:expr $(, $unordered:expr)?;)*) => {$(
+        impl Lanes<$kind> for $register {
+            type Mask = $mask;
+            #[inline(always)]
+            unsafe fn larger(self, other: Self) -> Self {
+                $bits($larger($view(self), $view(other)))
+            }
+            #[inline(always)]
+            unsafe fn above(self, other: Self) -> $mask {
+                $mask_of($above($view(self), $view(other)))
+            }
+            #[inline(always)]
+            unsafe fn equal(self, other: Self) -> $mask {
+                $mask_of($equal($view(self), $view(other)))
+            }
+            $(#[inline(always)]
+            unsafe fn unordered(self, other: Self) -> $mask {
+                $mask_of($unordered($view(self), $view(other)))
+            })?
+        }
+    )*};
+}
 
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
@@ -65,11 +92,13 @@ kinds! {
 /// A vector register.
 ///
 /// # Safety
-/// Of every operation of this trait and of [`Lanes`]: the instruction set that the register belongs to is in force. Besides, what
-/// a load reads and a store writes is there. Nothing needs to be aligned.
+/// Of every operation of these traits: the instruction set that the register belongs to is in force. Besides, what a load reads and
+/// a store writes is there. Nothing needs to be aligned.
 pub trait Register: Copy {
     /// Bytes of the register, a multiple of 16.
     const BYTES: usize;
+    /// For lanes of 1, 2, 4 and 8 bytes: bits of a lane in a word of [`hits`](Lanes::hits), and registers whose hits fill a word.
+    const HITS: [(usize, usize); 4];
     /// Loads a register.
     unsafe fn load(from: *const u8) -> Self;
     /// Loads parts of 16 bytes that are `stride` bytes apart.
@@ -86,47 +115,112 @@ pub trait Register: Copy {
     unsafe fn shuffle(self, table: &[u8; 16]) -> Self;
     /// Parts change places with those that are `PARTS` further.
     unsafe fn exchange<const PARTS: usize>(self) -> Self;
+    /// Sign and magnitude of 16 bits to two's complement, and back.
+    unsafe fn complement(self) -> Self;
+    /// The smaller lanes of 16 bits.
+    unsafe fn smaller(self, other: Self) -> Self;
+}
+
+/// For each lane of a register, whether a comparison holds.
+pub trait Mask<V>: Copy {
+    /// It holds nowhere.
+    unsafe fn none() -> Self;
+    /// Where one of the two holds.
+    unsafe fn or(self, other: Self) -> Self;
+    /// Whether it holds anywhere.
+    unsafe fn any(self) -> bool;
+    /// The lanes of `yes` where it holds, of `no` elsewhere.
+    unsafe fn blend(self, yes: V, no: V) -> V;
+    /// The bits of `count` masks for lanes of `SIZE` bytes, as [`Register::HITS`] says.
+    unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64;
 }
 
 /// A register as lanes of a kind, of which the largest is wanted.
-///
-/// # Safety
-/// As for [`Register`].
 pub trait Lanes<K: Kind>: Register {
     /// Lanes of a register.
     const LANES: usize = Self::BYTES / K::SIZE;
     /// Bits of a lane in a word of [`hits`](Self::hits).
-    const BITS: usize;
+    const BITS: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].0;
     /// Registers whose hits fill a word.
-    const GROUP: usize;
-    /// What has been seen of NaN.
-    type Seen: Copy;
+    const GROUP: usize = Self::HITS[K::SIZE.trailing_zeros() as usize].1;
+    /// The comparison of two registers.
+    type Mask: Mask<Self>;
+
+    /// The larger lanes. Where one is NaN it may be lost.
+    unsafe fn larger(self, other: Self) -> Self;
+    /// Where these lanes are larger.
+    unsafe fn above(self, other: Self) -> Self::Mask;
+    /// Where lanes are equal.
+    unsafe fn equal(self, other: Self) -> Self::Mask;
+    /// Where one of two floats is NaN.
+    #[inline(always)]
+    unsafe fn unordered(self, _other: Self) -> Self::Mask {
+        Self::Mask::none()
+    }
 
     /// The lanes of elements of which these bits are flipped first.
     #[inline(always)]
     unsafe fn lanes(self, flip: Self) -> Self {
-        self.xor(flip)
+        if K::KEYED { self.xor(flip).complement() } else { self.xor(flip) }
     }
-    /// The larger lanes. Where one is NaN it may be lost.
-    unsafe fn larger(self, other: Self) -> Self;
     /// Where these lanes are larger than `best`, they become the best, and `number` the place. Of equal lanes the bits of `best` stay.
-    unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self);
+    #[inline(always)]
+    unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self) {
+        let above = self.above(*best);
+        // (The maximum of two zeros is +0 with NEON.)
+        *best = if cfg!(target_arch = "aarch64") { above.blend(self, *best) } else { self.larger(*best) };
+        *place = above.blend(number, *place);
+    }
     /// Whether a lane equals the one beside it.
-    unsafe fn meets(self, other: Self) -> bool;
+    #[inline(always)]
+    unsafe fn meets(self, other: Self) -> bool {
+        self.equal(other).any()
+    }
     /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the one beside them.
-    unsafe fn hits(registers: &[Self], sought: Self) -> u64;
-    /// Nothing seen yet.
-    unsafe fn unseen() -> Self::Seen;
+    #[inline(always)]
+    unsafe fn hits(registers: &[Self], sought: Self) -> u64 {
+        let mask = |at: usize| registers[at].equal(sought);
+        match K::SIZE {
+            1 => Self::Mask::word::<1>(registers.len(), mask),
+            2 => Self::Mask::word::<2>(registers.len(), mask),
+            4 => Self::Mask::word::<4>(registers.len(), mask),
+            _ => Self::Mask::word::<8>(registers.len(), mask),
+        }
+    }
+    /// Nothing seen yet of NaN.
+    #[inline(always)]
+    unsafe fn unseen() -> Seen<K, Self> {
+        Seen { nan: Self::Mask::none(), least: Self::splat::<8>(0) }
+    }
     /// Looks for NaN in two registers.
-    unsafe fn see(seen: &mut Self::Seen, one: Self, other: Self);
+    #[inline(always)]
+    unsafe fn see(seen: &mut Seen<K, Self>, one: Self, other: Self) {
+        if K::KEYED {
+            seen.least = one.smaller(other).smaller(seen.least);
+        } else if K::FLOAT {
+            seen.nan = seen.nan.or(one.unordered(other));
+        }
+    }
     /// Whether NaN has been seen among lanes of which `best` has the largest. `infinity` is that of a keyed kind.
-    unsafe fn saw_nan(seen: Self::Seen, best: Self, infinity: Self) -> bool;
+    #[inline(always)]
+    unsafe fn saw_nan(seen: Seen<K, Self>, best: Self, infinity: Self) -> bool {
+        if K::KEYED {
+            let least = infinity.xor(Self::splat::<2>(i16::MIN.into())).complement();
+            best.above(infinity).or(least.above(seen.least)).any()
+        } else {
+            K::FLOAT && seen.nan.any()
+        }
+    }
+}
+
+/// What has been seen of NaN: where lanes were unordered; for keyed kinds, of which NaN lies beyond the infinities, the least lanes.
+#[derive(Clone, Copy)]
+pub struct Seen<K: Kind, V: Lanes<K>> {
+    nan: V::Mask,
+    least: V,
 }
 
 /// The bits of an element in every lane.
-///
-/// # Safety
-/// As for [`Register`].
 #[inline(always)]
 pub unsafe fn splat<K: Kind, V: Lanes<K>>(bits: i64) -> V {
     match K::SIZE {
@@ -138,9 +232,6 @@ pub unsafe fn splat<K: Kind, V: Lanes<K>>(bits: i64) -> V {
 }
 
 /// Zips lanes of a kind.
-///
-/// # Safety
-/// As for [`Register`].
 #[inline(always)]
 pub unsafe fn zip<K: Kind, V: Lanes<K>>(one: V, other: V) -> (V, V) {
     match K::SIZE {
@@ -198,9 +289,6 @@ unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V) -> V {
 }
 
 /// The largest lane, in all lanes.
-///
-/// # Safety
-/// As for [`Register`].
 #[inline(always)]
 pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
     let mut best = across::<K, V>(best);
@@ -212,9 +300,6 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
 }
 
 /// The same of four registers at once: pairs are joined by zips, so that four take little longer than one.
-///
-/// # Safety
-/// As for [`Register`].
 #[inline(always)]
 pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
     let join = |(low, high): (V, V)| low.larger(high);
@@ -235,9 +320,6 @@ pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] 
 
 /// The first (or last) place of `sought` among `N` registers, `N <= 8`, that hold `len` elements: those that would reach beyond
 /// the end begin where they end with it. A place is returned even where nothing equals `sought`, because memory has changed.
-///
-/// # Safety
-/// As for [`Register`].
 #[inline(always)]
 pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     registers: &[V; N],

@@ -6,7 +6,7 @@ use crate::vector::{
 };
 
 /// The most registers of a group, and the most bytes of one.
-const GROUP: usize = 4;
+const GROUP: usize = 8;
 const BYTES: usize = 64;
 
 struct Random(u64);
@@ -30,11 +30,11 @@ impl Random {
     }
 }
 
-/// A register as the array of its parts.
-unsafe fn parts<V: Register>(register: V) -> Vec<[u8; 16]> {
+/// The bytes of a register, and zeros.
+unsafe fn bytes<V: Register>(register: V) -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     register.store(bytes.as_mut_ptr());
-    bytes[..V::BYTES].chunks_exact(16).map(|part| part.try_into().expect("16 bytes")).collect()
+    bytes
 }
 
 /// Holds registers to arrays of as many bytes.
@@ -43,61 +43,55 @@ where
     Part: Lanes<K>,
 {
     let mut random = Random(K::SIZE as u64);
-    let count = V::BYTES / 16;
-    let arrays =
-        |bytes: &[u8; BYTES]| -> Vec<Part> { (0..count).map(|at| Part::load(bytes[16 * at..].as_ptr())).collect() };
-    let out = |all: Vec<Part>| -> Vec<[u8; 16]> { all.into_iter().flat_map(|part| parts(part)).collect() };
     for _ in 0..200 {
         let all: [[u8; BYTES]; GROUP] = std::array::from_fn(|_| random.bytes::<K>());
-        let flip = V::splat::<8>(0);
-        let narrow = Part::splat::<8>(0);
-        let registers = all.map(|bytes| V::load(bytes.as_ptr()).lanes(flip));
-        let expected = all.map(|bytes| arrays(&bytes).into_iter().map(|part| part.lanes(narrow)).collect::<Vec<_>>());
-        let [a, b, ..] = registers;
-        let [x, y, ..] = &expected;
-        let each = |of: fn(Part, Part) -> Part| out(x.iter().zip(y).map(|(&x, &y)| of(x, y)).collect());
-        assert_eq!(parts(a), out(x.clone()));
-        assert_eq!(parts(a.xor(b)), each(|x, y| x.xor(y)));
-        assert_eq!(parts(a.larger(b)), each(|x, y| Lanes::<K>::larger(x, y)));
-        assert_eq!(parts(zip::<K, V>(a, b).0), each(|x, y| zip::<K, Part>(x, y).0));
-        assert_eq!(parts(zip::<K, V>(a, b).1), each(|x, y| zip::<K, Part>(x, y).1));
         let table = std::array::from_fn(|_| random.next() as u8 % 16);
-        let shuffled = x.iter().map(|part| part.shuffle(&table)).collect();
-        assert_eq!(parts(a.shuffle(&table)), out(shuffled));
-        let (mut best, mut place) = (a, registers[2]);
-        b.take(registers[3], &mut best, &mut place);
-        let (mut bests, mut places) = (x.clone(), expected[2].clone());
-        for at in 0..count {
-            Lanes::<K>::take(y[at], expected[3][at], &mut bests[at], &mut places[at]);
-        }
-        assert_eq!((parts(best), parts(place)), (out(bests), out(places)));
-
-        // The largest of all lanes, and where it lies.
-        let largest = |row: &Vec<Part>| {
-            row.iter().copied().reduce(|x, y| Lanes::<K>::larger(x, y)).map(|best| spread::<K, Part>(best))
+        let registers = all.map(|bytes| V::load(bytes.as_ptr()).lanes(V::splat::<8>(0)));
+        let parts = |row: &[u8; BYTES]| -> Vec<Part> {
+            let part = |part: &[u8]| Part::load(part.as_ptr()).lanes(Part::splat::<8>(0));
+            row[..V::BYTES].chunks_exact(16).map(part).collect()
         };
-        let largest: Vec<[u8; 16]> =
-            expected.iter().flat_map(|row| vec![parts(largest(row).expect("a part"))[0]; count]).collect();
-        let alone: Vec<[u8; 16]> = registers.iter().flat_map(|&row| parts(spread::<K, V>(row))).collect();
-        let four: Vec<[u8; 16]> = spread_four::<K, V>(registers).into_iter().flat_map(|row| parts(row)).collect();
-        assert_eq!((&alone, &four), (&largest, &largest));
-        let lanes = 16 / K::SIZE;
-        for used in 1..=V::GROUP.min(GROUP) {
+        let parts = all.each_ref().map(parts);
+        for at in 0..V::BYTES / 16 {
+            let same = |register: V, part: Part| assert_eq!(bytes(register)[16 * at..][..16], bytes(part)[..16]);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|row| registers[row]);
+            let [x, y, z, w] = [0, 1, 2, 3].map(|row| parts[row][at]);
+            same(a, x);
+            same(a.xor(b), x.xor(y));
+            same(a.smaller(b), x.smaller(y));
+            same(a.complement(), x.complement());
+            same(a.larger(b), Lanes::<K>::larger(x, y));
+            same(a.shuffle(&table), x.shuffle(&table));
+            let ((low, high), (lower, higher)) = (zip::<K, V>(a, b), zip::<K, Part>(x, y));
+            same(low, lower);
+            same(high, higher);
+            let ((mut best, mut place), (mut most, mut spot)) = ((a, c), (x, z));
+            b.take(d, &mut best, &mut place);
+            Lanes::<K>::take(y, w, &mut most, &mut spot);
+            same(best, most);
+            same(place, spot);
+        }
+        // The largest of all lanes, and where it lies.
+        let four = spread_four::<K, V>([0, 1, 2, 3].map(|row| registers[row]));
+        for row in 0..GROUP {
+            let most = parts[row].iter().copied().reduce(|x, y| Lanes::<K>::larger(x, y)).expect("a part");
+            let most = bytes(spread::<K, Part>(most));
+            for found in [spread::<K, V>(registers[row]), four[row % 4]].into_iter().take(if row < 4 { 2 } else { 1 }) {
+                bytes(found)[..V::BYTES].chunks_exact(16).for_each(|part| assert_eq!(part, &most[..16]));
+            }
+        }
+        for used in 1..=V::GROUP {
             let sought = spread::<K, V>(registers[random.next() as usize % used]);
-            let one = Part::load(parts(sought)[0].as_ptr());
-            let word = V::hits(&registers[..used], sought);
-            let parts = expected[..used].iter().flatten();
-            let hits = parts.flat_map(|&part| {
+            let (found, one) = (V::hits(&registers[..used], sought), Part::load(bytes(sought).as_ptr()));
+            let hits = parts[..used].iter().flatten().flat_map(|&part| {
                 let hits = Lanes::<K>::hits(&[part], one);
-                (0..lanes).map(move |lane| hits >> lane & 1)
+                (0..16 / K::SIZE).map(move |lane| hits >> lane & 1)
             });
             for (lane, hit) in hits.enumerate() {
                 let mask = u64::MAX >> (64 - V::BITS);
-                let found = word >> (lane * V::BITS) & mask;
-                assert_eq!(found, if hit == 1 { mask } else { 0 }, "lane {lane} of {used} registers");
+                assert_eq!(found >> (lane * V::BITS) & mask, hit * mask, "lane {lane} of {used} registers");
             }
-            let meets = registers[..used].iter().any(|&register| register.meets(sought));
-            assert_eq!(meets, word != 0);
+            assert_eq!(registers[..used].iter().any(|&register| register.meets(sought)), found != 0);
         }
     }
 }
@@ -151,12 +145,15 @@ fn registers_do_what_arrays_do() {
         all::<std::arch::aarch64::uint8x16_t>();
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
-            use crate::isa::InstructionSet::{Avx2, Sse42};
+            use crate::isa::InstructionSet::{Avx2, Avx512, Sse42};
             if Sse42.is_available() {
                 all::<std::arch::x86_64::__m128i>();
             }
             if Avx2.is_available() {
                 all::<std::arch::x86_64::__m256i>();
+            }
+            if Avx512.is_available() {
+                all::<std::arch::x86_64::__m512i>();
             }
         }
     }

@@ -16,7 +16,7 @@
 
 use crate::isa::Task;
 use crate::kernels::short_rows::{Job, Set, WIDEST, store_places, values};
-use crate::vector::{Kind, Lanes, splat, zip};
+use crate::vector::{Kind, Lanes, Seen, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -163,7 +163,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
         from: *const u8,
         flip: V,
         spreading: &[u8; PART],
-        seen: &mut V::Seen,
+        seen: &mut Seen<K, V>,
     ) -> [V; Q] {
         let step = Self::EACH as isize * self.0.stride;
         let mut columns = [flip; Q];
