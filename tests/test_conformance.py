@@ -1,14 +1,24 @@
-"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals."""
+"""Every ONNX operator, version and element type by each way in against the plain reference, bit by bit; refusals.
+
+onnx's own node tests too, by the backend and in sessions.
+"""
+
+from collections import Counter
 
 import numpy as np
 import onnx
 import pytest
+from onnx.backend.test.loader import load_node_model_tests
 
 from agreement import assert_same_bits
+from extremum import backend
 from extremum import directml as dml
 from extremum.errors import ElementTypeError
+from official import family_alone
 from onnx_cases import ACCEPTED, ROWS, VERSIONS, answer, question, run
-from sessions import node_model, run_node
+from sessions import node_model, run_model, run_node
+
+NAMES = {row.name for row in VERSIONS}
 
 
 def test_number_of_rows():
@@ -68,3 +78,22 @@ def test_refused(row):
             run(row, {}, [np.ones((2, 2), element.dtype)])
         assert caught.value.reason.startswith(f"{row} does not take {element.name}")
         assert caught.value.remedy == f"the element types of {row} are: {', '.join(row.types)}"
+
+
+with family_alone():
+    OFFICIAL = [each for each in load_node_model_tests() if each.model.graph.node[0].op_type in NAMES]
+
+
+def test_all_of_onnxs_own_are_here():
+    count = Counter(each.model.graph.node[0].op_type for each in OFFICIAL)
+    # onnx 1.19, the lowest that is taken, has one less.
+    assert count.pop("ReduceMax") in (10, 11)
+    assert count == {"ArgMax": 16, "ArgMin": 16, "Hardmax": 7, "Max": 14, "Min": 14, "ReduceMin": 10}
+
+
+@pytest.mark.parametrize("case", OFFICIAL, ids=lambda case: case.name)
+def test_official(case):
+    for inputs, (expected,) in case.data_sets:
+        for by in (backend.run_model, run_model):
+            (actual,) = by(case.model, inputs)
+            np.testing.assert_array_equal(actual, expected, strict=True)
