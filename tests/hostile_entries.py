@@ -1,4 +1,4 @@
-"""Every way into this package for a model.
+"""Every way into this package for a model, the commands among them.
 
 Run as a module, `hostile_entries.py ENTRY FIRST` takes the hostile models from one on to an entry point, and says what
 came.
@@ -6,10 +6,14 @@ came.
 
 import faulthandler
 import sys
+import tempfile
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import onnx
 
+import commands
 from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
@@ -19,7 +23,7 @@ from extremum.onnxruntime import InferenceSession, convert
 from hostile_models import MODELS
 from watched import say
 
-__all__ = ["ENTRIES"]
+__all__ = ["COMMANDS", "ENTRIES"]
 
 
 def feeds(proto):
@@ -46,6 +50,26 @@ def in_session(proto):
             raise
 
 
+def run_command(words, proto):
+    """Run a command, which prints neither escapes nor a traceback; return the line with which it refuses a model."""
+    name, *options = words.split()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.onnx")
+        path.write_bytes(serialised(proto))
+        status, out, err = commands.run(name, path, *options)
+    assert all(line.isprintable() for line in f"{out}{err}".splitlines()), "escapes are written"
+    assert "Traceback" not in out + err, err
+    assert "unexpected" not in err, err
+    assert status in (0, 1, 2), status
+    assert len(err.splitlines()) == 1 if status == 2 else not err or status == 1, err
+    assert status != 1 or "node[" in out + err, "findings that are not there"
+    return err.strip() if status == 2 else ""
+
+
+COMMANDS = (
+    *("run --random --json", "check --format github", "lower", "fix --diff"),
+    *("run --random", "check", "lower --format cpp"),
+)
 ENTRIES = {
     "prepare": backend.prepare,
     "prepare for the reference": lambda proto: backend.prepare(proto, engine="reference"),
@@ -59,6 +83,7 @@ ENTRIES = {
     "fix for DirectML": lambda proto: fix(proto, "directml-4_1"),
     "fix and raise": lambda proto: fix(proto, raise_opset=18),
     "InferenceSession": in_session,
+    **{f"extremum {words}": partial(run_command, words) for words in COMMANDS},
 }
 
 
@@ -69,13 +94,13 @@ def main(entry, first):
         # Nothing here takes long; whoever hangs says where, and ends.
         faulthandler.dump_traceback_later(240, exit=True)
         try:
-            ENTRIES[entry](proto)
+            answer = ENTRIES[entry](proto)
         except ExtremumError as error:
             say(f"{type(error).__name__}: {error.one_line()[:300]}")
         except Exception as error:
             say(f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}")
         else:
-            say("taken")
+            say(answer if answer and isinstance(answer, str) else "taken")
         faulthandler.cancel_dump_traceback_later()
 
 

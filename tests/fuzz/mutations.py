@@ -5,69 +5,11 @@ from google.protobuf.message import DecodeError
 
 __all__ = ["mutated_bytes", "mutated_message", "mutated_npy"]
 
-INTEGERS = (
-    0,
-    1,
-    -1,
-    2,
-    3,
-    7,
-    8,
-    13,
-    16,
-    17,
-    99,
-    127,
-    255,
-    -128,
-    2**15,
-    2**31 - 1,
-    2**31,
-    -(2**31),
-    2**63 - 1,
-    -(2**63),
-)
-TEXTS = (
-    *(
-        "",
-        "x",
-        "y",
-        "Max",
-        "ArgMax",
-        "Hardmax",
-        "If",
-        "Loop",
-        "Constant",
-        "Identity",
-        "axis",
-        "axes",
-        "keepdims",
-        "value",
-    ),
-    *(
-        "select_last_index",
-        "ai.onnx",
-        "ai.onnx.ml",
-        "ai.extremum",
-        "own",
-        "com.microsoft",
-        "Top",
-        "ArgReduce",
-        "OneHot",
-    ),
-    *(
-        "../../../etc/passwd",
-        "/dev/zero",
-        "a\0b",
-        "line\nbreak",
-        "\x1b[31mred",
-        "::error::",
-        "\u202e",
-        "😀",
-        "%s{0}",
-        "n" * 300,
-    ),
-)
+INTEGERS = (0, 1, 2, 3, 7, 8, 13, 16, 17, 99, 127, 255, 2**15, 2**31 - 1, 2**31, 2**63 - 1, -1, -128, -(2**31))
+_NAMES = """x y Max ArgMax Hardmax If Loop Constant Identity axis axes keepdims value select_last_index ai.onnx
+ai.onnx.ml ai.extremum own com.microsoft Top ArgReduce OneHot ../../../etc/passwd /dev/zero"""
+_ODD = ("", "a\0b", "line\nbreak", "\x1b[31mred", "::error::", "\u202e", "\U0001f600", "%s{0}", "n" * 300)
+TEXTS = (*_NAMES.split(), *_ODD)
 FLOATS = (0.0, -0.0, 1.0, 1e38, 1e-45, float("nan"), float("inf"), float("-inf"))
 LONGEST_SPLICE = 2000
 
@@ -115,34 +57,25 @@ def _change(random, part, parts):
 
 
 def _change_list(random, field, values, parts):
-    way = random.randrange(5)
-    if way == 0 and len(values):
-        del values[random.randrange(len(values))]
-    elif way == 1 and len(values):
-        _append(field, values, values[random.randrange(len(values))])
-    elif way == 2 and len(values) > 1:
-        kept = list(values)
-        random.shuffle(kept)
-        copies = [each.__deepcopy__() if field.message_type else each for each in kept]
-        del values[:]
-        values.extend(copies)
-    elif way == 3 and len(values):
-        at = random.randrange(len(values))
-        if field.message_type:
+    at = random.randrange(max(len(values), 1))
+    match random.randrange(5):
+        case 0 if len(values):
+            del values[at]
+        case 1 if len(values):
+            values.extend([values[at]])
+        case 2 if len(values):
+            copies = [each.__deepcopy__() if field.message_type else each for each in values]
+            random.shuffle(copies)
+            del values[:]
+            values.extend(copies)
+        case 3 if len(values) and field.message_type:
             _change(random, values[at], parts)
-        else:
+        case 3 if len(values):
             values[at] = _value(random, field, values[at], parts)
-    elif field.message_type:
-        values.add()
-    else:
-        values.append(_value(random, field, None, parts))
-
-
-def _append(field, values, value):
-    if field.message_type:
-        values.add().CopyFrom(value)
-    else:
-        values.append(value)
+        case _ if field.message_type:
+            values.add()
+        case _:
+            values.append(_value(random, field, None, parts))
 
 
 def _value(random, field, value, parts):
@@ -166,7 +99,7 @@ def _value(random, field, value, parts):
 
 def _clipped(random, value, low, high):
     near = (value or 0) + random.choice((-1, 1))
-    return min(high, max(low, random.choice((*INTEGERS, near))))
+    return min(high, max(low, random.choice((*INTEGERS, -(2**63), near))))
 
 
 def mutated_bytes(random, data):
@@ -191,47 +124,9 @@ def mutated_bytes(random, data):
     return bytes(data)
 
 
-_WORDS = (
-    *(
-        "-1",
-        "0",
-        "1",
-        "2",
-        "3",
-        "99999999999999999999",
-        "(2, 3)",
-        "(2,)",
-        "()",
-        "(-1, 3)",
-        "(2**9,)",
-        "None",
-        "True",
-        "False",
-    ),
-    *(
-        "'<f4'",
-        "'|O'",
-        "'|V1000000000'",
-        "'<f4,<i4'",
-        "[('a', '<f4')]",
-        "'<U99999999'",
-        "'float99'",
-        "'M8[as]'",
-        "''",
-        "{}",
-    ),
-    *(
-        "'descr'",
-        "'shape'",
-        "'fortran_order'",
-        "__import__('os')",
-        "1" * 5000,
-        "(" * 300,
-        "[" * 300 + "]" * 300,
-        "\\x00",
-        "é",
-    ),
-)
+_HEADERS = """-1;0;1;2;3;99999999999999999999;(2, 3);(2,);();(-1, 3);(2**9,);None;True;False;'descr';'shape';\
+'fortran_order';'<f4';'|O';'|V1000000000';'<f4,<i4';[('a', '<f4')];'<U99999999';'float99';'M8[as]';'';{};\\x00;\xe9"""
+_WORDS = (*_HEADERS.split(";"), "__import__('os')", "1" * 5000, "(" * 300, "[" * 300 + "]" * 300)
 
 
 def mutated_npy(random, data):

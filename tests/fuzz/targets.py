@@ -7,6 +7,7 @@ Where a model would run operators of others, which may loop for ever by right, i
 import contextlib
 import io
 import math
+import os
 import shutil
 import tempfile
 import warnings
@@ -163,6 +164,18 @@ def command(random, folder):
     assert "\x1b" not in said.getvalue() + failed.getvalue(), "an escape sequence reaches the terminal"
 
 
+def raising(random, folder):
+    """What a finding is, for the test of this program."""
+    model(random, folder)
+    raise KeyError("no")
+
+
+def aborting(random, folder):
+    """A crash, for the same test."""
+    model(random, folder)
+    os.abort()
+
+
 TARGETS = {
     "prepare": prepare,
     "run": run,
@@ -172,6 +185,8 @@ TARGETS = {
     "lower": lowered,
     "array": array,
     "command": command,
+    "raising": raising,
+    "aborting": aborting,
 }
 RIGHT = (ExtremumError, OSError, MemoryError)
 
