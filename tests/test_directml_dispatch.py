@@ -53,15 +53,11 @@ def random_desc(rng, data_type, sizes, repeats=False):
     return desc
 
 
-def offsets(desc):
-    """Where each element lies, in elements, from the document's formula."""
-    strides = desc.strides
-    if strides is None:
-        strides = [int(np.prod(desc.sizes[axis + 1 :])) for axis in range(len(desc.sizes))]
-    return sum(
-        (index * stride for index, stride in zip(np.indices(desc.sizes), strides, strict=True)),
-        np.zeros(desc.sizes, int),
-    )
+def tensor_in(elements, desc):
+    """The tensor that a description says lies in an array of elements."""
+    strides = np.empty(desc.sizes, np.int8).strides if desc.strides is None else desc.strides
+    in_bytes = [stride * elements.itemsize for stride in strides]
+    return np.lib.stride_tricks.as_strided(elements, desc.sizes, in_bytes)
 
 
 class Memory:
@@ -71,31 +67,27 @@ class Memory:
         self.desc = desc
         dtype = dtype_of(desc.data_type)
         count = -(-desc.total_tensor_size_in_bytes // dtype.itemsize) + int(rng.integers(0, 5))
-        winners = nans(dtype) if dtype in FLOATS else landmarks(dtype)
-        elements = rng.choice(winners, count)
-        lies = np.unique(offsets(desc))
-        elements[lies] = sample(rng, dtype, lies.shape)
-        self.before = elements.tobytes()
-        self.buffer = kind(elements)
+        self.before = rng.choice(nans(dtype) if dtype in FLOATS else landmarks(dtype), count)
+        tensor_in(self.before, desc)[...] = sample(rng, dtype, desc.sizes)
+        self.buffer = kind(self.before.copy())
 
     @property
     def elements(self):
-        return np.frombuffer(bytes(memoryview(self.buffer).cast("B")), dtype_of(self.desc.data_type))
+        return np.frombuffer(bytearray(memoryview(self.buffer).cast("B")), self.before.dtype)
 
     @property
     def tensor(self):
-        return self.elements[offsets(self.desc)]
+        return tensor_in(self.elements, self.desc)
 
     @property
     def unchanged(self):
-        return self.elements.tobytes() == self.before
+        return self.elements.tobytes() == self.before.tobytes()
 
     @property
     def padding_unchanged(self):
-        mask = np.ones(self.elements.shape, bool)
-        mask[offsets(self.desc)] = False
-        before = np.frombuffer(self.before, self.elements.dtype)
-        return before[mask].tobytes() == self.elements[mask].tobytes()
+        elements = self.elements
+        tensor_in(elements, self.desc)[...] = tensor_in(self.before, self.desc)
+        return elements.tobytes() == self.before.tobytes()
 
 
 def mapped(elements):

@@ -217,7 +217,6 @@ NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attribute
 WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}
 
 _TENSOR = helper.make_tensor("t", onnx.TensorProto.FLOAT, [1], [1.0])
-_TYPE = helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [1])
 _INDICES = helper.make_tensor("i", onnx.TensorProto.INT64, [1], [0])
 # An attribute of each kind, lists with and without elements, and the values that the library can name.
 KINDS = {
@@ -231,26 +230,18 @@ KINDS = {
     "texts": (["max"], AttributeProto.STRINGS, None),
     "no texts": ([], AttributeProto.STRINGS, None),
     "tensor": (_TENSOR, AttributeProto.TENSOR, None),
-    "tensors": ([_TENSOR], AttributeProto.TENSORS, None),
     "sparse tensor": (helper.make_sparse_tensor(_TENSOR, _INDICES, [2]), AttributeProto.SPARSE_TENSOR, None),
     "graph": (helper.make_graph([], "g", [], []), AttributeProto.GRAPH, None),
-    "type": (_TYPE, AttributeProto.TYPE_PROTO, None),
-    "types": ([_TYPE], AttributeProto.TYPE_PROTOS, None),
+    "type": (helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [1]), AttributeProto.TYPE_PROTO, None),
 }
 
 
 def of_one_node(operator, name, value, kind):
-    node = helper.make_node(operator, ["x"], ["y"], domain="ai.extremum")
-    node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
-    result = onnx.TensorProto.INT64 if operator == "ArgReduce" else onnx.TensorProto.FLOAT
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 3])],
-        [helper.make_tensor_value_info("y", result, None)],
-    )
-    imports = [helper.make_opsetid("", 13), helper.make_opsetid("ai.extremum", 1)]
-    return helper.make_model(graph, ir_version=9, opset_imports=imports)
+    text = """<ir_version: 9, opset_import: ["" : 13, "ai.extremum" : 1]>
+        g (float[2, 3] x) => ({}[a, b] y) {{ y = ai.extremum.{} (x) }}"""
+    proto = onnx.parser.parse_model(text.format("int64" if operator == "ArgReduce" else "float", operator))
+    proto.graph.node[0].attribute.append(helper.make_attribute(name, value, attr_type=kind))
+    return proto
 
 
 def by_library(proto):
