@@ -17,7 +17,7 @@ from agreement import assert_identical
 from extremum.cli import main
 from extremum.errors import ExecutionError, InputError
 from extremum.large.files import open_source
-from extremum.large.jobs import planned, steps_on
+from extremum.large.jobs import Job, Piece, planned, steps_on
 from refusal import refusal
 from strategies import REPRESENTATIVES, sample
 
@@ -91,13 +91,13 @@ def test_apply_sends_its_work_to_a_scheduler(client, tmp_path, monkeypatch, caps
         assert_identical(np.load(f"y.{name}.npy"), whole)
 
 
-class Deadly:
+class Deadly(Job):
     """A job whose pieces end the process that makes them."""
 
-    sources = ()
+    sources, pieces = (), [Piece((), ((),))]
 
-    def lazy(self):
-        return (da.map_blocks(os._exit, 1, dtype=int, chunks=((1,),), meta=np.empty(0, int)),)
+    def part(self, read, blocks, alone):
+        os._exit(1)
 
 
 @pytest.mark.parametrize("form", ["F", "zarr2", "zarr3", "netcdf"])

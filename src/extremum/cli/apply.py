@@ -18,7 +18,7 @@ from extremum.cli.options import PATH, Command, complete, json_option, named_opt
 from extremum.cli.terminal import write
 from extremum.errors import ArgumentError, InputError
 from extremum.large.files import FORMATS, Source, open_source, writing
-from extremum.large.jobs import ELEMENTWISE, Step, planned, steps_on
+from extremum.large.jobs import ELEMENTWISE, Step, planned, steps, steps_on
 from extremum.large.pieces import parse_size
 from extremum.printable import json_text, printable
 
@@ -102,7 +102,7 @@ def apply(
     refuse_unused(context, what, (*used, *_OF_ALL))
     if scheduler is not None and "memory" in named_options(context):
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")
-    limit = parse_size(memory)
+    limit = parse_size(memory) if scheduler is None else sys.maxsize
     if out.suffix not in FORMATS:
         raise ArgumentError(f"'{out}' has no known format", remedy="use .npy, .zarr or .nc")
     paths = [out.with_suffix(f".{name}{out.suffix}") for name in results] if results[1:] else [out]
@@ -111,19 +111,18 @@ def apply(
     sources = [open_source(name, variable) for name in inputs]
     if variable is not None and all(each.variable is None for each in sources):
         raise ArgumentError(f"{sources[0].path!r} has no variables", remedy="drop --variable")
-    job = planned(operation, sources, _axis(sources[0], axes, dims), **options)
+    job = planned(operation, sources, _axis(sources[0], axes, dims), limit, **options)
     total = sum(math.prod(each.shape) * each.dtype.itemsize for each in sources)
-    steps = job.steps(limit) if scheduler is None else steps_on(scheduler, job)
+    work = steps(job) if scheduler is None else steps_on(scheduler, job)
     with new_files(paths) as temporaries, ExitStack() as stack:
         puts = [
             stack.enter_context(writing(path, job.shape, dtype, job.labels, sources[0].zarr_format))
             for path, dtype in zip(temporaries, job.dtypes, strict=True)
         ]
-        for step in _with_bar(steps, operation, total):
+        for step in _with_bar(work, operation, total):
             if step.place is not None:
                 for put, block in zip(puts, step.blocks, strict=True):
-                    if block is not None:
-                        put(step.place, block)
+                    put(step.place, block)
     records = [
         {"output": str(path), "type": dtype.name, "shape": list(job.shape), "read": total}
         for path, dtype in zip(paths, job.dtypes, strict=True)

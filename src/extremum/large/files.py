@@ -58,9 +58,9 @@ class Source:
     def release(self, place: Place) -> None:
         """Let go of what was read at a place."""
 
-    def chunked(self) -> Any:
-        """Return the array as Dask's, for processes that see the same file."""
-        raise NotImplementedError
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Open the file again in a process that sees it under the same name, and has another current folder."""
+        return open_source, (str(Path(self.path).absolute()), self.variable)
 
 
 class _NpySource(Source):
@@ -120,16 +120,6 @@ class _NpySource(Source):
             starts = np.add.outer(np.arange(count) * stride, starts).ravel()
         return [(at, at + length) for at in starts.tolist()]
 
-    def chunked(self) -> Any:
-        # A mapping does not travel to another process.
-        path, start, shape, dtype = str(Path(self.path).absolute()), self._start, self.shape, self.dtype
-        layout: Any = "F" if self._array.flags.fnc else "C"
-
-        def piece(place: Place) -> NDArray[Any]:
-            return np.array(np.memmap(path, dtype, "r", start, shape, order=layout)[place])
-
-        return _chunked(self, {axis: "auto" if axis == self.order[0] else -1 for axis in self.order}, piece)
-
 
 class _ZarrSource(Source):
     """An array of a Zarr store of either format, alone or in a group."""
@@ -139,9 +129,7 @@ class _ZarrSource(Source):
 
         # Raises the error of the system for what is not there or no folder.
         next(path.iterdir(), None)
-        # The absolute path: workers have another current folder.
-        self._place = path.absolute()
-        array = zarr.open(str(self._place), mode="r")
+        array = zarr.open(str(path), mode="r")
         if isinstance(array, zarr.Group):
             names = sorted(array.array_keys())
             self.variable = _choose(path, "array", variable, names, names)
@@ -152,6 +140,9 @@ class _ZarrSource(Source):
         self.zarr_format = int(array.metadata.zarr_format)
 
     def read(self, place: Place) -> NDArray[Any]:
+        # Zarr takes a missing chunk for one of zeros, so look for the store first.
+        if not Path(self.path).exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
         try:
             return np.asarray(self._array[place])
         except (OSError, RuntimeError, ValueError) as error:
@@ -159,15 +150,6 @@ class _ZarrSource(Source):
             where = ", ".join(f"{each.start}:{each.stop}" for each in place)
             reason, given = f"{self.path!r} is damaged: a chunk cannot be read", f"elements {where}: {error}"
             raise InputError(reason, given=given) from None
-
-    def chunked(self) -> Any:
-        return _chunked(self, self.granule, self._piece)
-
-    def _piece(self, place: Place) -> NDArray[Any]:
-        # Zarr takes a missing chunk for one of zeros, so look for the store first.
-        if not self._place.exists():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._place))
-        return self.read(place)
 
 
 class _NetcdfSource(Source):
@@ -190,11 +172,6 @@ class _NetcdfSource(Source):
             return np.asarray(self._array[place].values)
         except (OSError, RuntimeError, ValueError) as error:
             raise InputError(f"{self.path!r} is damaged: elements cannot be read", given=first_line(error)) from None
-
-    def chunked(self) -> Any:
-        import xarray as xr
-
-        return xr.open_dataset(str(Path(self.path).absolute()), chunks={})[self.variable].data
 
 
 _READERS: dict[str, Callable[[Path, str | None], Source]] = {
@@ -266,17 +243,6 @@ def _choose(path: Path, noun: str, variable: str | None, names: list[str], known
         reason = f"it has {len(names)} {noun}s" if variable is None else f"it has no {noun} {variable!r}"
         raise ArgumentError(f"'{path}': {reason}", remedy=f"name one with --variable: {', '.join(names)}")
     return variable
-
-
-def _chunked(source: Source, chunks: Any, piece: Callable[[Place], NDArray[Any]]) -> Any:
-    """Return an array of Dask's whose chunks are read by `piece`."""
-    import dask.array as da
-
-    def read(block_info: Any = None) -> NDArray[Any]:
-        return piece(tuple(slice(*each) for each in block_info[None]["array-location"]))
-
-    cut = da.zeros(source.shape, chunks=chunks, dtype=source.dtype).chunks
-    return da.map_blocks(read, chunks=cut, dtype=source.dtype, meta=np.empty((0,) * len(cut), source.dtype))
 
 
 @dataclass(frozen=True, slots=True)

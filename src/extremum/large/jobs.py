@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+import pickle
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,7 @@ from extremum.graph.types import declared_inputs
 from extremum.interop import Adopted
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
-from extremum.partials import Part, Pieces
+from extremum.partials import Pieces
 from extremum.reductions import Reduction, ones
 
 __all__ = ["ELEMENTWISE", "Job", "Step", "planned", "steps_on"]
@@ -41,165 +44,155 @@ _ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):\d{1,5}
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A place of the results, and the reads that complete it: each is a place of every source."""
+
+    place: Place
+    reads: tuple[tuple[Place, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """Bytes that were read, and where a place is complete, the piece of each result there, or of some results."""
+    """Bytes that were read, and where a place is complete, the piece of each result there."""
 
     read: int
     place: Place | None = None
-    blocks: tuple[NDArray[Any] | None, ...] = ()
+    blocks: tuple[NDArray[Any], ...] = ()
 
 
 class Job:
-    """Results, one or several of one shape, that are computed from sources."""
+    """Results, one or several of one shape, that are computed from sources; in whole pieces that fit a memory limit."""
 
     sources: Sequence[Source]
     shape: tuple[int, ...]
     dtypes: tuple[np.dtype[Any], ...]
     labels: Labels
+    pieces: Sequence[Piece]
 
-    def steps(self, memory: int) -> Iterator[Step]:
-        """Do the work within a limit of memory."""
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+        """Return the part of a piece that one read makes, or all of it where there is no other read."""
         raise NotImplementedError
 
-    def lazy(self) -> tuple[Any, ...]:
-        """Return the results as arrays of Dask's."""
+    def merged(self, parts: Sequence[Any]) -> Any:
+        """Return the part that several parts of a piece make together."""
         raise NotImplementedError
+
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+        """Yield places of the results with the blocks there, from the part of a whole piece."""
+        yield piece.place, (part,)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what computes parts: the rest stays here."""
+        return {name: value for name, value in vars(self).items() if name not in ("labels", "pieces")}
 
 
 class _Reduced(Job):
     """argmax, argmin, max, min and minmax."""
 
-    def __init__(self, source: Source, pieces: Pieces) -> None:
-        self.sources = (source,)
-        self.pieces = pieces
-        self.dtypes = pieces.types
-        self._axes = [axis for axis in range(len(source.shape)) if pieces.call.keepdims or axis not in pieces.axes]
-        self.shape = tuple(1 if axis in pieces.axes else source.shape[axis] for axis in self._axes)
-        self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
+    # Bytes that an element of the source takes besides, while a piece is computed.
+    extra = 0
 
-    def steps(self, memory: int) -> Iterator[Step]:
-        for outer, read, part, whole in self._parts(memory, 0):
-            place = tuple(slice(0, 1) if axis in self.pieces.axes else outer[axis] for axis in self._axes)
-            origin = tuple(each.start for each in place)
-            if whole is not None:
-                blocks = self.pieces.whole(whole, origin)
-            elif part is not None:
-                blocks = self.pieces.settled([part], origin)
-            else:
-                yield Step(read)
-                continue
-            yield Step(read, place, tuple(map(np.asarray, blocks)))
-
-    def _parts(self, memory: int, extra: int) -> Iterator[tuple[Place, int, Part | None, Adopted | None]]:
-        """Yield a place of the axes that stay, the bytes read, and when the place is complete its part.
-
-        A piece that covers the place is yielded instead of a part, unless the caller needs `extra` bytes an element.
-        """
-        (source,), axes = self.sources, self.pieces.axes
-        rank = range(len(source.shape))
+    def __init__(self, source: Source, call: Pieces, memory: int) -> None:
+        rank, axes = range(len(source.shape)), call.axes
+        self.sources, self.dtypes = (source,), call.types
+        self._axes = [axis for axis in rank if call.call.keepdims or axis not in axes]
+        self.shape = tuple(1 if axis in axes else source.shape[axis] for axis in self._axes)
+        self.labels = Labels.of(source, self._axes, self.shape, call.call.function)
 
         def cost(sizes: Sequence[int]) -> int:
             state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
             # One piece is read while another is reduced.
-            return math.prod(sizes) * (2 * source.dtype.itemsize + extra) + 4 * state * (source.dtype.itemsize + 8)
+            return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + 4 * state * (source.dtype.itemsize + 8)
 
         run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
         sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, reduced=axes, run=run)
-        within = [source.shape[axis] if axis in axes else 1 for axis in rank]
-        steps = list(places(within, [min(size, length) for size, length in zip(sizes, within, strict=True)]))
-        outer_places = list(places([1 if axis in axes else n for axis, n in enumerate(source.shape)], sizes))
-        reads = [
-            tuple(step[axis] if axis in axes else outer[axis] for axis in rank)
-            for outer in outer_places
-            for step in steps
-        ]
-        blocks = read_ahead(self.sources, ([place] for place in reads))
-        pieces = self.pieces.cut(
+        self._call = call.cut(
             [[min(size, n - at) for at in range(0, n, size or 1)] for n, size in zip(source.shape, sizes, strict=True)]
         )
-        part: Part | None = None
-        for number, (place, (block,)) in enumerate(zip(reads, blocks, strict=True)):
-            outer, step = outer_places[number // len(steps)], number % len(steps)
-            if not steps[1:] and not extra:
-                yield outer, block.nbytes, None, Adopted(block)
-                continue
-            found = pieces.part(Adopted(block), tuple(each.start for each in place))
-            part = found if step == 0 or part is None else pieces.merged([part, found])
-            yield outer, block.nbytes, part if step == len(steps) - 1 else None, None
+        outer = [1 if axis in axes else source.shape[axis] for axis in rank]
+        inner = [source.shape[axis] if axis in axes else 1 for axis in rank]
+        steps = list(places(inner, list(map(min, sizes, inner))))
 
-    def lazy(self) -> tuple[Any, ...]:
-        from extremum.dask import reduced
+        def read(place: Place, step: Place) -> tuple[Place]:
+            return (tuple(step[axis] if axis in axes else place[axis] for axis in rank),)
 
-        return reduced(self.pieces, self.sources[0].chunked(), None, None)
+        self.pieces = [Piece(place, tuple(read(place, step) for step in steps)) for place in places(outer, sizes)]
+
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+        (place,), (block,) = read, blocks
+        if alone:
+            return self._call.whole(Adopted(block), self._origin(place))
+        return self._call.part(Adopted(block), tuple(each.start for each in place))
+
+    def merged(self, parts: Sequence[Any]) -> Any:
+        return self._call.merged(parts)
+
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+        found = part if not piece.reads[1:] else self._call.settled([part], self._origin(piece.place))
+        place = tuple(slice(0, 1) if axis in self._call.axes else piece.place[axis] for axis in self._axes)
+        yield place, tuple(map(np.asarray, found))
+
+    def _origin(self, place: Place) -> tuple[int, ...]:
+        return tuple(0 if axis in self._call.axes else place[axis].start for axis in self._axes)
 
 
 class _Hardmax(_Reduced):
     """hardmax: the indices of each place, then the ones, for which nothing is read again."""
 
-    def __init__(self, source: Source, pieces: Pieces) -> None:
-        super().__init__(source, pieces)
-        self.shape = source.shape
-        self.dtypes = (np.dtype(np.int64) if pieces.dtype.kind in "mM" else pieces.dtype.newbyteorder("="),)
-        self.labels = Labels.of(source, self._axes, self.shape, pieces.call.function)
+    def __init__(self, source: Source, call: Pieces, memory: int) -> None:
+        dtype = np.dtype(np.int64) if call.dtype.kind in "mM" else call.dtype.newbyteorder("=")
+        self.extra, self._memory = dtype.itemsize, memory
+        super().__init__(source, call, memory)
+        self.shape, self.dtypes = source.shape, (dtype,)
+        self.labels = Labels.of(source, self._axes, self.shape, call.call.function)
 
-    def steps(self, memory: int) -> Iterator[Step]:
-        (source,), axes = self.sources, self.pieces.axes
-        for outer, read, part, _ in self._parts(memory, self.dtypes[0].itemsize):
-            yield Step(read)
-            if part is None:
-                continue
-            indices = np.asarray(part[0][1])
-            whole = [n if axis in axes else outer[axis].stop - outer[axis].start for axis, n in enumerate(source.shape)]
-            base = [0 if axis in axes else outer[axis].start for axis in range(len(whole))]
-            sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), memory // 2)
-            for place in places(whole, sizes):
-                block = ones(
-                    indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))],
-                    axes,
-                    source.shape,
-                    tuple(each.start if axis in axes else 0 for axis, each in enumerate(place)),
-                    tuple(each.stop - each.start for each in place),
-                    *self.dtypes,
-                )
-                yield Step(0, tuple(slice(b + p.start, b + p.stop) for b, p in zip(base, place, strict=True)), (block,))
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+        return super().part(read, blocks, alone=False)
 
-    def lazy(self) -> tuple[Any, ...]:
-        import extremum.dask
-
-        chunked, nan_policy = self.sources[0].chunked(), self.pieces.call.nan_policy
-        return (extremum.dask.hardmax(chunked, self.pieces.axes, nan_policy=nan_policy),)
+    def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
+        indices, axes = np.asarray(part[0][1]), self._call.axes
+        base = [0 if axis in axes else each.start for axis, each in enumerate(piece.place)]
+        whole = [self.shape[axis] if axis in axes else each.stop - each.start for axis, each in enumerate(piece.place)]
+        sizes = lengths(whole, (1,) * len(whole), range(len(whole)), lambda s: 12 * math.prod(s), self._memory // 2)
+        for place in places(whole, sizes):
+            block = ones(
+                indices[tuple(slice(None) if axis in axes else each for axis, each in enumerate(place))],
+                axes,
+                self.shape,
+                tuple(each.start if axis in axes else 0 for axis, each in enumerate(place)),
+                tuple(each.stop - each.start for each in place),
+                *self.dtypes,
+            )
+            yield tuple(slice(b + each.start, b + each.stop) for b, each in zip(base, place, strict=True)), (block,)
 
 
 class _Elementwise(Job):
     """maximum and minimum."""
 
-    def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any) -> None:
-        self.sources, self._nan_policy = sources, nan_policy
-        self._function = getattr(ex, function)
+    def __init__(self, function: str, sources: Sequence[Source], nan_policy: Any, memory: int) -> None:
+        self.sources = sources
+        self._compare = partial(getattr(ex, function), nan_policy=nan_policy)
         probes = [np.ones((1,) * len(each.shape), each.dtype) for each in sources]
-        self.dtypes = (self._function(*probes).dtype,)
+        self.dtypes = (self._compare(*probes).dtype,)
         self.shape = broadcast_shape(function, [each.shape for each in sources])
-        # The labels of the first operand that has the shape of the result.
-        source = next((each for each in sources if each.shape == self.shape), sources[0])
-        axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
-        self.labels = Labels.of(source, axes, self.shape, function)
-
-    def steps(self, memory: int) -> Iterator[Step]:
-        whole = [each for each in self.sources if each.shape == self.shape]
         # The operand with the largest granules decides how all are cut.
+        whole = [each for each in sources if each.shape == self.shape]
         coarsest = max(whole, key=lambda each: math.prod(each.granule), default=None)
         granule = (1,) * len(self.shape) if coarsest is None else coarsest.granule
         order = tuple(range(len(self.shape))) if coarsest is None else coarsest.order
-        element = 2 * sum(each.dtype.itemsize for each in self.sources) + 2 * self.dtypes[0].itemsize
+        element = 2 * sum(each.dtype.itemsize for each in sources) + 2 * self.dtypes[0].itemsize
         sizes = lengths(self.shape, granule, order, lambda s: math.prod(s) * element, memory // 2)
-        reads = list(places(self.shape, sizes))
-        operands = ([_operand_place(each.shape, place) for each in self.sources] for place in reads)
-        for place, blocks in zip(reads, read_ahead(self.sources, operands), strict=True):
-            block = np.asarray(self._function(*blocks, nan_policy=self._nan_policy))
-            yield Step(sum(each.nbytes for each in blocks), place, (block,))
+        self.pieces = [
+            Piece(place, (tuple(_operand_place(each.shape, place) for each in sources),))
+            for place in places(self.shape, sizes)
+        ]
+        # The labels of the first operand that has the shape of the result.
+        source = (whole or sources)[0]
+        axes = [*[None] * (len(self.shape) - len(source.shape)), *range(len(source.shape))]
+        self.labels = Labels.of(source, axes, self.shape, function)
 
-    def lazy(self) -> tuple[Any, ...]:
-        return (self._function(*(each.chunked() for each in self.sources), nan_policy=self._nan_policy),)
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+        return np.asarray(self._compare(*blocks))
 
 
 def _operand_place(shape: tuple[int, ...], place: Place) -> Place:
@@ -208,25 +201,38 @@ def _operand_place(shape: tuple[int, ...], place: Place) -> Place:
     return tuple(slice(0, 1) if length == 1 else each for length, each in zip(shape, own, strict=True))
 
 
+class _Session:
+    """A model that is prepared here, and once in each process that it travels to, for one thread there."""
+
+    def __init__(self, model: Any, threads: int | None = None) -> None:
+        self._model, self.prepared = model, backend.prepare(model, threads=threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            return _Session, (self.prepared.model.SerializeToString(), 1)
+        except ValueError:
+            # More than protobuf writes into one message: every process has to see the file.
+            return _Session, (str(Path(self._model).absolute()), 1)
+
+
 class _Modelled(Job):
     """One output of a model that takes the entries of an array along an axis, in batches."""
 
-    def __init__(self, model: str, source: Source, axis: Any, output: str | None = None) -> None:
+    def __init__(self, model: str, source: Source, axis: Any, output: str | None, memory: int) -> None:
         if not isinstance(axis, int):
             raise ArgumentError("a model takes its entries along one axis", remedy="give one --axis or --dim")
         rank = len(source.shape)
         if not -rank <= axis < rank:
             raise ArgumentError(f"axis {axis} is out of range for an array with {rank} dimensions")
-        self.sources = (source,)
-        self._model, self._axis = model, axis % rank
-        self._prepared = backend.prepare(model)
-        declared = declared_inputs(self._prepared.loaded.proto)[0].shape
-        own = declared[self._axis] if declared is not None and len(declared) == rank else None
+        self.sources, self._session = (source,), _Session(model)
+        axis = self._axis = axis % rank
+        declared = declared_inputs(self._session.prepared.loaded.proto)[0].shape
+        own = declared[axis] if declared is not None and len(declared) == rank else None
         self._batch = own if isinstance(own, int) else None
-        count = source.shape[self._axis]
+        count = source.shape[axis]
         batch = self._batch or max(count, 1)
-        sizes = [min(batch, count - at) for at in range(0, count, batch)]
-        found = outputs(self._prepared, source.shape, source.dtype, self._axis, sizes, output)
+        batches = [min(batch, count - at) for at in range(0, count, batch)]
+        found = outputs(self._session.prepared, source.shape, source.dtype, axis, batches, output)
         if len(found) != 1:
             names = ", ".join(each.name for each in found)
             raise ModelError(f"the model has {len(found)} outputs", remedy=f"name one with --output-name: {names}")
@@ -241,35 +247,24 @@ class _Modelled(Job):
             count if each == self._output.batch else length for each, length in enumerate(self._output.shape)
         )
         # Of the labels of the source, only the dimension of the entries stays.
-        axes = [self._axis if each == self._output.batch else None for each in range(len(self.shape))]
+        axes = [axis if each == self._output.batch else None for each in range(len(self.shape))]
         labels = Labels.of(source, axes, self.shape, self._output.name)
         self.labels = replace(labels, name=self._output.name.replace("/", "_"), attrs={})
-
-    def steps(self, memory: int) -> Iterator[Step]:
-        (source,), axis = self.sources, self._axis
         granule = list(source.shape)
         granule[axis] = self._batch or source.granule[axis]
         entry = source.dtype.itemsize * _WITHIN
         sizes = lengths(source.shape, granule, [axis], lambda s: math.prod(s) * entry, memory // 2)
-        reads = list(places(source.shape, sizes))
-        for place, (block,) in zip(reads, read_ahead(self.sources, ([each] for each in reads)), strict=True):
-            start, stop = place[axis].start, place[axis].stop
-            step = self._batch or max(stop - start, 1)
-            cuts = [block[(slice(None),) * axis + (slice(at, at + step),)] for at in range(0, stop - start, step)]
-            results = [np.asarray(self._prepared.run([cut])[self._output.number]) for cut in cuts]
-            result = np.concatenate(results, self._output.batch) if results[1:] else results[0]
-            out = [slice(0, length) for length in self.shape]
-            out[self._output.batch] = slice(start, stop)
-            yield Step(block.nbytes, tuple(out), (result,))
+        whole = [slice(0, length) for length in self.shape]
+        before, after = tuple(whole[: self._output.batch]), tuple(whole[self._output.batch + 1 :])
+        self.pieces = [Piece((*before, place[axis], *after), ((place,),)) for place in places(source.shape, sizes)]
 
-    def lazy(self) -> tuple[Any, ...]:
-        from extremum.dask import run
-
-        chunked = self.sources[0].chunked()
-        sizes = {axis: -1 for axis in range(chunked.ndim) if axis != self._axis}
-        if self._batch is not None:
-            sizes[self._axis] = self._batch
-        return (run(self._model, chunked.rechunk(sizes), self._axis, output=self._output.name),)
+    def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
+        (block,) = blocks
+        count = block.shape[self._axis]
+        step = self._batch or max(count, 1)
+        cuts = [block[(slice(None),) * self._axis + (slice(at, at + step),)] for at in range(0, count, step)]
+        results = [np.asarray(self._session.prepared.run([cut])[self._output.number]) for cut in cuts]
+        return np.concatenate(results, self._output.batch) if results[1:] else results[0]
 
 
 # Whether a function looks for the largest element; minmax looks for the smallest and the largest.
@@ -281,21 +276,21 @@ _LARGEST: dict[str, tuple[bool, ...]] = {
 ELEMENTWISE = ("maximum", "minimum")
 
 
-def planned(operation: str, sources: Sequence[Source], axis: Any, **options: Any) -> Job:
+def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = sys.maxsize, **options: Any) -> Job:
     """Return the job of a function or of the file of a model; refuse contradictory options."""
     nan_policy = options.get("nan_policy", "propagate")
     if operation in ELEMENTWISE:
-        return _Elementwise(operation, sources, nan_policy)
+        return _Elementwise(operation, sources, nan_policy, memory)
     if len(sources) > 1:
         raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
     if operation not in _LARGEST:
         if not Path(operation).suffix and not Path(operation).exists():
             remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or the file of a model"
             raise ArgumentError(f"there is no operation {operation!r}", remedy=remedy)
-        return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"])
+        return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), _LARGEST[operation]
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
-    pieces = Pieces.planned(
+    call = Pieces.planned(
         Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy),
         sources[0].shape,
         sources[0].dtype,
@@ -303,7 +298,19 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, **options: Any
         index=np.dtype(options.get("dtype", np.int64)) if not values or options.get("index") else None,
         defaults=None if default is None else (default,) * len(largest),
     )
-    return _Hardmax(sources[0], pieces) if is_hardmax else _Reduced(sources[0], pieces)
+    return (_Hardmax if is_hardmax else _Reduced)(sources[0], call, memory)
+
+
+def steps(job: Job) -> Iterator[Step]:
+    """Do the work in this process, in the order of the pieces."""
+    reads = [(piece, read) for piece in job.pieces for read in piece.reads]
+    part: Any = None
+    for (piece, read), blocks in zip(reads, read_ahead(job.sources, (each for _, each in reads)), strict=True):
+        found = job.part(read, blocks, not piece.reads[1:])
+        part = found if read is piece.reads[0] else job.merged([part, found])
+        yield Step(sum(each.nbytes for each in blocks))
+        if read is piece.reads[-1]:
+            yield from (Step(0, *each) for each in job.results(piece, part))
 
 
 def steps_on(address: str, job: Job) -> Iterator[Step]:
@@ -338,26 +345,41 @@ async def _identity(address: str) -> dict[str, Any]:
 
 
 def _steps_on(address: str, job: Job) -> Iterator[Step]:
-    from dask.array.core import slices_from_chunks
     from distributed import Client, as_completed
     from distributed.scheduler import KilledWorker
 
     with Client(address, set_as_default=False) as client:
-        results = job.lazy()
-        blocks = [block for lazy in results for block in lazy.to_delayed().ravel().tolist()]
-        owners = [(at, place) for at, lazy in enumerate(results) for place in slices_from_chunks(lazy.chunks)]
-        futures, count = dict(zip(client.compute(blocks), owners, strict=True)), len(blocks)
-        total = sum(math.prod(each.shape) * each.dtype.itemsize for each in job.sources)
+        send = partial(client.submit, pure=False)
+        # A task, so that it can be done again: each worker opens the files and prepares the model once.
+        here = send(pickle.loads, pickle.dumps(job))
+        futures = {}
+        for piece in job.pieces:
+            parts = [send(_part, here, read, not piece.reads[1:]) for read in piece.reads]
+            futures[send(_merged, here, parts) if parts[1:] else parts[0]] = piece
         try:
-            for number, future in enumerate(as_completed(list(futures)), 1):
-                block = np.asarray(future.result())
-                at, place = futures.pop(future)
+            for future in as_completed(list(futures)):
+                piece, part = futures.pop(future), future.result()
                 future.release()
-                read = total * number // count - total * (number - 1) // count
-                yield Step(read, place, tuple(block if each == at else None for each in range(len(results))))
+                reads = [pair for read in piece.reads for pair in zip(job.sources, read, strict=True)]
+                yield Step(sum(math.prod(each.stop - each.start for each in at) * x.dtype.itemsize for x, at in reads))
+                yield from (Step(0, *each) for each in job.results(piece, part))
         except KilledWorker as error:
             raise ExecutionError("workers die of the work they are given", given=first_line(error)) from None
         except ExtremumError:
             raise
         except OSError as error:
             raise ExecutionError("a worker could not read or send what it was asked for", given=str(error)) from None
+
+
+def _part(job: Job, read: tuple[Place, ...], alone: bool) -> Any:
+    from extremum.dask import _share
+
+    with _share():
+        part = None
+        for blocks in read_ahead(job.sources, [read]):
+            part = job.part(read, blocks, alone)
+        return part
+
+
+def _merged(job: Job, parts: list[Any]) -> Any:
+    return job.merged(parts)
