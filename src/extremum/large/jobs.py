@@ -32,7 +32,7 @@ from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.partials import Pieces
 from extremum.reductions import Reduction, ones
 
-__all__ = ["ELEMENTWISE", "Job", "Step", "planned", "steps_on"]
+__all__ = ["ELEMENTWISE", "Job", "Piece", "Step", "planned", "steps", "steps_on"]
 
 _WITHIN = 8
 """The memory that a model usually needs, as a multiple of its input."""
@@ -382,4 +382,7 @@ def _part(job: Job, read: tuple[Place, ...], alone: bool) -> Any:
 
 
 def _merged(job: Job, parts: list[Any]) -> Any:
-    return job.merged(parts)
+    from extremum.dask import _share
+
+    with _share():
+        return job.merged(parts)
