@@ -17,19 +17,20 @@ SUITES = {
     "answers": ["--megabytes", "1", "--filter", "rows of 4$", "--seconds", "0.01"],
     "scaling": ["--filter", "^maximum$", "--seconds", "0.01"],
     "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.01"],
-    "large": ["matrix", "--cases", "1", "--seconds", "0.01"],
+    "large": ["chunks", "--most", "100"],
 }
 
 
-def printed(*words):
-    command = [sys.executable, "-m", "benchmarks", *map(str, words)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+def printed(*commands):
+    """What commands print, in one process: it keeps to some processors and an instruction set."""
+    program = f"from benchmarks.__main__ import bench\nfor words in {commands}: bench(words, standalone_mode=False)"
+    return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
 def test_a_run_compares_answers_and_fills_the_page(tmp_path):
     record, page = tmp_path / "bench.json", tmp_path / "performance.md"
     words = ["matrix", "--filter", "argmax/(float32|int8)/.(1024|1048576)./axis=all", "--time-per-case", "0.001"]
-    printed(*words, "-o", record)
+    printed([*words, "-o", str(record)])
     found = json.loads(record.read_text(encoding="utf-8"))
     assert [case["name"] for case in found["cases"]] == [
         f"argmax/{element}/({size})/axis=all/{end}"
@@ -47,9 +48,11 @@ def test_a_run_compares_answers_and_fills_the_page(tmp_path):
     assert set(marked) == {*report.SECTIONS, "instruction sets", "memory"} - {"every case"}
 
 
-@pytest.mark.parametrize("suite", SUITES)
-def test_a_suite_prints_its_table(suite):
-    assert re.search(r"^\| --- \|.*\n\| ", printed(suite, *SUITES[suite]), flags=re.MULTILINE)
+def test_every_suite_prints_its_table():
+    tables = re.findall(
+        r"^\| --- \|.*\n\| ", printed(*([suite, *words] for suite, words in SUITES.items())), re.MULTILINE
+    )
+    assert len(tables) >= len(SUITES)
 
 
 def test_a_wrong_answer_stops_the_run_or_leaves_the_peer_out():
