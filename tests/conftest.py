@@ -1,5 +1,6 @@
 """Settings every test shares: reproducible hypothesis runs, the number of threads put back afterwards."""
 
+import contextlib
 import sys
 
 import pytest
@@ -56,6 +57,18 @@ def without_onnxruntime(monkeypatch):
     runtimes._open.cache_clear()
     yield
     runtimes._open.cache_clear()
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Let the suite ask every runtime in this process: to start one for it takes half a second."""
+    from extremum import conformance, runtimes
+    from extremum.runtimes.processes import InProcess
+
+    def here(name, limit):
+        return contextlib.nullcontext(InProcess(runtimes.find(name)))
+
+    monkeypatch.setitem(conformance.run.__globals__, "Subprocess", here)
 
 
 @pytest.fixture

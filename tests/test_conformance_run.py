@@ -1,6 +1,5 @@
 """Running the suite in runtimes: what an answer is worth, what a crash or a hang costs, and the commands."""
 
-import contextlib
 import io
 import json
 import re
@@ -14,7 +13,6 @@ from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
 from extremum.conformance.card import record, recorded
 from extremum.errors import ArgumentError, InputError
-from extremum.runtimes.processes import InProcess
 from extremum.runtimes.runtime import compare
 from hostile_runtimes import make_known
 from stock import FINDS_NAN_ALONG_A_VECTOR
@@ -25,16 +23,6 @@ TIES = Selection(operators=["ArgMax"], versions=[13], elements=["int8"], topics=
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
     make_known(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    """Run every runtime in this process: to start one for it takes half a second."""
-
-    def here(name, limit):
-        return contextlib.nullcontext(InProcess(runtimes.find(name)))
-
-    monkeypatch.setitem(run.__globals__, "Subprocess", here)
 
 
 def marks(*places):
