@@ -16,7 +16,7 @@ import pytest
 import extremum as ex
 from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
-from extremum.interop import adopt
+from extremum.interop import as_operand
 from refusal import refusal
 
 X = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]], np.float32)
@@ -77,8 +77,8 @@ def test_out_is_numpys(library):
 
 def test_the_memory_is_the_callers(library):
     x = library.make(X.copy())
-    again = adopt(x).array
-    assert np.shares_memory(again, adopt(x).array)
+    again = as_operand(x).array
+    assert np.shares_memory(again, as_operand(x).array)
     if library.name != "jax":  # which says nothing of its memory but by this very way
         assert np.shares_memory(again, library.read(x))
 
@@ -93,9 +93,9 @@ def test_arrays_of_two_libraries_are_refused(library):
 def test_torchs_element_types(name):
     torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
     x = torch.tensor([1, 0, 1], dtype=getattr(torch, name))
-    adopted = adopt(x).array
-    assert adopted.ctypes.data == x.data_ptr()
-    assert adopted.dtype.name == name
+    operand = as_operand(x).array
+    assert operand.ctypes.data == x.data_ptr()
+    assert operand.dtype.name == name
     assert ex.max(x).dtype is x.dtype
     assert ex.argmax(x).item() == 0
     assert ex.maximum(x, x).dtype is x.dtype
@@ -418,7 +418,7 @@ def test_columns_come_back_as_columns(module):
     assert ex.maximum(x, 3).to_pylist() == [3, 5] if module == "pyarrow" else ex.maximum(x, 3).to_list() == [3, 5]
     assert ex.max(x) == 5
     if module == "pyarrow":
-        assert adopt(x).array.ctypes.data == x.buffers()[1].address
+        assert as_operand(x).array.ctypes.data == x.buffers()[1].address
 
 
 def test_numpys_masks_hide_elements():

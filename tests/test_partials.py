@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agreement import assert_identical
 from extremum import reference
-from extremum.interop import adopt
+from extremum.interop import as_operand
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from extremum.reductions import Reduction
@@ -18,9 +18,9 @@ from strategies import FLOATS
 INT64 = np.dtype(np.int64)
 
 
-def planned(x, axes, order=Order.MAX, tie=Tie.FIRST, policy="propagate", default=None, **options):
+def plan(x, axes, order=Order.MAX, tie=Tie.FIRST, policy="propagate", default=None, **options):
     call = Reduction("max", (order is Order.MAX,), axes, options.pop("keepdims", True), tie is Tie.LAST, policy)
-    return Pieces.planned(
+    return Pieces.plan(
         call, x.shape, x.dtype, values=True, index=options.pop("index", INT64), defaults=default and (default,)
     )
 
@@ -31,7 +31,7 @@ def parts_of(pieces, x, chunks, where=None):
     for place in itertools.product(*cuts):
         piece = tuple(slice(start, stop) for start, stop in place)
         mask = None if where is None else where[piece]
-        yield pieces.part(adopt(x[piece]), tuple(int(start) for start, _ in place), mask)
+        yield pieces.part(as_operand(x[piece]), tuple(int(start) for start, _ in place), mask)
 
 
 def merged_at_random(rng, pieces, parts):
@@ -39,7 +39,7 @@ def merged_at_random(rng, pieces, parts):
     while len(parts) > rng.integers(1, 5):
         parts = [parts[at] for at in rng.permutation(len(parts))]
         taken = int(rng.integers(1, len(parts) + 1))
-        parts = [pieces.merged(parts[:taken]), *parts[taken:]]
+        parts = [pieces.merge(parts[:taken]), *parts[taken:]]
     return parts
 
 
@@ -56,21 +56,21 @@ def test_neither_sequence_nor_tree_changes_a_bit(data, case, order, tie, policy)
     omit = policy == "omit" and x.dtype.newbyteorder("=") in FLOATS
     values, indices = reference.find(x.astype(x.dtype.newbyteorder("=")), order, axes, tie, omit=omit, where=where)
     default = x.dtype.newbyteorder("=").type(1)
-    pieces = planned(x, axes, order, tie, policy, default)
+    pieces = plan(x, axes, order, tie, policy, default)
     parts = list(parts_of(pieces, x, chunks, where))
     for _ in range(3):
         left = merged_at_random(rng, pieces, parts)
-        found = pieces.settled(left, (0,) * x.ndim)
+        found = pieces.finish(left, (0,) * x.ndim)
         assert_identical(found[0], np.where(indices == -1, default, values).astype(values.dtype), f"{x!r} {chunks}")
         assert_identical(found[1], indices, f"{x!r} {chunks}")
 
 
 def test_what_is_settled_is_the_callers_own():
     x = np.array([[3, 1], [2, 5]])
-    pieces = planned(x, (1,))
+    pieces = plan(x, (1,))
     (part,) = parts_of(pieces, x, [(2,), (2,)])
     before = [array.copy() for array in part[0]]
-    for result in pieces.settled([part], (0, 0)):
+    for result in pieces.finish([part], (0, 0)):
         result[:] = -7
     assert_identical(part[0][0], before[0])
     assert_identical(part[0][1], before[1])
@@ -78,10 +78,10 @@ def test_what_is_settled_is_the_callers_own():
 
 def test_indices_beyond_32_bits():
     whole = np.broadcast_to(np.float32(0), (3, 1 << 31))
-    pieces = planned(whole, None, tie=Tie.LAST, keepdims=False)
+    pieces = plan(whole, None, tie=Tie.LAST, keepdims=False)
     parts = [
-        pieces.part(adopt(np.array([[1.0, 4.0]], np.float32)), (row, column), None)
+        pieces.part(as_operand(np.array([[1.0, 4.0]], np.float32)), (row, column), None)
         for row, column in [(0, 5), (2, (1 << 31) - 2), (2, 1), (1, 0)]
     ]
-    values, indices = pieces.settled(parts, ())
+    values, indices = pieces.finish(parts, ())
     assert (values, indices) == (4.0, 3 * (1 << 31) - 1)

@@ -18,7 +18,7 @@ try:
 except ModuleNotFoundError as error:
     raise lacking("extremum.cubed", error) from None
 
-from extremum.interop import Adopted
+from extremum.interop import Operand
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction, flag, index_type
 from extremum.signatures import ArgKeywords, Axes, like
@@ -101,15 +101,17 @@ def _arg(
     # cubed takes the reduced axes away itself.
     call = Reduction(function, (function == "argmax",), axis, True, **options)
     index = index_type(function, dtype)
-    pieces = Pieces.planned(call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=call.ends(default))
-    fields = [("i", pieces.counting), ("v", x.dtype)]
+    pieces = Pieces.plan(
+        call, x.shape, np.dtype(x.dtype), values=False, index=index, defaults=call.default_of_each_end(default)
+    )
+    fields = [("i", pieces.part_index), ("v", x.dtype)]
     chunks = tuple((1,) * len(sizes) if at in pieces.axes else sizes for at, sizes in enumerate(x.chunks))
     parts = cubed.map_blocks(partial(_part, pieces=pieces, sizes=x.chunksize), x, dtype=fields, chunks=chunks)
     return reduction(
         parts,
-        partial(_merged, pieces=pieces),
-        combine_func=partial(_merged, pieces=pieces),
-        aggregate_func=partial(_settled, pieces=pieces),
+        partial(_merge, pieces=pieces),
+        combine_func=partial(_merge, pieces=pieces),
+        aggregate_func=partial(_finish, pieces=pieces),
         axis=pieces.axes,
         intermediate_dtype=fields,
         dtype=pieces.types[0],
@@ -119,10 +121,10 @@ def _arg(
 
 def _part(block: Any, *, pieces: Pieces, sizes: tuple[int, ...], block_id: tuple[int, ...]) -> dict[str, Any]:
     offset = tuple(at * size for at, size in zip(block_id, sizes, strict=True))
-    return _fields(pieces.part(Adopted(np.asarray(block)), offset))
+    return _fields(pieces.part(Operand(np.asarray(block)), offset))
 
 
-def _merged(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
+def _merge(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
     lengths = [several["i"].shape[axis] for axis in pieces.axes]
     parts = []
     for place in np.ndindex(*lengths):
@@ -130,7 +132,7 @@ def _merged(several: Any, *, pieces: Pieces, **_: Any) -> dict[str, Any]:
         for axis, number in zip(pieces.axes, place, strict=True):
             at[axis] = slice(number, number + 1)
         parts.append(((several["v"][tuple(at)], several["i"][tuple(at)]),))
-    return _fields(pieces.merged(parts))
+    return _fields(pieces.merge(parts))
 
 
 def _fields(part: Part) -> dict[str, Any]:
@@ -138,6 +140,6 @@ def _fields(part: Part) -> dict[str, Any]:
     return {"i": indices, "v": values}
 
 
-def _settled(part: Any, *, pieces: Pieces) -> Any:
-    (indices,) = pieces.settled([((part["v"], part["i"]),)], (0,) * len(pieces.shape))
+def _finish(part: Any, *, pieces: Pieces) -> Any:
+    (indices,) = pieces.finish([((part["v"], part["i"]),)], (0,) * len(pieces.shape))
     return indices

@@ -36,10 +36,10 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 
 from extremum.arrays import FILL, class_name
-from extremum.interop import Adopted, adopt, one_library
+from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction, flag, index_type
-from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like
+from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
 
 if TYPE_CHECKING:
     import onnx
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from extremum.backend import PreparedModel
-    from extremum.batches import Output
     from extremum.signatures import Axes, Axis, HardmaxOptions, No, Yes
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
@@ -175,15 +174,15 @@ class _MinMax(Protocol):
     ) -> MinMax[Array] | MinMaxIndices[Array, Array]: ...
 
 
-def _planned(
+def _plan(
     call: Reduction, x: Any, out: Any, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
 ) -> tuple[Pieces, Any]:
     """Return a call about a Dask array, and its mask in the chunks of the array."""
     _require_chunked(call.function, x, out)
     dtype = _element_type(call.function, x)
-    where = None if call.where is None else _aligned(call.function, call.where, x)
+    where = None if call.where is None else _align_mask(call.function, call.where, x)
     call.where = None
-    pieces = Pieces.planned(call, x.shape, dtype, values=values, index=index, defaults=defaults)
+    pieces = Pieces.plan(call, x.shape, dtype, values=values, index=index, defaults=defaults)
     if pieces.cut(x.chunks).has_indices:
         _require_known(call.function, x, pieces.axes)
     return pieces, where
@@ -202,13 +201,10 @@ def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Ar
         default, dtype = options.pop("default"), options.pop("dtype" if is_arg else "index_dtype")
         out, with_index = options.pop("out", None), options.pop("return_index", True)
         call = Reduction(name, largest, axis, **options)
-        defaults = call.ends(default)
+        defaults = call.default_of_each_end(default)
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
-        pieces, mask = _planned(call, x, out, not is_arg, index, defaults)
-        found = reduced(pieces, x, mask, split_every)
-        if largest[1:]:
-            return MinMaxIndices(*found) if with_index else MinMax(*found)
-        return found[0] if is_arg or not with_index else ValuesIndices(*found)
+        pieces, mask = _plan(call, x, out, not is_arg, index, defaults)
+        return result_of(name, reduced(pieces, x, mask, split_every))
 
     return function
 
@@ -270,7 +266,7 @@ def hardmax(
 ) -> Array:
     """Write the ones."""
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
-    pieces, mask = _planned(call, x, out, False, np.dtype(np.int64), (-1,))
+    pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), (-1,))
     return _hardmax(pieces, x, mask, split_every)
 
 
@@ -354,22 +350,22 @@ def _require_known(function: str, x: Any, axes: Iterable[int] | None = None) -> 
             )
 
 
-def _stand_in(x: Any) -> tuple[int, ...]:
+def _probe_shape(x: Any) -> tuple[int, ...]:
     """Return the shape of an array with 2 for each unknown length, which broadcasts as that length does."""
     return tuple(2 if math.isnan(length) else length for length in x.shape)
 
 
 def _element_type(function: str, x: Any) -> np.dtype[Any]:
     try:
-        return adopt(x._meta).array.dtype
+        return as_operand(x._meta).array.dtype
     except ExtremumError as error:
         raise error.with_context(where=function) from None
 
 
-def _aligned(function: str, where: Any, x: Any) -> Any:
-    """Return a mask in the shape and the chunks of the array that it is for."""
+def _align_mask(function: str, where: Any, x: Any) -> Any:
+    """Return a mask along each axis in the chunks of the array that it is for, or in one of length 1."""
     if not isinstance(where, da.Array):
-        where = da.asarray(adopt(where).mask(function))
+        where = da.asarray(reductions.as_mask(function, where))
     first = x.ndim - where.ndim
     unknown = [axis for axis in _unknown_axes(x) if axis >= first and where.shape[axis - first] != 1]
     if any(where.numblocks[axis - first] != x.numblocks[axis] for axis in unknown):
@@ -377,26 +373,25 @@ def _aligned(function: str, where: Any, x: Any) -> Any:
     if [axis - first for axis in unknown] != list(_unknown_axes(where)):
         _require_known(function, where)
         _require_known(function, x, unknown)
-    reductions.mask(function, np.broadcast_to(np.zeros((), where.dtype), _stand_in(where)), _stand_in(x))
-    own = x.chunks[first:]
-    fitting = {
-        axis: (1,) if sum(theirs) < sum(each) else each
-        for axis, (theirs, each) in enumerate(zip(where.chunks, own, strict=True))
-        if axis + first not in _unknown_axes(x)
-    }
-    where = where.rechunk(fitting)
-    if not _unknown_axes(x):
-        return da.broadcast_to(where, x.shape, chunks=x.chunks)
-    places = tuple(range(x.ndim))
-    options = {"token": "extremum-where", "align_arrays": False, "dtype": np.bool_, "meta": _meta(x.ndim, np.bool_)}
-    fit = partial(_broadcast, function, tuple(unknown))
-    return da.blockwise(fit, places, x, places, where, places[first:], **options)
+    probe = np.broadcast_to(np.zeros((), where.dtype), _probe_shape(where))
+    reductions.broadcast_mask(function, probe, _probe_shape(x))
+    return where.rechunk(
+        {
+            axis - first: (1,) if where.shape[axis - first] == 1 else x.chunks[axis]
+            for axis in range(first, x.ndim)
+            if axis not in unknown
+        }
+    )
 
 
-def _broadcast(function: str, unknown: tuple[int, ...], block: Any, where: Any) -> Any:
-    for axis in unknown:
+def _matched_axes(x: Any, where: Any) -> tuple[int, ...]:
+    """Return the axes along which the chunks of a mask, of unknown size, have to be as long as those of the array."""
+    return () if where is None else tuple(axis + x.ndim - where.ndim for axis in _unknown_axes(where))
+
+
+def _require_equal_chunks(function: str, axes: Sequence[int], block: Any, where: Any) -> None:
+    for axis in axes:
         _require_equal(function, axis, [block.shape[axis], where.shape[axis - block.ndim]])
-    return np.broadcast_to(where, block.shape)
 
 
 def _require_equal(function: str, axis: int, lengths: Sequence[int]) -> None:
@@ -435,7 +430,7 @@ def reduced(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     chunks = tuple((1,) if axis in pieces.axes else x.chunks[axis] for axis in kept)
     if not types[1:]:
         return (_array(graph, name, chunks, types[0]),)
-    return tuple(_item(graph, name, at, chunks, dtype) for at, dtype in enumerate(types))
+    return tuple(_pick(graph, name, at, chunks, dtype) for at, dtype in enumerate(types))
 
 
 def _tasks(
@@ -446,6 +441,7 @@ def _tasks(
     starts, unknown = _offsets(x.chunks), _unknown_axes(x)
     blocks = [range(count) for count in x.numblocks]
     within = [blocks[axis] if axis in axes else (0,) for axis in range(rank)]
+    matched = _matched_axes(x, where)
     for place in product(*((0,) if axis in axes else blocks[axis] for axis in range(rank))):
         shown = [axis for axis in range(rank) if keepdims or axis not in axes]
         key = (name, *(place[axis] for axis in shown))
@@ -456,30 +452,32 @@ def _tasks(
             at = tuple(map(operator.add, place, step))
             offset = tuple(start[number] for start, number in zip(starts, at, strict=True))
             parts.append((f"{name}-part", 0, *at))
-            yield parts[-1], (_part, pieces, (x.name, *at), offset, None if where is None else (where.name, *at))
+            mask = None if where is None else (where.name, *map(operator.mod, at[rank - where.ndim :], where.numblocks))
+            yield parts[-1], (_part, pieces, (x.name, *at), offset, mask, matched)
         level = 0
         while len(parts) > width:
             level += 1
             groups = [parts[start : start + width] for start in range(0, len(parts), width)]
             parts = [(f"{name}-part", level, *group[0][2:]) for group in groups]
-            yield from ((part, (_merged, pieces, group)) for part, group in zip(parts, groups, strict=True))
-        yield key, (_settled, pieces, parts, origin, several, block)
+            yield from ((part, (_merge, pieces, group)) for part, group in zip(parts, groups, strict=True))
+        yield key, (_finish, pieces, parts, origin, several, block)
 
 
-def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any) -> Part:
+def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any, matched: Sequence[int]) -> Part:
+    _require_equal_chunks(pieces.call.function, matched, block, where)
     with _share():
-        return pieces.part(adopt(block), offset, where)
+        return pieces.part(as_operand(block), offset, where)
 
 
-def _merged(pieces: Pieces, parts: list[Part]) -> Part:
+def _merge(pieces: Pieces, parts: list[Part]) -> Part:
     with _share():
-        return pieces.merged(parts)
+        return pieces.merge(parts)
 
 
-def _settled(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
+def _finish(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
     try:
         with _share():
-            results = pieces.settled(parts, origin)
+            results = pieces.finish(parts, origin)
     except ExtremumError as error:
         raise error if block is None else error.with_context(where=block) from None
     return results if several else results[0]
@@ -493,12 +491,16 @@ def _array(graph: HighLevelGraph, name: str, chunks: Any, dtype: np.dtype[Any]) 
     return da.Array(graph, name, chunks, meta=_meta(len(chunks), dtype))
 
 
-def _item(graph: HighLevelGraph, name: str, at: int, chunks: Any, dtype: np.dtype[Any]) -> Any:
-    own = f"{name}-{at}"
-    places = product(*(range(len(sizes)) for sizes in chunks))
-    tasks = {(own, *place): (operator.getitem, (name, *place), at) for place in places}
-    layers = {**graph.layers, own: tasks}
-    return _array(HighLevelGraph(layers, {**graph.dependencies, own: {name}}), own, chunks, dtype)
+def _pick(
+    graph: HighLevelGraph, name: str, number: int, chunks: Any, dtype: np.dtype[Any], axis: int | None = None
+) -> Any:
+    """Return one result of tasks that have several: a task for each chunk, or for each along an axis."""
+    own, tasks = f"{name}-{number}", {}
+    for place in product(*(range(len(sizes)) for sizes in chunks)):
+        key = (name, *place) if axis is None else (name, place[axis])
+        tasks[(own, *place)] = (operator.getitem, key, number)
+    whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
+    return _array(whole, own, chunks, dtype)
 
 
 def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any:
@@ -510,9 +512,9 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
     # An error about NaN names a slice, which only the other way knows in the whole.
     if pieces.call.nan_policy != "raise" and all(x.numblocks[axis] == 1 for axis in pieces.axes):
         places = tuple(range(x.ndim))
-        masks = () if where is None else (where, places)
-        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy)
-        options = {"token": "extremum-hardmax", "dtype": dtype, "meta": _meta(x.ndim, dtype)}
+        masks = () if where is None else (where, places[x.ndim - where.ndim :])
+        kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _matched_axes(x, where))
+        options = {"token": "extremum-hardmax", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
         return da.blockwise(kernel, places, x, places, *masks, **options)
     (indices,) = reduced(pieces, x, where, split_every)
     name = f"extremum-ones-{tokenize(indices.name, x.chunks)}"
@@ -532,7 +534,8 @@ def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype:
     return reductions.ones(indices, tuple(lengths), whole, offset, shape, dtype)
 
 
-def _whole(axes: tuple[int, ...], nan_policy: str, block: Any, where: Any = None) -> Any:
+def _whole(axes: tuple[int, ...], nan_policy: str, matched: Sequence[int], block: Any, where: Any = None) -> Any:
+    _require_equal_chunks("hardmax", matched, block, where)
     with _share():
         return reductions.hardmax(block, axes, None, nan_policy, where)
 
@@ -557,12 +560,12 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: An
     dtype = np.asarray(elementwise.extremum(function, tuple(probes), None, "propagate")).dtype
     # A mask is one operand more for all that has to do with shapes and chunks.
     arrays += mask
-    shapes = [_stand_in(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
+    shapes = [_probe_shape(x) for x in arrays if isinstance(x, da.Array | np.ndarray)]
     unknown = _unknown(function, arrays, builtins.max(map(len, shapes)))
     rank = len(elementwise.broadcast_shape(function, shapes))
     whole = range(rank)
     places = [tuple(whole)[rank - x.ndim :] if isinstance(x, da.Array | np.ndarray) else None for x in arrays]
-    kernel = partial(_compared, function, nan_policy, unknown, bool(mask))
+    kernel = partial(_compare, function, nan_policy, unknown, bool(mask))
     pairs = (part for pair in zip(arrays, places, strict=True) for part in pair)
     options = {"token": f"extremum-{function}", "dtype": dtype, "meta": _meta(rank, dtype)}
     return da.blockwise(kernel, tuple(whole), *pairs, **options)
@@ -575,18 +578,18 @@ def _operand(function: str, x: Any) -> Any:
         # Dask takes each chunk of such an axis for one to be repeated, also one without elements.
         return x.rechunk({axis: 1 for axis, sizes in enumerate(x.chunks) if sum(sizes) == 1 and len(sizes) > 1})
     try:
-        adopted = adopt(x)
-        one_library([Adopted(adopted.array, library="dask"), adopted])
-        adopted.require_all(FILL, given=class_name(x))
+        operand = as_operand(x)
+        common_library([Operand(operand.array, library="dask"), operand])
+        operand.require_valid(FILL, given=class_name(x))
     except ExtremumError as error:
         raise error.with_context(where=function) from None
-    return adopted.array
+    return operand.array
 
 
 def _mask(function: str, where: Any) -> Any:
     if not isinstance(where, da.Array):
-        return reductions.truths(function, adopt(where).mask(function))
-    reductions.truths(function, np.ones((), _element_type(function, where)))
+        return reductions.as_mask(function, where)
+    reductions.as_mask(function, np.ones((), _element_type(function, where)))
     return _operand(function, where)
 
 
@@ -605,7 +608,7 @@ def _unknown(function: str, arrays: list[Any], rank: int) -> dict[int, list[int]
     return found
 
 
-def _compared(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
+def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], masked: bool, *blocks: Any) -> Any:
     rank = builtins.max(map(np.ndim, blocks))
     for axis, sharing in unknown.items():
         _require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
@@ -676,7 +679,17 @@ def run(
         place = (at if each == axis else 0 for each in range(array.ndim))
         tasks[name, at] = (_run, f"{name}-model", (array.name, *place))
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[array])
-    results = tuple(_output(graph, name, each, array.chunks[axis]) for each in found)
+    results = tuple(
+        _pick(
+            graph,
+            name,
+            each.number,
+            tuple(array.chunks[axis] if at == each.batch else (length,) for at, length in enumerate(each.shape)),
+            each.dtype,
+            each.batch,
+        )
+        for each in found
+    )
     return results if results[1:] else results[0]
 
 
@@ -741,16 +754,6 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
         _sessions.setdefault((digest, _most()), prepared)
         while len(_sessions) > _KEPT:
             del _sessions[next(iter(_sessions))]
-
-
-def _output(graph: HighLevelGraph, name: str, output: Output, sizes: tuple[int, ...]) -> Any:
-    own, rank, tasks = f"{name}-{output.number}", len(output.shape), {}
-    for at in range(len(sizes)):
-        place = (at if each == output.batch else 0 for each in range(rank))
-        tasks[(own, *place)] = (operator.getitem, (name, at), output.number)
-    chunks = tuple(sizes if each == output.batch else (length,) for each, length in enumerate(output.shape))
-    whole = HighLevelGraph({**graph.layers, own: tasks}, {**graph.dependencies, own: {name}})
-    return _array(whole, own, chunks, output.dtype)
 
 
 def _run(source: _Source, block: Any) -> tuple[Any, ...]:

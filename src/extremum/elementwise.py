@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, adopt, frontend, one_library
-from extremum.reductions import into, nan, require_policy, truths
+from extremum.interop import Operand, as_operand, common_library, frontend
+from extremum.reductions import as_mask, nan, require_policy, write_out
 
 __all__ = ["at_once", "broadcast_shape", "extremum"]
 
@@ -46,45 +46,45 @@ def at_once(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str,
 
 
 def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: str, where: Any) -> Any:
-    adopted = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
     numbers = [x for x in operands if type(x) in _DEFAULT]
-    dtype = _result_type(function, [each.array.dtype for each in adopted.values()], numbers)
-    _require_same_times(list(adopted.values()), dtype, out)
-    arrays = [adopted[at].array if at in adopted else as_element(x, dtype) for at, x in enumerate(operands)]
+    others = {at: _elements(x) for at, x in enumerate(operands) if type(x) not in _DEFAULT}
+    several = list(others.values())
+    dtype = _result_type(function, [each.array.dtype for each in several], numbers)
+    _require_same_times(several, dtype, out)
+    arrays = [others[at].array if at in others else as_element(x, dtype) for at, x in enumerate(operands)]
     if out is not None and not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    there = None if where is None else truths(function, adopt(where).mask(function))
-    if there is not None:
-        arrays[0] = np.broadcast_to(arrays[0], _shape_under(function, arrays, there))
-    target = None if nan_policy == "raise" or there is not None else out
+    if where is not None:
+        where = as_mask(function, where)
+        arrays[0] = np.broadcast_to(arrays[0], _shape_under(function, arrays, where))
+    target = None if nan_policy == "raise" or where is not None else out
     result = _computed(function, arrays, dtype, target, nan_policy == "omit")
     if nan_policy == "raise":
-        _refuse_nan(np.asarray(result), there)
-    if there is not None:
+        _refuse_nan(np.asarray(result), where)
+    if where is not None:
         if out is not None:
-            into(function, out, np.asarray(result), fill=False)
-        kept = arrays[0].astype(dtype, copy=False) if out is None else out
-        result = as_result(np.where(there, result, kept))
+            write_out(function, out, np.asarray(result), fill=False)
+        elsewhere = arrays[0].astype(dtype, copy=False) if out is None else out
+        result = as_result(np.where(where, result, elsewhere))
     if out is not None:
-        return result if target is out else into(function, out, np.asarray(result))
-    if not adopted:
+        return result if target is out else write_out(function, out, np.asarray(result))
+    if not several:
         return result
-    own = one_library(list(adopted.values()))
-    whole = np.asarray(result)
+    own, whole = common_library(several), np.asarray(result)
     same = own.array.shape == whole.shape
     return own.wrap(whole, lambda: tuple(range(whole.ndim)) if same else (-1,) * whole.ndim)
 
 
-def _elements(x: object) -> Adopted:
+def _elements(x: object) -> Operand:
     refuse_own_rules(x)
-    adopted = adopt(x)
-    adopted.require_all(FILL_MASKED if adopted.hidden else FILL, given=class_name(x))
-    if adopted.array.dtype.hasobject:
+    operand = as_operand(x)
+    operand.require_valid(FILL_MASKED if operand.masked else FILL, given=class_name(x))
+    if operand.array.dtype.hasobject:
         raise ElementTypeError(
-            f"cannot take elements of type {adopted.array.dtype}",
+            f"cannot take elements of type {operand.array.dtype}",
             remedy="convert to bool, an integer, float16, bfloat16, float32 or float64",
         )
-    return adopted
+    return operand
 
 
 def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any]) -> np.dtype[Any]:
@@ -114,7 +114,7 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
     return common.newbyteorder("=")
 
 
-def _require_same_times(operands: list[Adopted], dtype: np.dtype[Any], out: Any) -> None:
+def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any) -> None:
     """Refuse times that the common unit does not hold, which NumPy would wrap, and times of several zones."""
     if dtype.kind not in "mM":
         return
@@ -154,7 +154,7 @@ def _computed(
         ]
     shape = broadcast_shape(function, [each.shape for each in arrays])
     if out is not None:
-        into(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
+        write_out(function, out, np.broadcast_to(np.empty((), dtype), shape), fill=False)
     pieces = np.nditer(  # type: ignore[call-overload]
         [*arrays, out],
         flags=["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"],
@@ -196,19 +196,19 @@ def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArra
     target += turned
 
 
-def _shape_under(function: str, arrays: list[NDArray[Any]], there: NDArray[np.bool_]) -> tuple[int, ...]:
+def _shape_under(function: str, arrays: list[NDArray[Any]], where: NDArray[np.bool_]) -> tuple[int, ...]:
     shape = broadcast_shape(function, [each.shape for each in arrays])
-    fault = f"where has shape {there.shape}, which does not broadcast with the shape {shape} of the operands"
-    return broadcast_shape(function, [shape, there.shape], fault)
+    fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
+    return broadcast_shape(function, [shape, where.shape], fault)
 
 
-def _refuse_nan(result: NDArray[Any], there: NDArray[np.bool_] | None) -> None:
+def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:
     """Refuse NaN, which a result holds wherever an operand that takes part does."""
     if not result.size or not nan(result.reshape(-1)[_native.argmax(result)]).any():
         return
     found = nan(result)
-    if there is not None:
-        found &= there
+    if where is not None:
+        found &= where
     if found.any():
         first = tuple(map(int, np.argwhere(found)[0]))
         raise ArgumentError(

@@ -33,17 +33,17 @@ from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, 
 from extremum.loading import load_module
 
 __all__ = [
-    "Adopted",
-    "Kept",
+    "AxisMap",
+    "Operand",
     "Table",
     "Wrap",
-    "adopt",
-    "as_it_is",
+    "as_numpy",
+    "as_operand",
     "column",
+    "common_library",
     "frontend",
     "is_table",
-    "one_library",
-    "take_apart",
+    "split_table",
 ]
 
 
@@ -57,28 +57,28 @@ class _Library:
 
 jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
 
-Kept = Callable[[], tuple[int, ...]]
+AxisMap = Callable[[], tuple[int, ...]]
 """Says for each axis of a result which axis of the input it was, or -1."""
 
-Wrap = Callable[[NDArray[Any], Kept], Any]
+Wrap = Callable[[NDArray[Any], AxisMap], Any]
 """Makes a result an array of the caller's library."""
 
 
-def as_it_is(result: NDArray[Any], kept: Kept) -> Any:
+def as_numpy(result: NDArray[Any], axis_map: AxisMap) -> Any:
     """Return a result as NumPy's own functions do."""
     return as_result(result)
 
 
 @dataclass(slots=True)
-class Adopted:
+class Operand:
     """An array of another library, as the kernels can read it."""
 
     array: NDArray[Any]
-    wrap: Wrap = as_it_is
+    wrap: Wrap = as_numpy
     # False where an element is missing; None where all are there.
-    present: NDArray[np.bool_] | None = None
+    valid: NDArray[np.bool_] | None = None
     # Whether the caller hid them, as a mask does; nulls are only left out where the NaN policy says so.
-    hidden: bool = False
+    masked: bool = False
     # Whose array it is; of one call's arrays all have to be of one library.
     library: str = "numpy"
     # What names the places along each axis, where the library has that; equal for all operands of one call.
@@ -95,22 +95,14 @@ class Adopted:
             )
 
     @property
-    def _missing(self) -> int:
-        return 0 if self.present is None else int(self.present.size - np.count_nonzero(self.present))
+    def missing(self) -> int:
+        """The number of missing elements."""
+        return 0 if self.valid is None else int(self.valid.size - np.count_nonzero(self.valid))
 
-    def require_all(self, remedy: str, *, given: str) -> None:
+    def require_valid(self, remedy: str, *, given: str) -> None:
         """Refuse an array of which elements are missing."""
-        if count := self._missing:
-            raise not_there(count, "masked" if self.hidden else "missing", given=given, remedy=remedy)
-
-    def mask(self, function: str) -> NDArray[Any]:
-        """Return the elements of a mask, of which none may be missing: it would be neither True nor False."""
-        if count := self._missing:
-            raise ArgumentError(
-                f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
-                remedy="fill them with what they are to mean",
-            )
-        return self.array
+        if count := self.missing:
+            raise not_there(count, "masked" if self.masked else "missing", given=given, remedy=remedy)
 
 
 # (mypy does not take a class for hashable.)
@@ -156,19 +148,19 @@ def _frontend_of(cls: Any) -> str | None:
     return None
 
 
-def adopt(x: object) -> Adopted:
+def as_operand(x: object) -> Operand:
     """Return any array-like value as the kernels can read it, with the way back to the caller's library."""
     adapter = _adapter(_class_of(x))
-    adopted = None if adapter is None else adapter(x)
-    return Adopted(as_array(x)) if adopted is None else adopted
+    operand = None if adapter is None else adapter(x)
+    return Operand(as_array(x)) if operand is None else operand
 
 
 @functools.lru_cache(maxsize=256)
-def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
+def _adapter(cls: Any) -> Callable[[Any], Operand | None] | None:
     """Return who knows the arrays of a class."""
     if cls is np.ndarray:
-        return Adopted
-    if cls is Adopted:
+        return Operand
+    if cls is Operand:
         return lambda x: x
     if is_numpy_masked(cls):
         return _masked
@@ -180,7 +172,7 @@ def _adapter(cls: Any) -> Callable[[Any], Adopted | None] | None:
     return None
 
 
-def one_library(operands: Sequence[Adopted]) -> Adopted:
+def common_library(operands: Sequence[Operand]) -> Operand:
     """Return the operand that says how the result goes back; arrays of two libraries beside NumPy's are refused."""
     libraries = {each.library: each for each in operands if each.library != "numpy"}
     if len(libraries) > 1:
@@ -207,19 +199,19 @@ def is_table(x: object) -> bool:
     return _frontend_of(_class_of(x)) == _TABLES
 
 
-def take_apart(table: Any) -> Table:
+def split_table(table: Any) -> Table:
     """Return the columns of a table."""
     makers = {"pandas": _pandas_table, "polars": _polars_table, "pyarrow": _pyarrow_table}
     libraries = (base.__module__.partition(".")[0] for base in type(table).__mro__)
     return next(makers[library] for library in libraries if library in makers)(table)
 
 
-def _inside(x: Any) -> Adopted | None:
+def _xarray_operand(x: Any) -> Operand | None:
     """Return what an array of xarray's is made of, where its labels do not matter, as in a mask."""
-    return adopt(x.data) if hasattr(x, "data") else None
+    return as_operand(x.data) if hasattr(x, "data") else None
 
 
-def _refuse_uncomputed(x: Any) -> Adopted:
+def _refuse_uncomputed(x: Any) -> Operand:
     """Refuse an array that is yet to be computed beside one that is there."""
     raise ArgumentTypeError(
         f"an array of {type(x).__module__.partition('.')[0]} is yet to be computed, and this call computes at once",
@@ -227,19 +219,19 @@ def _refuse_uncomputed(x: Any) -> Adopted:
     )
 
 
-def _masked(x: Any) -> Adopted:
+def _masked(x: Any) -> Operand:
     """NumPy's masked arrays: what the mask hides is not there."""
     mask = np.ma.getmaskarray(x)
     # (The complement of an array without dimensions is a scalar.)
-    present = np.asarray(~mask) if mask.any() else None
-    return Adopted(as_array(np.ma.getdata(x, subok=False)), present=present, hidden=True)
+    valid = np.asarray(~mask) if mask.any() else None
+    return Operand(as_array(np.ma.getdata(x, subok=False)), valid=valid, masked=True)
 
 
-def _by_protocol(x: Any) -> Adopted:
+def _by_protocol(x: Any) -> Operand:
     """Arrays of the array API standard that export their memory through DLPack; results in their own namespace."""
     namespace = x.__array_namespace__()
 
-    def back(result: NDArray[Any], kept: Kept) -> Any:
+    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
         array = np.asarray(result)
         if hasattr(namespace, "from_dlpack") and array.flags.writeable:
             try:
@@ -249,10 +241,10 @@ def _by_protocol(x: Any) -> Adopted:
                 pass
         return namespace.asarray(array)
 
-    return Adopted(as_array(x), back, library=type(x).__module__.partition(".")[0])
+    return Operand(as_array(x), wrap, library=type(x).__module__.partition(".")[0])
 
 
-def _torch_adopt(x: Any) -> Adopted | None:
+def _torch_operand(x: Any) -> Operand | None:
     """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
     if type(x) not in (torch.Tensor, torch.nn.Parameter):
         _torch_refuse_nested(x)
@@ -262,7 +254,7 @@ def _torch_adopt(x: Any) -> Adopted | None:
     except (RuntimeError, TypeError):
         # What cannot be had so is refused, or had in another way.
         array = _torch_memory(x)
-    return Adopted(array, _torch_tensor, None, False, "torch")
+    return Operand(array, _torch_tensor, None, False, "torch")
 
 
 def _torch_memory(x: Any) -> NDArray[Any]:
@@ -304,7 +296,7 @@ def _torch_refuse_nested(x: Any) -> None:
         )
 
 
-def _torch_tensor(result: NDArray[Any], kept: Kept) -> Any:
+def _torch_tensor(result: NDArray[Any], axis_map: AxisMap) -> Any:
     array = np.asarray(result)
     try:
         return torch.from_numpy(array)
@@ -313,7 +305,7 @@ def _torch_tensor(result: NDArray[Any], kept: Kept) -> Any:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
 
 
-def _jax_adopt(x: Any) -> Adopted | None:
+def _jax_operand(x: Any) -> Operand | None:
     """Return an array's own memory where it is on the host; None for what is no array."""
     if not isinstance(x, jax.Array):
         return None
@@ -326,10 +318,10 @@ def _jax_adopt(x: Any) -> Adopted | None:
     for device in x.devices():
         if device.platform != "cpu":
             refuse_device(x, device)
-    return Adopted(np.asarray(x), _jax_array, library="jax")
+    return Operand(np.asarray(x), _jax_array, library="jax")
 
 
-def _jax_array(result: NDArray[Any], kept: Kept) -> Any:
+def _jax_array(result: NDArray[Any], axis_map: AxisMap) -> Any:
     """Return a result as an array of JAX, whose integers have 32 bits unless it was told otherwise."""
     dtype = jax.numpy.asarray(np.zeros((), np.asarray(result).dtype)).dtype
     if dtype != result.dtype and dtype.kind in "iu" and result.size and int(result.max()) > np.iinfo(dtype).max:
@@ -352,7 +344,7 @@ class Table:
     columns: tuple[Any, ...]
     shape: tuple[int, int]
     # Whether it has columns that are not one block of memory of one type: over axis 0 they are reduced one by one.
-    apart: bool
+    by_column: bool
     # Makes a table of columns of the library; of one row, a Series where the library has rows of any type.
     frame: Callable[[list[Any]], Any]
     row: Callable[[list[Any]], Any]
@@ -370,15 +362,15 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
 
 
-def whole(table: Table, adopt: Callable[[Any], Any], wrap: Wrap) -> Adopted:
+def table_operand(table: Table, as_operand: Callable[[Any], Any], wrap: Wrap) -> Operand:
     """Return all columns as one array, or refuse those that do not compare without loss."""
-    columns: list[Adopted] = []
+    columns: list[Operand] = []
     for name, each in zip(table.names, table.columns, strict=True):
         with column(name):
-            columns.append(adopt(each))
+            columns.append(as_operand(each))
     dtype = _dtype(table, columns)
     array = np.empty(table.shape, dtype, order="F")
-    present = np.ones(table.shape, np.bool_, order="F")
+    valid = np.ones(table.shape, np.bool_, order="F")
     for at, each in enumerate(columns):
         lost = first_lost(each.array, dtype)
         if lost is not None:
@@ -388,33 +380,33 @@ def whole(table: Table, adopt: Callable[[Any], Any], wrap: Wrap) -> Adopted:
                 remedy=_REMEDY,
             )
         array[:, at] = each.array
-        if each.present is not None:
-            present[:, at] = each.present
+        if each.valid is not None:
+            valid[:, at] = each.valid
     zone = columns[0].zone if columns else None
-    missing = any(each.present is not None for each in columns)
-    return Adopted(array, wrap, present if missing else None, False, table.library, table.labels, zone)
+    missing = any(each.valid is not None for each in columns)
+    return Operand(array, wrap, valid if missing else None, False, table.library, table.labels, zone)
 
 
-def back(
+def column_wrap(
     names: Sequence[str],
-    again: Callable[[Any], Any],
-    one: Callable[[Any, Kept], Any],
+    as_column: Callable[[Any], Any],
+    as_scalar: Callable[[Any, AxisMap], Any],
     frame: Callable[[Sequence[str], list[Any]], Any],
 ) -> Wrap:
     """Return how a result comes back where only columns have names: as a column, a value or a table."""
 
-    def wrap(result: Any, kept: Kept) -> Any:
-        axes = kept()
+    def wrap(result: Any, axis_map: AxisMap) -> Any:
+        axes = axis_map()
         if len(axes) < 2:
-            return again(result) if axes else one(result, kept)
+            return as_column(result) if axes else as_scalar(result, axis_map)
         rows = result.reshape(-1, result.shape[-1])
         own = names if axes[-1] == 1 else [f"column_{at}" for at in range(rows.shape[1])]
-        return frame(own, [again(rows[:, at]) for at in range(rows.shape[1])])
+        return frame(own, [as_column(rows[:, at]) for at in range(rows.shape[1])])
 
     return wrap
 
 
-def _dtype(table: Table, columns: list[Adopted]) -> np.dtype[Any]:
+def _dtype(table: Table, columns: list[Operand]) -> np.dtype[Any]:
     if not columns:
         return np.dtype(np.float64)
     dtypes = [each.array.dtype for each in columns]
@@ -436,34 +428,34 @@ def _dtype(table: Table, columns: list[Adopted]) -> np.dtype[Any]:
     )
 
 
-def _type(x: Adopted) -> str:
+def _type(x: Operand) -> str:
     return f"{x.array.dtype} in the zone {x.zone}" if x.zone else str(x.array.dtype)
 
 
-def _types(table: Table, columns: list[Adopted]) -> str:
+def _types(table: Table, columns: list[Operand]) -> str:
     words = [f"{name!r}: {_type(each)}" for name, each in zip(table.names, columns, strict=True)]
     return ", ".join(words[:8]) + (", ..." if words[8:] else "")
 
 
-def _pandas_adopt(x: Any) -> Adopted | None:
+def _pandas_operand(x: Any) -> Operand | None:
     if isinstance(x, pandas.DataFrame):
-        return _pandas_adopt_table(x)
+        return _pandas_table_operand(x)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
-    array, present = _pandas_elements(x)
+    array, valid = _pandas_elements(x)
     zone = _pandas_zone(x.dtype)
 
-    def wrap(result: NDArray[Any], kept: Kept) -> Any:
-        axes = kept()
+    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
+        axes = axis_map()
         values = _pandas_zoned(result, zone)
         if not axes or not isinstance(x, pandas.Series | pandas.Index):
-            return as_it_is(result, kept) if values is result else values
+            return as_numpy(result, axis_map) if values is result else values
         if isinstance(x, pandas.Index):
             return pandas.Index(values)
         return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
 
     labels = (x.index,) if isinstance(x, pandas.Series) else ()
-    return Adopted(array, wrap, present, library="pandas", labels=labels, zone=zone and str(zone))
+    return Operand(array, wrap, valid, library="pandas", labels=labels, zone=zone and str(zone))
 
 
 def _pandas_table(x: Any) -> Table:
@@ -478,13 +470,13 @@ def _pandas_table(x: Any) -> Table:
         return elements.set_axis(x.columns).rename(None)
 
     columns = tuple(x.iloc[:, at] for at in range(x.shape[1]))
-    apart = len(columns) > 0 and not _pandas_is_one_block(x)
-    return Table("pandas", list(x.columns), columns, x.shape, apart, frame, row, tuple(x.axes))
+    by_column = len(columns) > 0 and not _pandas_is_one_block(x)
+    return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, tuple(x.axes))
 
 
-def _pandas_adopt_table(x: Any) -> Adopted:
-    def wrap(result: NDArray[Any], kept: Kept) -> Any:
-        axes = kept()
+def _pandas_table_operand(x: Any) -> Operand:
+    def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
+        axes = axis_map()
         # The columns are all in one zone, or else they are refused.
         zone = _pandas_zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
         if len(axes) == 2:
@@ -499,11 +491,11 @@ def _pandas_adopt_table(x: Any) -> Adopted:
         values = _pandas_zoned(result, zone)
         if len(axes) == 1 and axes[0] >= 0:
             return pandas.Series(values, index=x.axes[axes[0]])
-        return as_it_is(result, kept) if values is result else values
+        return as_numpy(result, axis_map) if values is result else values
 
     if _pandas_is_one_block(x):
-        return Adopted(as_array(x.to_numpy()), wrap, None, library="pandas", labels=tuple(x.axes))
-    return whole(_pandas_table(x), _pandas_adopt, wrap)
+        return Operand(as_array(x.to_numpy()), wrap, None, library="pandas", labels=tuple(x.axes))
+    return table_operand(_pandas_table(x), _pandas_operand, wrap)
 
 
 def _pandas_is_one_block(x: Any) -> bool:
@@ -553,7 +545,7 @@ def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
     return getattr(dtype, "numpy_dtype", None)
 
 
-def _polars_adopt(x: Any) -> Adopted | None:
+def _polars_operand(x: Any) -> Operand | None:
     if isinstance(x, polars.LazyFrame | polars.Expr):
         lazy = "a LazyFrame" if isinstance(x, polars.LazyFrame) else "an expression"
         raise ArgumentTypeError(
@@ -561,18 +553,18 @@ def _polars_adopt(x: Any) -> Adopted | None:
             remedy="collect first: frame.collect(), or frame.select(expression).collect()",
         )
     if isinstance(x, polars.DataFrame):
-        return _polars_adopt_table(x)
+        return _polars_table_operand(x)
     if not isinstance(x, polars.Series):
         return None
     zone = _polars_require_order(x)
-    present = None
+    valid = None
     if x.dtype.is_nested():
         _polars_refuse_nulls_within(x)
     elif x.null_count():
-        present = x.is_not_null().to_numpy()
+        valid = x.is_not_null().to_numpy()
         x = _polars_filled(x)
     wrap = _polars_back(x.name, (), zone)
-    return Adopted(as_array(np.asarray(x.to_numpy())), wrap, present, library="polars", zone=zone)
+    return Operand(as_array(np.asarray(x.to_numpy())), wrap, valid, library="polars", zone=zone)
 
 
 def _polars_table(x: Any) -> Table:
@@ -589,31 +581,31 @@ def _polars_table(x: Any) -> Table:
     return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, (polars.Series(names),))
 
 
-def _polars_adopt_table(x: Any) -> Adopted:
+def _polars_table_operand(x: Any) -> Operand:
     # The columns are all in one zone, or else they are refused.
     zone = next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None)
-    return whole(_polars_table(x), _polars_adopt, _polars_back("", x.columns, zone))
+    return table_operand(_polars_table(x), _polars_operand, _polars_back("", x.columns, zone))
 
 
 def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
     """Return how a result comes back: instants in their time zone, a single one as Python's datetime."""
 
-    def again(result: NDArray[Any]) -> Any:
+    def as_column(result: NDArray[Any]) -> Any:
         made = polars.Series(name, result)
         zoned = zone is not None and isinstance(made.dtype, polars.Datetime)
         return made.dt.replace_time_zone("UTC").dt.convert_time_zone(zone) if zoned else made
 
-    def one(result: NDArray[Any], kept: Kept) -> Any:
+    def as_scalar(result: NDArray[Any], axis_map: AxisMap) -> Any:
         if zone is None or result.dtype.kind != "M":
-            return as_it_is(result, kept)
+            return as_numpy(result, axis_map)
         if np.datetime_data(result.dtype)[0] == "ns" and result.view(np.int64)[()] % 1000 and not np.isnat(result):
             raise ArgumentError(
                 f"the instant {result} in UTC has nanoseconds, and Python's datetime has none",
                 remedy="pass keepdims=True, for a result that keeps them",
             )
-        return again(result.reshape(1)).item()
+        return as_column(result.reshape(1)).item()
 
-    return back(names, again, one, _polars_frame)
+    return column_wrap(names, as_column, as_scalar, _polars_frame)
 
 
 def _polars_frame(names: Sequence[str], columns: list[Any]) -> Any:
@@ -661,9 +653,9 @@ def _polars_refuse_nulls_within(x: Any) -> None:
         raise not_there(count, "null", given="polars.Series", remedy=FILL)
 
 
-def _pyarrow_adopt(x: Any) -> Adopted | None:
+def _pyarrow_operand(x: Any) -> Operand | None:
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
-        return _pyarrow_adopt_table(x)
+        return _pyarrow_table_operand(x)
     if isinstance(x, pyarrow.Scalar):
         raise ElementTypeError("a scalar of PyArrow is no array", given=f"{x!r}", remedy="pass x.as_py()")
     if not isinstance(x, pyarrow.Array | pyarrow.ChunkedArray):
@@ -672,14 +664,14 @@ def _pyarrow_adopt(x: Any) -> Adopted | None:
         x = x.cast(x.type.value_type)
     own = x.type
     _pyarrow_require_order(x)
-    present = None
+    valid = None
     if x.null_count:
-        present = x.is_valid().to_numpy(zero_copy_only=False)
+        valid = x.is_valid().to_numpy(zero_copy_only=False)
         x = _pyarrow_filled(x)
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
 
     zone = own.tz if pyarrow.types.is_timestamp(own) else None
-    return Adopted(as_array(array), _pyarrow_back(x, (), own), present, library="pyarrow", zone=zone)
+    return Operand(as_array(array), _pyarrow_back(x, (), own), valid, library="pyarrow", zone=zone)
 
 
 def _pyarrow_table(x: Any) -> Table:
@@ -687,16 +679,16 @@ def _pyarrow_table(x: Any) -> Table:
     return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, (pyarrow.array(names),))
 
 
-def _pyarrow_adopt_table(x: Any) -> Adopted:
+def _pyarrow_table_operand(x: Any) -> Operand:
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
-    return whole(_pyarrow_table(x), _pyarrow_adopt, _pyarrow_back(x, x.column_names, own))
+    return table_operand(_pyarrow_table(x), _pyarrow_operand, _pyarrow_back(x, x.column_names, own))
 
 
 def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
     """Return how a result comes back: NumPy's times do not say their zone, nor that they are dates."""
 
-    def again(result: NDArray[Any]) -> Any:
+    def as_column(result: NDArray[Any]) -> Any:
         made = pyarrow.array(result)
         if not pyarrow.types.is_timestamp(made.type):
             return made
@@ -705,11 +697,11 @@ def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
         zone = own.tz if pyarrow.types.is_timestamp(own) else None
         return pyarrow.array(result, type=pyarrow.timestamp(made.type.unit, zone))
 
-    def one(result: NDArray[Any], kept: Kept) -> Any:
+    def as_scalar(result: NDArray[Any], axis_map: AxisMap) -> Any:
         zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
-        return again(result.reshape(1))[0] if zoned else as_it_is(result, kept)
+        return as_column(result.reshape(1))[0] if zoned else as_numpy(result, axis_map)
 
-    return back(names, again, one, partial(_pyarrow_frame, x))
+    return column_wrap(names, as_column, as_scalar, partial(_pyarrow_frame, x))
 
 
 def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
@@ -736,15 +728,15 @@ def _pyarrow_filled(x: Any) -> Any:
     return pyarrow.Array.from_buffers(x.type, len(x), [None, x.buffers()[1]], offset=x.offset)
 
 
-_ADAPTERS: dict[str, Callable[[Any], Adopted | None]] = {
-    "torch": _torch_adopt,
-    "jax": _jax_adopt,
-    "jaxlib": _jax_adopt,
-    "pandas": _pandas_adopt,
-    "polars": _polars_adopt,
-    "pyarrow": _pyarrow_adopt,
+_ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
+    "torch": _torch_operand,
+    "jax": _jax_operand,
+    "jaxlib": _jax_operand,
+    "pandas": _pandas_operand,
+    "polars": _polars_operand,
+    "pyarrow": _pyarrow_operand,
     "cubed": _refuse_uncomputed,
     "dask": _refuse_uncomputed,
-    "xarray": _inside,
+    "xarray": _xarray_operand,
 }
 """Of each library, what returns the elements and which of them are there; None for its other objects."""

@@ -9,6 +9,7 @@ or where parts come in the order of their indices.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.arrays import as_result
 from extremum.errors import ExtremumError
-from extremum.interop import Adopted
-from extremum.reductions import Found, Reduction, nan, require_fit
+from extremum.interop import Operand
+from extremum.reductions import Reduction, nan, require_fit, values_then_indices
+from extremum.signatures import ValuesIndices
 
 __all__ = ["Part", "Pieces"]
 
@@ -30,7 +32,7 @@ Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
 No indices are there where all slices have an element, and none is asked for.
 """
 
-_TOGETHER = 1 << 20
+_MERGE_BYTES = 1 << 20
 """Bytes of parts that are merged at a time: they stay in the cache."""
 
 _INT64 = np.dtype(np.int64)
@@ -48,12 +50,12 @@ class Pieces:
     index: np.dtype[Any] | None
     defaults: tuple[Any, ...] | None
     # What indices are counted in until the caller's type is due.
-    counting: np.dtype[Any]
+    part_index: np.dtype[Any]
     # Whether parts come in the order of their indices.
     is_ordered: bool = False
 
     @classmethod
-    def planned(
+    def plan(
         cls,
         call: Reduction,
         shape: tuple[int, ...],
@@ -67,7 +69,7 @@ class Pieces:
         # One element, or none where there is none: what is refused of it is refused in the words of any call.
         probe = np.zeros(shape if 0 in shape else (1,) * len(shape), dtype)
         try:
-            call.find(Adopted(probe), values, index, defaults)
+            call.find(Operand(probe), values, index, defaults)
             axes = call.axes(len(shape))
             last = math.prod(shape[axis] for axis in axes) - 1
             require_fit(call.function, last, index)
@@ -76,8 +78,8 @@ class Pieces:
         except ExtremumError as error:
             given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
             raise type(error)(error.reason, where=error.where, given=given, remedy=error.remedy) from None
-        counting = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
-        return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, counting)
+        part_index = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
+        return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, part_index)
 
     def cut(self, chunks: Sequence[Sequence[float]]) -> Pieces:
         """Return the call about pieces of these lengths along each axis, whose parts come in row-major sequence."""
@@ -91,7 +93,7 @@ class Pieces:
         return self.index is not None or not (self.is_ordered or self.dtype.kind in "biumM")
 
     @property
-    def nan_is_none(self) -> bool:
+    def nan_is_empty(self) -> bool:
         """Whether a part says by NaN that a slice has no element."""
         return not self.has_indices and self.call.nan_policy == "omit" and self.dtype.kind not in "biumM"
 
@@ -102,136 +104,105 @@ class Pieces:
         values = (self.dtype.newbyteorder("="),) * ends if self.values else ()
         return values if self.index is None else (*values, *(self.index,) * ends)
 
-    def part(self, piece: Adopted, offset: tuple[int, ...], where: Any = None) -> Part:
+    def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
         """Return the part of a piece, whose first element is at `offset` of the whole."""
-        array, call = piece.array, replace(self.call, keepdims=True, where=where)
-        is_plain = where is None and piece.present is None
-        if is_plain and array.size and all(array.shape[axis] == 1 for axis in self.axes):
-            values = array.astype(array.dtype.newbyteorder("="), copy=False)
-            return ((values, self._only(values, offset)),) * len(call.largest)
-        if is_plain and self.nan_is_none:
-            options = {"keepdims": True, "nan_policy": "omit", "default": np.nan}
+        array, mask = piece.array, replace(self.call, where=where).mask(piece)
+        call = replace(self.call, keepdims=True, where=mask)
+        if mask is None and array.size and all(array.shape[axis] == 1 for axis in self.axes):
+            # One element of each slice.
+            values, indices = array.astype(array.dtype.newbyteorder("="), copy=False), None
+            first = np.zeros((1,) * array.ndim, self.part_index)
+            if self.has_indices:
+                first = self._in_the_whole(first, array.shape, offset)
+                indices = np.broadcast_to(first, values.shape)
+            if call.nan_policy == "omit" and values.dtype.kind not in "biu" and not self.nan_is_empty:
+                indices = np.where(nan(values), self.part_index.type(-1), first)
+            return ((values, indices),) * len(call.largest)
+        if self.nan_is_empty:
+            options = {"keepdims": True, "nan_policy": "omit", "where": mask, "default": np.nan}
             ends = ("max" if largest else "min" for largest in call.largest)
             return tuple((np.asarray(getattr(_native, end)(array, self.axes, **options)), None) for end in ends)
-        found = call.search(piece, True, self.counting if self.has_indices else None)[1]
-        if self.has_indices:
-            return tuple((np.asarray(x.values), self._in_the_whole(x.indices, array.shape, offset)) for x in found)
-        if self.nan_is_none:
-            none = array.dtype.newbyteorder("=").type(np.nan)
-            return tuple((np.asarray(np.where(np.asarray(x.indices) == -1, none, x.values)), None) for x in found)
-        return tuple((np.asarray(x.values), x.indices) for x in found)
-
-    def _only(self, values: NDArray[Any], offset: tuple[int, ...]) -> NDArray[Any] | None:
-        """Return the indices of a piece that has one element of each slice."""
+        found = call.search(Operand(array), True, self.part_index if self.has_indices else None)[1]
         if not self.has_indices:
-            return None
-        place = self.counting.type(self._place(0, values.shape, offset))
-        if self.call.nan_policy == "omit" and values.dtype.kind not in "biu":
-            return np.asarray(np.where(nan(values), self.counting.type(-1), place))
-        return np.broadcast_to(place, values.shape)
+            return found
+        return tuple((values, self._in_the_whole(indices, array.shape, offset)) for values, indices in found)
 
-    def whole(self, piece: Adopted, origin: tuple[int, ...]) -> tuple[Any, ...]:
+    def whole(self, piece: Operand, origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results of a piece that has all of its slices whole; `origin` is the place of the first."""
         call = replace(self.call, origin=origin)
-        found = call.find(piece, self.values, self.index, self.defaults)
-        return tuple(
-            each for each in (*(end.values for end in found), *(end.indices for end in found)) if each is not None
-        )
+        return values_then_indices(call.find(piece, self.values, self.index, self.defaults))
 
-    def merged(self, parts: Sequence[Part]) -> Part:
+    def merge(self, parts: Sequence[Part]) -> Part:
         """Return the part of what several are of, in whatever sequence they come."""
         if len(parts) == 1:
             return parts[0]
-        return tuple(self._merged(end, [part[at] for part in parts]) for at, end in enumerate(self.call.largest))
+        return tuple(self._merge_end(end, [part[at] for part in parts]) for at, end in enumerate(self.call.largest))
 
-    def settled(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
+    def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the results, of parts that are of all; `origin` is the place of their first slice in the whole."""
         call = replace(self.call, origin=origin)
         gone = () if call.keepdims else self.axes
-        # The caller's own memory from here on: a part may be somebody else's too.
-        ends = [
-            Found(np.array(values.squeeze(gone)), None if places is None else places.squeeze(gone).astype(_INT64))
-            for values, places in self.merged(parts)
-        ]
-        if self.nan_is_none:
-            ends = [Found(end.values, np.where(nan(np.asarray(end.values)), -1, 0)) for end in ends]
-        lacking = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
+        ends = []
+        for values, indices in self.merge(parts):
+            if self.nan_is_empty:
+                indices = np.where(nan(values), -1, 0)
+            indices = None if indices is None else indices.squeeze(gone).astype(_INT64)
+            # The caller's own memory from here on: a part may be somebody else's too.
+            ends.append(ValuesIndices(np.array(values.squeeze(gone)), indices))
+        empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
         lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
         # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.
         whole = np.broadcast_to(np.zeros((), self.dtype), [own if math.isnan(n) else n for n, own in lengths])
-        found = call.settle(whole, lacking, ends, self.values, self.index, self.defaults)
-        results = [end.values for end in found if self.values]
-        results += [end.indices for end in found if self.index is not None]
-        return tuple(as_result(each) for each in results if each is not None)
+        found = call.finish(whole, empty, tuple(ends), self.values, self.index, self.defaults)
+        return tuple(as_result(each) for each in values_then_indices(found))
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
         """Return what row-major indices into the reduced axes of a piece are in the whole."""
         split = [axis for axis in self.axes if shape[axis] != self.shape[axis]]
         if not split:
             return np.asarray(indices)
-        if indices.size == 1:
-            # One slice, as of most pieces that are small: arithmetic of arrays would take longer than the search.
-            return np.full(indices.shape, self._place(indices.item(), shape, offset), indices.dtype)
-        first, stride = self.axes[0], math.prod(self.shape[axis] for axis in self.axes[1:])
+        first, kind = self.axes[0], indices.dtype.type
         if split == [first]:
             # Whole rows of it: they are counted alike.
-            whole = indices + np.asarray(offset[first] * stride, indices.dtype)
+            whole = indices + kind(offset[first] * math.prod(self.shape[axis] for axis in self.axes[1:]))
         else:
             whole, rest, stride = np.zeros_like(indices), indices, 1
             for axis in reversed(self.axes):
-                length = max(shape[axis], 1)
-                whole += (rest % length + np.asarray(offset[axis], indices.dtype)) * np.asarray(stride, indices.dtype)
+                length = kind(max(shape[axis], 1))
+                whole += (rest % length + kind(offset[axis])) * kind(stride)
                 rest, stride = rest // length, stride * self.shape[axis]
         whole[indices == -1] = -1
         return np.asarray(whole)
 
-    def _place(self, index: int, shape: tuple[int, ...], offset: tuple[int, ...]) -> int:
-        """Return what one index into the reduced axes of a piece is in the whole."""
-        if index == -1:
-            return -1
-        whole, rest, stride = 0, index, 1
-        for axis in reversed(self.axes):
-            rest, at = divmod(rest, shape[axis])
-            whole, stride = whole + (at + offset[axis]) * stride, stride * self.shape[axis]
-        return whole
-
-    def _merged(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]) -> tuple[Any, Any]:
-        shape, count, several = ends[0][0].shape, ends[0][0].size, len(ends)
-        values = [end[0].reshape(-1) for end in ends]
-        indices = None
+    def _merge_end(self, largest: bool, ends: Sequence[tuple[NDArray[Any], NDArray[Any] | None]]) -> tuple[Any, Any]:
+        shape = ends[0][0].shape
+        values, indices = [end[0].reshape(-1) for end in ends], None
         if any(end[1] is not None for end in ends):
-            whole = np.broadcast_to(np.zeros((), self.counting), shape)
-            indices = [(whole if end[1] is None else end[1]).reshape(-1) for end in ends]
-
-        def found(block: slice) -> tuple[Any, Any]:
-            places = None if indices is None else np.stack([each[block] for each in indices])
-            return self._best(largest, np.stack([each[block] for each in values]), places)
-
-        step = max(1, _TOGETHER // (several * values[0].itemsize))
-        if count <= step:
-            best, places = found(slice(None))
-        else:
-            best = np.empty(count, values[0].dtype)
-            places = None if indices is None else np.empty(count, np.result_type(*indices))
-            for block in (slice(start, start + step) for start in range(0, count, step)):
-                best[block], at = found(block)
-                if places is not None:
-                    places[block] = at
-        return best.reshape(shape), None if places is None else places.reshape(shape)
+            zeros = np.broadcast_to(np.zeros((), self.part_index), shape)
+            indices = [(zeros if end[1] is None else end[1]).reshape(-1) for end in ends]
+        step = max(1, _MERGE_BYTES // (len(ends) * values[0].itemsize))
+        blocks = []
+        for start in range(0, max(values[0].size, 1), step):
+            block = slice(start, start + step)
+            stacked = None if indices is None else np.stack([each[block] for each in indices])
+            blocks.append(self._best(largest, np.stack([each[block] for each in values]), stacked))
+        # (One block is not copied.)
+        join = np.concatenate if blocks[1:] else operator.itemgetter(0)
+        best, found = (
+            join([each for each, _ in blocks]),
+            None if indices is None else join([each for _, each in blocks]),
+        )
+        return best.reshape(shape), None if found is None else found.reshape(shape)
 
     def _best(self, largest: bool, values: NDArray[Any], indices: NDArray[Any] | None) -> tuple[Any, Any]:
         """Return the best element of each column, and its index where there are indices."""
-        last, nan_policy = self.call.select_last_index, "omit" if self.nan_is_none else "propagate"
+        last = self.call.select_last_index
         if indices is None and self.dtype.kind not in "mM":
-            options = {
-                "select_last_index": last,
-                "nan_policy": nan_policy,
-                "default": np.nan if self.nan_is_none else None,
-            }
-            return getattr(_native, "max" if largest else "min")(values, 0, **options), None
+            options = {"nan_policy": "omit", "default": np.nan} if self.nan_is_empty else {}
+            return getattr(_native, "max" if largest else "min")(values, 0, select_last_index=last, **options), None
         there = None if indices is None or indices.min(initial=0) >= 0 else indices != -1
         merge = Reduction(self.call.function, (largest,), 0, True, last, where=there)
-        (best,) = merge.search(Adopted(values), True, np.dtype(np.int32))[1]
+        (best,) = merge.search(Operand(values), True, np.dtype(np.int32))[1]
         if indices is None:
             return best.values, None
         place = best.indices
@@ -241,7 +212,7 @@ class Pieces:
             # Of those as good as the best, the index says which it is.
             equal = _equal(values, best.values)
             among = Reduction(self.call.function, (last,), 0, True, where=equal if there is None else equal & there)
-            place = among.search(Adopted(indices), False, _INT64)[1][0].indices
+            place = among.search(Operand(indices), False, _INT64)[1][0].indices
             assert place is not None
         # Where nothing takes part in any, it takes part in the first neither.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])

@@ -12,45 +12,42 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import as_array, as_element, first_lost
+from extremum.arrays import as_element, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.indices import unravel
-from extremum.interop import Adopted, adopt, frontend
-from extremum.signatures import MinMax, MinMaxIndices, NanPolicy, ValuesIndices
+from extremum.interop import Operand, as_operand, frontend
+from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
 __all__ = [
     "ENDS",
-    "Found",
     "Reduction",
-    "adopted_for",
     "arg",
+    "as_mask",
     "beyond",
+    "broadcast_mask",
     "flag",
     "hardmax",
     "index_type",
-    "into",
-    "mask",
     "nan",
     "ones",
+    "operand_of",
     "require_fit",
     "require_policy",
-    "truths",
+    "values_then_indices",
+    "write_out",
 ]
 
 _INT64 = np.dtype(np.int64)
 
 
-class Found(NamedTuple):
-    """What a reduction found at one end of the order, in the shape of the result; None is what was not wanted."""
-
-    values: Any
-    indices: Any
+Ends = tuple[ValuesIndices[Any, Any], ...]
+"""For each end of the order the values and the indices, in the shape of the result; None is what is not wanted."""
 
 
 @dataclass(slots=True)
@@ -73,33 +70,37 @@ class Reduction:
         self.keepdims = flag(self.function, "keepdims", self.keepdims)
         self.select_last_index = flag(self.function, "select_last_index", self.select_last_index)
 
-    def ends(self, default: Any) -> tuple[Any, ...] | None:
+    def default_of_each_end(self, default: Any) -> tuple[Any, ...] | None:
         """Return a default for each end of the order, None where there is no default."""
         if default is None:
             return None
-        defaults = (
-            default if self.function == "minmax" and isinstance(default, tuple) else (default,) * len(self.largest)
-        )
+        is_pair = self.function == "minmax" and isinstance(default, tuple)
+        defaults = default if is_pair else (default,) * len(self.largest)
         if len(defaults) != len(self.largest):
             raise ArgumentError(
                 f"{self.function}: default has {len(defaults)} values", remedy="pass one, or a smallest and a largest"
             )
         return tuple(defaults)
 
-    def find(
-        self, x: Adopted, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None
-    ) -> tuple[Found, ...]:
+    def find(self, x: Operand, values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...] | None) -> Ends:
         """Find values, indices or both; `defaults` has one for each end, an index where no values are wanted."""
         require_policy(self.function, self.nan_policy)
-        settled = None if defaults is None else self.defaults(x.array, values, index, defaults)
-        wanted = values or self.nan_policy == "raise"
-        lacking, ends = self.search(x, wanted, index)
-        # (A search for what may lack counts in another type.)
+        if defaults is not None:
+            defaults = self.defaults(x.array, values, index, defaults)
+        empty, ends = self.search(x, values or self.nan_policy == "raise", index)
+        # (A search with empty slices counts in another type.)
         last = math.prod(x.array.shape[axis] for axis in self.axes(x.array.ndim)) - 1
         require_fit(self.function, last, index, x.array)
-        return self.settle(x.array, lacking, ends, values, index, settled)
+        return self.finish(x.array, empty, ends, values, index, defaults)
 
-    def natively(self, x: Adopted, **options: Any) -> Any:
+    def answer(self, x: Operand, values: bool, index: np.dtype[Any] | None, default: Any, out: Any) -> Any:
+        """Return the results in the library of the operand, or write the only one to `out`."""
+        results = values_then_indices(self.find(x, values, index, self.default_of_each_end(default)))
+        if out is not None:
+            return write_out(self.function, out, results[0])
+        return result_of(self.function, [self.wrap(x, each) for each in results])
+
+    def answer_natively(self, x: Operand, **options: Any) -> Any:
         """Answer by the native function of this name, which has not seen the array that the argument was adopted as."""
         options |= {"keepdims": self.keepdims, "select_last_index": self.select_last_index, "where": self.where}
         found = getattr(_native, self.function)(x.array, self.axis, nan_policy=self.nan_policy, **options)
@@ -107,20 +108,21 @@ class Reduction:
             return found
         return type(found)(*(self.wrap(x, each) for each in found)) if isinstance(found, tuple) else self.wrap(x, found)
 
-    def search(self, x: Adopted, values: bool, index: np.dtype[Any] | None) -> tuple[int | None, list[Found]]:
-        """Return in how many slices no element takes part, None where that cannot be, and what is at each end.
+    def search(self, x: Operand, values: bool, index: np.dtype[Any] | None) -> tuple[int | None, Ends]:
+        """Return how many slices are empty, None where none can be, and what is at each end of the order.
 
-        The index of such a slice is -1, so that where there may be one there are indices, of a signed type.
+        The index of a slice without an element that takes part is -1: where there may be one, there are indices of a
+        signed type.
         """
-        array, where, times = x.array, self._taking_part(x), x.array.dtype.kind in "mM"
+        array, where, times = x.array, self.mask(x), x.array.dtype.kind in "mM"
         omit = self.nan_policy == "omit" and array.dtype.kind not in "biu"
-        may_lack = omit or where is not None or array.size == 0
-        if may_lack:
+        may_be_empty = omit or where is not None or array.size == 0
+        if may_be_empty:
             index = index if index is not None and index.kind == "i" else _INT64
         # NaT is stored as the smallest integer: it is the extremum of itself, or else looked for beside the largest.
         beside = times and not omit and True in self.largest
         ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
-        lacking, parts = _native.reduce(
+        empty, parts = _native.reduce(
             array.view(_int64(array)) if times else array,
             self.axis,
             function=self.function,
@@ -133,44 +135,45 @@ class Reduction:
             values=values or beside,
             index=index,
         )
-        found = [Found(*(None if each is None else np.asarray(each) for each in part)) for part in parts]
+        found: list[ValuesIndices[Any, Any]]
+        found = [ValuesIndices(*(None if each is None else np.asarray(each) for each in part)) for part in parts]
         if times:
             native = array.dtype.newbyteorder("=")
-            found = [Found(None if end.values is None else end.values.view(native), end.indices) for end in found]
+            found = [
+                ValuesIndices(None if end.values is None else end.values.view(native), end.indices) for end in found
+            ]
         if beside:
             low, high = found[0], found[-1]
             missing = np.isnat(low.values)
-            place = None if high.indices is None else np.where(missing, low.indices, high.indices)
-            found[-1] = Found(np.where(missing, low.values, high.values), place)
+            indices = None if high.indices is None else np.where(missing, low.indices, high.indices)
+            found[-1] = ValuesIndices(np.where(missing, low.values, high.values), indices)
             found = found[-len(self.largest) :]
         if not values:
-            found = [Found(None, end.indices) for end in found]
-        return lacking if may_lack else None, found
+            found = [ValuesIndices(None, end.indices) for end in found]
+        return empty if may_be_empty else None, tuple(found)
 
-    def settle(
+    def finish(
         self,
         array: NDArray[Any],
-        lacking: int | None,
-        ends: Sequence[Found],
+        empty: int | None,
+        ends: Ends,
         values: bool,
         index: np.dtype[Any] | None,
         defaults: tuple[Any, ...] | None,
-    ) -> tuple[Found, ...]:
-        """Return what was found as the caller wants it: with defaults, or refused; of `array` the shape is read."""
+    ) -> Ends:
+        """Return what was found with defaults and in the type of index, or refuse it; of `array` the shape is read."""
         if defaults is None and 0 in array.shape:
             self._require_elements(array)
         if self.nan_policy == "raise":
-            self._refuse_nan(array, ends[0], lacking is not None)
-        found = []
-        for number, end in enumerate(ends):
-            if lacking:
+            self._refuse_nan(array, ends[0], empty is not None)
+        if empty:
+            for number, end in enumerate(ends):
                 self._fill(array, end.values if values else None, end.indices, defaults[number] if defaults else None)
-            found.append(Found(end.values if values else None, self._narrowed(end.indices, index)))
-        return tuple(found)
+        return tuple(ValuesIndices(end.values if values else None, self._as_type(end.indices, index)) for end in ends)
 
-    def wrap(self, x: Adopted, result: NDArray[Any]) -> Any:
+    def wrap(self, x: Operand, result: NDArray[Any]) -> Any:
         """Return a result that was found as an array of the caller's library."""
-        return x.wrap(result, lambda: self.kept(x.array.ndim))
+        return x.wrap(result, lambda: self.axis_map(x.array.ndim))
 
     def axes(self, rank: int) -> tuple[int, ...]:
         """Return the axes that are reduced, ascending."""
@@ -179,22 +182,23 @@ class Reduction:
         several = self.axis if isinstance(self.axis, tuple | list) else (self.axis,)
         return tuple(sorted(operator.index(axis) % rank for axis in several))
 
-    def kept(self, rank: int) -> tuple[int, ...]:
-        """Return the axis of the input that each axis of the result was, -1 for one that was reduced and kept."""
+    def axis_map(self, rank: int) -> tuple[int, ...]:
+        """Return the axis of the input that each axis of the result was, -1 for one that was reduced."""
         axes = self.axes(rank)
         if self.keepdims:
             return tuple(-1 if axis in axes else axis for axis in range(rank))
         return tuple(axis for axis in range(rank) if axis not in axes)
 
-    def _taking_part(self, x: Adopted) -> NDArray[np.bool_] | None:
+    def mask(self, x: Operand) -> NDArray[np.bool_] | None:
+        """Return which elements take part, None where all do; NaN is not looked for."""
         where = None
         if self.where is not None:
-            where = mask(self.function, adopted_for(self.function, self.where).mask(self.function), x.array.shape)
-        if x.present is None:
+            where = broadcast_mask(self.function, self.where, x.array.shape)
+        if x.valid is None:
             return where
-        if not x.hidden and self.nan_policy != "omit":
-            x.require_all("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
-        return x.present if where is None else np.asarray(where & x.present)
+        if not x.masked and self.nan_policy != "omit":
+            x.require_valid("fill or drop them first, or pass nan_policy='omit'", given=f"an array of {x.library}")
+        return x.valid if where is None else np.asarray(where & x.valid)
 
     def defaults(
         self, array: NDArray[Any], values: bool, index: np.dtype[Any] | None, defaults: tuple[Any, ...]
@@ -209,17 +213,17 @@ class Reduction:
             )
         return tuple(_default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
 
-    def _fill(self, array: NDArray[Any], value: NDArray[Any] | None, place: NDArray[Any], default: Any) -> None:
-        """Put the default where no element took part and the place, so far, is -1."""
-        if value is None and default == -1:
-            return
-        lacking = place == -1
+    def _fill(self, array: NDArray[Any], values: NDArray[Any] | None, indices: NDArray[Any], default: Any) -> None:
+        """Put the default into empty slices, whose index is -1, or refuse them."""
+        empty = indices == -1
         if default is None:
-            raise self._masked(array, lacking)
-        if value is None:
-            place[lacking] = default
-        else:
-            value[lacking] = default
+            why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
+            raise ArgumentError(
+                f"{self.function}: {self._first_slice(empty)} has no element to choose from: {why}",
+                given=_summary(array),
+                remedy="pass a default for such slices",
+            )
+        (indices if values is None else values)[empty] = default
 
     def _require_elements(self, array: NDArray[Any]) -> None:
         """Refuse to reduce an axis without elements, even where there is no slice that lacks them."""
@@ -231,18 +235,10 @@ class Reduction:
                 remedy="reduce axes that are not empty, or pass a default",
             )
 
-    def _masked(self, array: NDArray[Any], lacking: NDArray[np.bool_]) -> ArgumentError:
-        why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
-        return ArgumentError(
-            f"{self.function}: {self._first_slice(lacking)} has no element to choose from: {why}",
-            given=_summary(array),
-            remedy="pass a default for such slices",
-        )
-
-    def _refuse_nan(self, array: NDArray[Any], end: Found, may_lack: bool) -> None:
-        """Refuse NaN; where no element took part, the value means nothing."""
+    def _refuse_nan(self, array: NDArray[Any], end: ValuesIndices[Any, Any], may_be_empty: bool) -> None:
+        """Refuse NaN; the value of an empty slice means nothing."""
         found = nan(end.values)
-        if may_lack:
+        if may_be_empty:
             found &= end.indices != -1
         if found.any():
             raise ArgumentError(
@@ -255,25 +251,18 @@ class Reduction:
         first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
         return f"the slice at {first} of the result" if first else "the array"
 
-    def _narrowed(self, place: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
-        if place is None or index is None:
-            return None
-        if place.dtype != index and place.size and int(place.max()) > np.iinfo(index).max:
-            raise ArgumentError(
-                f"{self.function}: index {int(place.max())} does not fit {index}",
-                remedy=f"use {_keyword(self.function)}=int64",
-            )
-        return place.astype(index, copy=False)
+    def _as_type(self, indices: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
+        return None if indices is None or index is None else indices.astype(index, copy=False)
 
 
 def _summary(array: NDArray[Any]) -> str:
     return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
 
 
-def adopted_for(function: str, x: object) -> Adopted:
+def operand_of(function: str, x: object) -> Operand:
     """Return the argument of a function, in whatever library the caller has it."""
     try:
-        return adopt(x)
+        return as_operand(x)
     except ExtremumError as error:
         # An error about a column names it.
         where = f"{function}, {error.where}" if error.where else function
@@ -333,9 +322,15 @@ def flag(function: str, name: str, value: object) -> bool:
         raise ArgumentTypeError(reason, remedy="pass True or False") from None
 
 
-def truths(function: str, where: Any) -> NDArray[np.bool_]:
-    """Return a mask as an array of bool, or refuse it."""
-    array = as_array(where)
+def as_mask(function: str, where: Any) -> NDArray[np.bool_]:
+    """Return a mask of any library as an array of bool, or refuse it; an element of it that is missing is neither."""
+    operand = operand_of(function, where)
+    array = operand.array
+    if count := operand.missing:
+        raise ArgumentError(
+            f"{function}: where has {count} missing element{'s'[: count > 1]}, neither True nor False",
+            remedy="fill them with what they are to mean",
+        )
     if array.dtype != np.bool_:
         raise ElementTypeError(
             f"{function}: where has element type {array.dtype}, not bool",
@@ -345,9 +340,9 @@ def truths(function: str, where: Any) -> NDArray[np.bool_]:
     return array
 
 
-def mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+def broadcast_mask(function: str, where: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return a mask in the shape of the array it belongs to."""
-    array = truths(function, where)
+    array = as_mask(function, where)
     try:
         whole: NDArray[Any] = np.broadcast_to(array, shape)
     except ValueError:
@@ -384,6 +379,8 @@ def _in_utc(function: str, default: Any, zone: str | None) -> Any:
     """Return a default beside elements in a time zone as they are compared: in UTC; other defaults as they are."""
     if zone is None or default is None:
         return default
+    if isinstance(default, tuple):
+        return tuple(_in_utc(function, each, zone) for each in default)
     if isinstance(default, datetime.datetime) and default.tzinfo is not None:
         return _time(default.astimezone(datetime.timezone.utc).replace(tzinfo=None))
     if isinstance(default, datetime.datetime | np.datetime64) and default != default:
@@ -429,7 +426,7 @@ def _default_value(function: str, default: Any, dtype: np.dtype[Any]) -> NDArray
     )
 
 
-def into(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
+def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = True) -> NDArray[Any]:
     """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
     if not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
@@ -476,14 +473,11 @@ def arg(function: str, x: Any, axis: Any, *options: Any) -> Any:
     if (own := frontend(function, x)) is not None:
         return own(x, axis, **_named(_ARG, options))
     keepdims, last, dtype, out, nan_policy, where, default = options
-    adopted, call = (
-        adopted_for(function, x),
-        Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where),
-    )
-    if adopted.array is not x and adopted.present is None:
-        return call.natively(adopted, dtype=dtype, out=out, default=default)
-    (found,) = call.find(adopted, False, index_type(function, dtype, out), call.ends(default))
-    return call.wrap(adopted, found.indices) if out is None else into(function, out, found.indices)
+    operand = operand_of(function, x)
+    call = Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where)
+    if operand.array is not x and operand.valid is None:
+        return call.answer_natively(operand, dtype=dtype, out=out, default=default)
+    return call.answer(operand, False, index_type(function, dtype, out), default, out)
 
 
 def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
@@ -494,32 +488,25 @@ def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
             del given["out"]
         return own(x, axis, **given)
     keepdims, return_index, last, nan_policy, where, default, index_dtype, out = options
-    adopted, call = (
-        adopted_for(function, x),
-        Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where),
-    )
-    adopted.require_no_zone(out)
-    if adopted.array is not x and adopted.present is None and default is None and out is None:
-        return call.natively(adopted, return_index=return_index, index_dtype=index_dtype)
+    operand = operand_of(function, x)
+    call = Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where)
+    operand.require_no_zone(out)
+    if operand.array is not x and operand.valid is None and default is None and out is None:
+        return call.answer_natively(operand, return_index=return_index, index_dtype=index_dtype)
     index = index_type(function, index_dtype) if return_index else None
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
-    defaults = call.ends(default)
-    if defaults is not None:
-        defaults = tuple(_in_utc(function, each, adopted.zone) for each in defaults)
-    found = call.find(adopted, True, index, defaults)
-    if out is not None:
-        return into(function, out, found[0].values)
-    results = [call.wrap(adopted, end.values) for end in found]
-    results += [call.wrap(adopted, end.indices) for end in found if index is not None]
-    if function == "minmax":
-        return MinMax(*results) if index is None else MinMaxIndices(*results)
-    return results[0] if index is None else ValuesIndices(*results)
+    return call.answer(operand, True, index, _in_utc(function, default, operand.zone), out)
 
 
 def _named(names: Sequence[str], options: Sequence[Any]) -> dict[str, Any]:
     given = dict(zip(names, options, strict=True))
     return given if given["nan_policy"] is not None else given | {"nan_policy": "propagate"}
+
+
+def values_then_indices(ends: Ends) -> tuple[Any, ...]:
+    """Return the values at each end of the order and then the indices, as far as they are wanted."""
+    return tuple([each for at in (0, 1) for end in ends if (each := end[at]) is not None])
 
 
 def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
@@ -528,20 +515,20 @@ def hardmax(x: object, axis: Any, out: Any, nan_policy: Any, where: Any) -> Any:
     if (own := frontend("hardmax", x)) is not None:
         return own(x, axis, out=out, nan_policy=nan_policy, where=where)
     call = Reduction("hardmax", (True,), axis, True, False, nan_policy, where)
-    adopted = adopted_for("hardmax", x)
-    array = adopted.array
-    plain = adopted.present is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
+    operand = operand_of("hardmax", x)
+    array = operand.array
+    plain = operand.valid is None and where is None and nan_policy == "propagate" and array.dtype.kind not in "mM"
     if plain:
         result = np.asarray(_native.hardmax(array, axis, out=out))
     else:
-        (found,) = call.find(adopted, False, np.dtype(np.int64), (-1,))
+        (found,) = call.find(operand, False, np.dtype(np.int64), (-1,))
         # Times have no 1, so that theirs is an integer.
         dtype = np.dtype(np.int64) if array.dtype.kind in "mM" else array.dtype.newbyteorder("=")
         start = (0,) * array.ndim
         result = ones(found.indices, call.axes(array.ndim), array.shape, start, array.shape, dtype)
         if out is not None:
-            into("hardmax", out, result)
-    return out if out is not None else adopted.wrap(result, lambda: tuple(range(array.ndim)))
+            write_out("hardmax", out, result)
+    return out if out is not None else operand.wrap(result, lambda: tuple(range(array.ndim)))
 
 
 def ones(

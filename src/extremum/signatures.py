@@ -7,7 +7,7 @@ The types of the native module, Dask, xarray and cubed use this description. Nam
 import functools
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, TypeVar, cast
 
@@ -36,6 +36,7 @@ __all__ = [
     "ValuesIndices",
     "Yes",
     "like",
+    "result_of",
     "unknown_keyword",
 ]
 
@@ -149,6 +150,13 @@ else:
     MinMaxIndices = namedtuple("MinMaxIndices", "min max argmin argmax")
     for each in (ValuesIndices, MinMax, MinMaxIndices):
         each.__class_getitem__ = classmethod(GenericAlias)
+
+
+def result_of(function: str, results: Sequence[Any]) -> Any:
+    """Return values, then indices, as the array function of this name returns them."""
+    if function == "minmax":
+        return MinMaxIndices(*results) if results[2:] else MinMax(*results)
+    return ValuesIndices(*results) if results[1:] else results[0]
 
 
 _ELSEWHERE = {

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import extremum as ex
 from extremum import elementwise, reductions
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
-from extremum.interop import Adopted, Table, adopt, column, is_table, one_library, take_apart
-from extremum.reductions import adopted_for, into
+from extremum.interop import Operand, Table, as_operand, column, common_library, is_table, split_table
+from extremum.reductions import operand_of, write_out
 from extremum.signatures import NanPolicy
 
 __all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"]
@@ -29,14 +29,14 @@ def _over_axes(name: str) -> Callable[..., Any]:
     def function(
         x: Any, axis: Any = None, *, keepdims: bool = False, out: Any = None, where: Any = None, **options: Any
     ) -> Any:
-        table = _taken_apart(name, x)
+        table = _split(name, x)
         if name != "hardmax":
             options["keepdims"] = keepdims
-        if not table.apart or not _is_first(axis):
+        if not table.by_column or not _is_first(axis):
             options |= {} if out is None else {"out": out}
             # A wrong axis is refused before columns are.
             getattr(ex, name)(np.zeros((1, 1)), axis)
-            return getattr(ex, name)(adopted_for(name, x), axis, where=where, **options)
+            return getattr(ex, name)(operand_of(name, x), axis, where=where, **options)
         if name != "hardmax":
             # A column of one element, so that it keeps its type.
             options["keepdims"] = True
@@ -59,8 +59,8 @@ argmax, argmin, hardmax, max, min, minmax = map(_over_axes, ("argmax", "argmin",
 
 def _elementwise(name: str) -> Callable[..., Any]:
     def function(*operands: Any, out: Any = None, nan_policy: NanPolicy = "propagate", where: Any = None) -> Any:
-        tables = {at: _taken_apart(name, x) for at, x in enumerate(operands) if is_table(x)}
-        first = next((table for table in tables.values() if table.apart), None)
+        tables = {at: _split(name, x) for at, x in enumerate(operands) if is_table(x)}
+        first = next((table for table in tables.values() if table.by_column), None)
         if first is None:
             return elementwise.at_once(name, operands, out, nan_policy, where)
         if out is not None:
@@ -68,7 +68,7 @@ def _elementwise(name: str) -> Callable[..., Any]:
                 f"{name}: the columns of the result have types of their own, and out has one", remedy="leave out away"
             )
         arrays = {
-            at: adopted_for(name, x)
+            at: operand_of(name, x)
             for at, x in enumerate(operands)
             if at not in tables and type(x) not in (bool, int, float)
         }
@@ -98,9 +98,9 @@ def _is_first(axis: Any) -> bool:
         return False
 
 
-def _taken_apart(function: str, x: Any) -> Table:
+def _split(function: str, x: Any) -> Table:
     try:
-        table: Table = take_apart(x)
+        table: Table = split_table(x)
     except ExtremumError as error:
         raise error.with_context(where=function) from None
     return table
@@ -109,11 +109,11 @@ def _taken_apart(function: str, x: Any) -> Table:
 def _masks(function: str, where: Any, table: Table) -> Sequence[Any]:
     if where is None:
         return [None] * table.shape[1]
-    return list(reductions.mask(function, adopted_for(function, where).mask(function), table.shape).T)
+    return list(reductions.broadcast_mask(function, where, table.shape).T)
 
 
 def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArray[Any]:
-    parts = [adopt(each).array for each in found]
+    parts = [as_operand(each).array for each in found]
     types = {part.dtype for part in parts}
     if len(types) > 1:
         raise ElementTypeError(
@@ -122,21 +122,21 @@ def _written(function: str, out: Any, found: list[Any], keepdims: bool) -> NDArr
             remedy="leave out away, or convert the columns to one type first",
         )
     whole = np.stack(parts, axis=1)
-    return into(function, out, whole if keepdims else whole[0])
+    return write_out(function, out, whole if keepdims else whole[0])
 
 
-def _part(x: Adopted, table: Table, place: int) -> Adopted:
+def _part(x: Operand, table: Table, place: int) -> Operand:
     """Return what stands beside one column: an array is broadcast to the shape of the table."""
     part = np.broadcast_to(x.array, table.shape)[:, place]
-    present = None if x.present is None else np.broadcast_to(x.present, table.shape)[:, place]
-    return Adopted(part, present=present, hidden=x.hidden, zone=x.zone)
+    valid = None if x.valid is None else np.broadcast_to(x.valid, table.shape)[:, place]
+    return Operand(part, valid=valid, masked=x.masked, zone=x.zone)
 
 
-def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Adopted]) -> None:
+def _require_alike(function: str, first: Table, tables: list[Table], arrays: list[Operand]) -> None:
     """Refuse operands of other libraries, labels or shapes than those of a table."""
     nothing = np.empty(0)
     try:
-        one_library([*(Adopted(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
+        common_library([*(Operand(nothing, library=each.library, labels=each.labels) for each in tables), *arrays])
     except ExtremumError as error:
         raise error.with_context(where=function) from None
     shapes = [*(each.shape for each in tables), *(each.array.shape for each in arrays)]

@@ -27,6 +27,7 @@ from extremum.signatures import (
     ValueKeywords,
     ValuesIndices,
     like,
+    result_of,
 )
 
 try:
@@ -240,10 +241,7 @@ def _end(name: str, what: str, example: str, returns: str) -> Any:
 
     @like(name, _TEXT.format(name=name, what=what, options=options, returns=returns, example=example), without=("out",))
     def end(x: Any, dim: Dims = None, *, return_index: bool = False, **options: Any) -> Any:
-        found = _results(name, x, dim, return_index=return_index, **options)
-        if return_index:
-            return ValuesIndices(*found) if name != "minmax" else MinMaxIndices(*found)
-        return MinMax(*found) if name == "minmax" else found[0]
+        return result_of(name, _results(name, x, dim, return_index=return_index, **options))
 
     return end
 

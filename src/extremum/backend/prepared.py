@@ -34,7 +34,7 @@ from extremum.graph import nodes
 from extremum.graph.load import Model
 from extremum.graph.sites import Site
 from extremum.graph.types import declared_type, defaults, one_line
-from extremum.interop import adopt, is_table
+from extremum.interop import as_operand, is_table
 from extremum.tensors import TensorType, require_memory
 
 # The domains of which onnxruntime has operators that onnx's reference implementation has not.
@@ -174,11 +174,11 @@ def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]
 def _table(name: str, given: Any) -> NDArray[Any]:
     """Return the columns of a table as one array, where that changes no element."""
     try:
-        adopted = adopt(given)
-        adopted.require_all("fill or drop them first", given=f"{type(given).__module__}.{type(given).__qualname__}")
+        operand = as_operand(given)
+        operand.require_valid("fill or drop them first", given=f"{type(given).__module__}.{type(given).__qualname__}")
     except ExtremumError as error:
         raise error.with_context(where=f"input {name!r}") from None
-    return adopted.array
+    return operand.array
 
 
 def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[int, str]]) -> NDArray[Any]:

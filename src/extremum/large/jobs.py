@@ -26,7 +26,7 @@ from extremum.batches import outputs
 from extremum.elementwise import broadcast_shape
 from extremum.errors import ArgumentError, ExecutionError, ExtremumError, InputError, ModelError, first_line
 from extremum.graph.types import declared_inputs
-from extremum.interop import Adopted
+from extremum.interop import Operand
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.partials import Pieces
@@ -121,14 +121,14 @@ class _Reduced(Job):
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
         (place,), (block,) = read, blocks
         if alone:
-            return self._call.whole(Adopted(block), self._origin(place))
-        return self._call.part(Adopted(block), tuple(each.start for each in place))
+            return self._call.whole(Operand(block), self._origin(place))
+        return self._call.part(Operand(block), tuple(each.start for each in place))
 
     def merged(self, parts: Sequence[Any]) -> Any:
-        return self._call.merged(parts)
+        return self._call.merge(parts)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
-        found = part if not piece.reads[1:] else self._call.settled([part], self._origin(piece.place))
+        found = part if not piece.reads[1:] else self._call.finish([part], self._origin(piece.place))
         place = tuple(slice(0, 1) if axis in self._call.axes else piece.place[axis] for axis in self._axes)
         yield place, tuple(map(np.asarray, found))
 
@@ -290,7 +290,7 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), _LARGEST[operation]
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
-    call = Pieces.planned(
+    call = Pieces.plan(
         Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy),
         sources[0].shape,
         sources[0].dtype,
