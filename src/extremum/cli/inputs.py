@@ -32,63 +32,49 @@ __all__ = ["Drawing", "gather", "parse_assignments", "parse_ranges", "parse_size
 # ONNX has sizes of type int64.
 _LARGEST_SIZE = (1 << 63) - 1
 # Python converts no integer of thousands of digits; no element type needs more than forty.
-_NUMBER = re.compile(r"[+-]?(\d{1,40}|(\d{1,40}\.\d{0,40}|\.?\d{1,40})(e[+-]?\d{1,4})?)", re.ASCII | re.IGNORECASE)
-
-
-_EXAMPLES = {
-    "name=file": "-i input=scores.npy",
-    "dimension=size": "--set batch=8",
-    "name=low:high": "--range tokens=0:100",
+_NUMBER = r"[+-]?(?:\d{1,40}|(?:\d{1,40}\.\d{0,40}|\.?\d{1,40})(?:e[+-]?\d{1,4})?)"
+# A pattern, an example, and what two values are. The last equals sign counts where the value has none: an exporter may
+# put one into the name of a dimension.
+_FORMS = {
+    "name=file": (r"([^=]+)=(.+)", "-i input=scores.npy", "input {!r} is given twice"),
+    "dimension=size": (r"(.+)=0*(\d+)", "--set batch=8", "dimension {!r} is given two sizes"),
+    "name=low:high": (rf"(.+)=({_NUMBER}:{_NUMBER})", "--range tokens=0:100", "input {!r} is given two ranges"),
 }
 
 
-def _malformed(text: str, form: str) -> InputError:
-    return InputError(f"{text!r} is not of the form {form}", remedy=f"write for example {_EXAMPLES[form]}")
-
-
-def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
-    """Split ``name=file`` texts into a mapping."""
+def _parse(texts: Iterable[str], form: str) -> dict[str, str]:
+    pattern, example, twice = _FORMS[form]
     result: dict[str, str] = {}
-    for text in assignments:
-        name, _, value = text.partition("=")
-        if not name or not value:
-            raise _malformed(text, "name=file")
-        if name in result:
-            raise InputError(f"input {name!r} is given twice", given=f"{result[name]} and {value}")
-        result[name] = value
+    for text in texts:
+        match = re.fullmatch(pattern, text, re.ASCII | re.DOTALL | re.IGNORECASE)
+        if match is None:
+            raise InputError(f"{text!r} is not of the form {form}", remedy=f"write for example {example}")
+        name, value = match.groups()
+        if result.setdefault(name, value) != value:
+            raise InputError(twice.format(name), given=f"{result[name]} and {value}")
     return result
 
 
-def parse_sizes(assignments: Iterable[str]) -> dict[str, int]:
+def parse_assignments(texts: Iterable[str]) -> dict[str, str]:
+    """Split ``name=file`` texts into a mapping."""
+    return _parse(texts, "name=file")
+
+
+def parse_sizes(texts: Iterable[str]) -> dict[str, int]:
     """Split ``dimension=size`` texts into a mapping."""
-    result: dict[str, int] = {}
-    for text in assignments:
-        # The last equals sign: a size has none, but an exporter may put one into the name of a dimension.
-        name, _, size = text.rpartition("=")
-        if not name or not (size.isascii() and size.isdigit()):
-            raise _malformed(text, "dimension=size")
-        size = size.lstrip("0") or "0"
+    sizes = _parse(texts, "dimension=size")
+    for name, size in sizes.items():
         # Compare the digits first: Python converts no text of thousands of them.
         if len(size) > len(str(_LARGEST_SIZE)) or int(size) > _LARGEST_SIZE:
             reason = f"the size of dimension {name!r} is too large"
             raise InputError(reason, given=size, remedy="a size is below 2**63")
-        if result.setdefault(name, int(size)) != int(size):
-            raise InputError(f"dimension {name!r} is given two sizes", given=f"{result[name]} and {size}")
-    return result
+    return {name: int(size) for name, size in sizes.items()}
 
 
-def parse_ranges(assignments: Iterable[str]) -> dict[str, tuple[str, str]]:
+def parse_ranges(texts: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Split ``name=low:high`` texts into a mapping."""
-    result: dict[str, tuple[str, str]] = {}
-    for text in assignments:
-        name, _, numbers = text.rpartition("=")
-        low, _, high = numbers.partition(":")
-        if not name or not all(map(_NUMBER.fullmatch, (low, high))):
-            raise _malformed(text, "name=low:high")
-        if name in result:
-            raise InputError(f"input {name!r} is given two ranges", given=f"{':'.join(result[name])} and {numbers}")
-        result[name] = low, high
-    return result
+    pairs = {name: numbers.split(":") for name, numbers in _parse(texts, "name=low:high").items()}
+    return {name: (low, high) for name, (low, high) in pairs.items()}
 
 
 def gather(
@@ -187,17 +173,12 @@ class Drawing:
 
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
     """Return the least and the largest integer of a type, or None for a type of floats."""
-    if dtype.kind in "fc":
-        return None
     if dtype.kind == "b":
         return 0, 1
-    if dtype.kind in "iu":
-        info: Any = np.iinfo(dtype)
-    else:
-        try:
-            info = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
-        except ValueError:
-            return None
+    try:
+        info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
+    except ValueError:
+        return None
     return int(info.min), int(info.max)
 
 
@@ -207,7 +188,7 @@ def _ends(name: str, low: str, high: str, dtype: np.dtype[Any], limits: tuple[in
     try:
         ends = (int(low), int(high)) if limits else (float(low), float(high))
     except ValueError:
-        remedy = f"write for example {_EXAMPLES['name=low:high']}"
+        remedy = f"write for example {_FORMS['name=low:high'][1]}"
         raise InputError(f"input {name!r} takes integers", given=f"the range {given}", remedy=remedy) from None
     if ends[0] > ends[1]:
         raise InputError(f"the range of input {name!r} is empty", given=given, remedy="write the lower end first")

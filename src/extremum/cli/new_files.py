@@ -76,62 +76,48 @@ def new_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
 def write_new(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
     """Write files of one folder, which is made if it is not there."""
     with new_files(list(files)) as temporaries:
-        for path, write in zip(temporaries, files.values(), strict=True):
-            with _naming(path), path.open("xb") as file:
-                write(file)
-
-
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Add the name of a file to errors that have none."""
-    try:
-        yield
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+        path = temporaries[0]
+        try:
+            for path, write in zip(temporaries, files.values(), strict=True):
+                with path.open("xb") as file:
+                    write(file)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 @contextlib.contextmanager
 def _staging(place: Path) -> Iterator[Path]:
     """Yield a hidden folder of this process; remove those of killed processes."""
-    for path in [each for each in place.glob(f"{_PREFIX}*") if _STAGING.fullmatch(each.name)]:
-        # A folder that is in use is locked.
-        with contextlib.suppress(OSError):
-            lock = _lock(path, wait=False)
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(lock)
-    while True:
-        path = place / f"{_PREFIX}{secrets.token_hex(8)}"
-        try:
-            path.mkdir()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(place)) from None
-        own: int | None = None
+    for path in place.glob(f"{_PREFIX}*"):
+        if _STAGING.fullmatch(path.name):
+            # A folder that is in use is locked.
+            with contextlib.suppress(OSError), _lock(path, wait=False):
+                shutil.rmtree(path, ignore_errors=True)
+    path = place / f"{_PREFIX}{secrets.token_hex(8)}"
+    with contextlib.ExitStack() as locks:
         # Another process may remove it before it is locked. Without locks, nobody removes it.
-        with contextlib.suppress(OSError):
-            own = _lock(path, wait=True)
-        if path.is_dir():
-            break
-        if own is not None:
-            os.close(own)
-    try:
+        while not path.is_dir():
+            try:
+                path.mkdir()
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(place)) from None
+            with contextlib.suppress(OSError):
+                locks.enter_context(_lock(path, wait=True))
+        locks.callback(shutil.rmtree, path, ignore_errors=True)
         yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-        if own is not None:
-            os.close(own)
 
 
-def _lock(path: Path, *, wait: bool) -> int:
-    """Lock a folder until the process ends or closes the descriptor."""
+@contextlib.contextmanager
+def _lock(path: Path, *, wait: bool) -> Iterator[None]:
+    """Lock a folder until the block or the process ends."""
     if sys.platform == "win32":
         raise OSError(errno.ENOTSUP, "folders have no locks")
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BaseException:
+        yield
+    finally:
         os.close(descriptor)
-        raise
-    return descriptor
 
 
 def _place(staging: Path, folder: Path, names: Sequence[str]) -> None:
@@ -228,26 +214,18 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     quoted = {name: _quoted(name) for name in names}
     count = Counter(each.lower() for each in quoted.values())
     return {
-        name: _shortened(_without_capitals(each) if count[each.lower()] > 1 else each) + ".npy"
+        # A plus sign in a name is encoded, so no other name ends so.
+        name: each + ".npy"
+        if len(each) <= _LONGEST and count[each.lower()] == 1
+        else f"{each[: _LONGEST - 33]}+{hashlib.sha256(each.encode()).hexdigest()[:32]}.npy"
         for name, each in quoted.items()
     }
 
 
 def _quoted(name: str) -> str:
-    # A plus sign is always encoded, so one that stands alone marks what is no encoding.
+    # A plus sign that stands alone marks what is no encoding.
     text = quote(name.encode("utf-8", "surrogatepass"), safe="") or "+"
     # A name with a dot in front is hidden, and may be one of this package's own.
     if text.startswith(".") or text.partition(".")[0].lower() in _DEVICES:
         text = f"%{ord(text[0]):02X}{text[1:]}"
     return text
-
-
-def _without_capitals(quoted: str) -> str:
-    """Encode each capital that is not part of an encoded byte."""
-    return re.sub(r"(%..)|([A-Z])", lambda match: match[1] or f"%{ord(match[2]):02X}", quoted)
-
-
-def _shortened(quoted: str) -> str:
-    if len(quoted) <= _LONGEST:
-        return quoted
-    return f"{quoted[: _LONGEST - 33]}+{hashlib.sha256(quoted.encode()).hexdigest()[:32]}"
