@@ -44,7 +44,6 @@ class Calls:
             self.values: 6,
             self.directml: 2,
             self.refused: 1,
-            self.read_bandwidth: 1,
         }
         self.session = session
         if session is not None:
@@ -252,10 +251,6 @@ class Calls:
             self.count["refused"] += 1
             return
         raise WrongError(f"{call.__name__} took {arguments!r} {named!r}")
-
-    def read_bandwidth(self):
-        _native.read_bandwidth(memory.place(self.random, (self.random.randrange(5000),), np.dtype("int32"), [4]))
-        self.count["read_bandwidth"] += 1
 
     def in_session(self):
         """One node inside ONNX Runtime, which hands over memory of its own."""

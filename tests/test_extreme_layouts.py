@@ -7,7 +7,6 @@ from numpy.lib.stride_tricks import as_strided
 import extremum
 import watched
 from agreement import assert_same_bits
-from extremum import _native
 from extremum.errors import ArgumentError, AxisError
 from refusal import refusal
 
@@ -87,13 +86,3 @@ def test_shapes_that_numpy_refuses():
     for shape in ((-1,), (2**62, 4), (2**63,)):
         with pytest.raises((ValueError, OverflowError)):
             extremum.argmax(as_strided(np.zeros(1), shape, (0,) * len(shape)))
-
-
-@pytest.mark.parametrize(
-    "x",
-    [np.zeros((4, 4), np.float32)[:, ::2], np.zeros((4, 4), np.int8).T, np.broadcast_to(np.float32(1), (1 << 20,))],
-    ids=["strided", "Fortran order", "broadcast"],
-)
-def test_read_bandwidth_takes_contiguous_memory_only(x):
-    assert refusal(ArgumentError, _native.read_bandwidth, x) == "read_bandwidth: the array is not C-contiguous"
-    assert _native.read_bandwidth(np.ascontiguousarray(x)) is None

@@ -102,8 +102,6 @@ CALLS = {
     "out that is no array": lambda: extremum.hardmax(X, out=[1]),
     "out that is read-only": lambda: extremum.maximum(READ_ONLY, out=READ_ONLY),
     "out with a mask": lambda: extremum.argmax(X, 1, out=MASKED),
-    "read_bandwidth": lambda: _native.read_bandwidth(X),
-    "read_bandwidth of a view": lambda: _native.read_bandwidth(Y),
     "no instruction set": lambda: _native.set_instruction_set("none"),
     "no threads": lambda: extremum.set_num_threads(0),
 }

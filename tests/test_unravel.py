@@ -44,7 +44,7 @@ def test_no_axis_is_no_index():
         (([0], (2, 0)), ArgumentError, "unravel: index 0 is outside the 0 elements of axes (0, 1)"),
         (([0.5], (2, 3)), ElementTypeError, "unravel: indices of type float64"),
         (([0], (2, 3), 2), AxisError, "unravel: axis 2 is out of range for a shape with 2 dimensions"),
-        (([0], (2, 3), (0, -2)), AxisError, "unravel: an axis is given more than once"),
+        (([0], (2, 3), (0, -2)), AxisError, "unravel: axis 0 is given more than once"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, error, text):

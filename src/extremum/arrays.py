@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.errors import ArgumentError, ElementTypeError, ExtremumError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.loading import loaded
 
 __all__ = [
@@ -79,6 +79,8 @@ def as_array(x: object) -> NDArray[Any]:
 
 def as_output(x: NDArray[Any], function: str) -> NDArray[Any]:
     """Return an array of a subclass as it is, where plain elements may be written into it."""
+    if not issubclass(type(x), np.ndarray):
+        raise ArgumentTypeError(f"{function}: out is {type(x).__name__}, not an array", remedy="pass a numpy.ndarray")
     try:
         refuse_own_rules(x)
         refuse_missing(x)

@@ -6,14 +6,13 @@ fork waits, as in :mod:`extremum.loading`.
 
 from __future__ import annotations
 
-import operator
 import warnings
 from typing import Any
 
 import numpy as np
 
 from extremum import _native
-from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
+from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
 from extremum.loading import LOCK
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, unknown_keyword
 
@@ -31,8 +30,8 @@ def numpy_table() -> object:
     return capsule
 
 
-_OURS = (ArgumentError, ArgumentTypeError, AxisError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices)
-_OTHERS = (unknown_keyword, numpy_table, str, repr, tuple, operator.index, np.dtype, warnings.warn)
+_OURS = (ArgumentError, ArgumentTypeError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices)
+_OTHERS = (unknown_keyword, numpy_table, str, np.dtype)
 _LOADED: dict[str, Any] = {each.__name__: each for each in (*_OURS, *_OTHERS)}
 
 
@@ -42,11 +41,23 @@ def find(name: str) -> Any:
         return _LOADED[name]
     with LOCK:
         from extremum.arrays import as_output, copy, is_bfloat16
-        from extremum.elementwise import extremum
-        from extremum.reductions import arg, beyond, flag, hardmax, index_type
+        from extremum.elementwise import broadcast_shape, extremum
+        from extremum.indices import axis_error, integers
+        from extremum.reductions import beyond_index, beyond_values, flag, hardmax, index_type, wrong_output
 
-        later = (arg, as_output, beyond, copy, extremum, flag, hardmax, index_type, is_bfloat16)
+        later = (
+            *(as_output, axis_error, beyond_index, beyond_values, broadcast_shape, copy, extremum, flag, hardmax),
+            *(index_type, integers, is_bfloat16, wrong_output),
+        )
         return {each.__name__: each for each in later}[name]
 
 
-_native.register(find)
+_asked = _native.register(find)
+if _asked is not None:
+    # It would otherwise be passed over in silence.
+    warnings.warn(
+        f'EXTREMUM_NUM_THREADS="{_asked}" is not a number of threads: using {_native.get_num_threads()}; '
+        "set it to an integer of at least 1",
+        RuntimeWarning,
+        stacklevel=1,
+    )

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from extremum import _native, elementwise, reductions
-from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ExtremumError, ModelError, lacking
+from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, ModelError, lacking
 
 try:
     import dask.array as da
@@ -36,6 +36,7 @@ except ModuleNotFoundError as error:
     raise lacking("extremum.dask", error) from None
 
 from extremum.arrays import FILL, class_name
+from extremum.indices import axis_error
 from extremum.interop import Operand, as_operand, common_library
 from extremum.partials import Part, Pieces
 from extremum.reductions import Reduction, flag, index_type
@@ -697,10 +698,7 @@ def _along(array: Any, axis: int) -> int:
     """Return the axis of the batch, counted from the first; refuse chunks along another one."""
     rank, number = int(array.ndim), operator.index(axis)
     if not -rank <= number < rank:
-        raise AxisError(
-            f"run: axis {number} is out of range for an array with {rank} dimension{'s'[: rank != 1]}",
-            remedy=f"use an axis in [-{rank}, {rank - 1}]",
-        )
+        raise axis_error("run", number, array.shape)
     number %= rank
     for other, count in enumerate(array.numblocks):
         if other != number and count > 1:

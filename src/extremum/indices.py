@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 
-__all__ = ["unravel"]
+__all__ = ["axis_error", "integers", "unravel"]
 
 
 def unravel(
@@ -54,10 +55,11 @@ def unravel(
     if flat.dtype.kind not in "iu":
         raise ElementTypeError(f"unravel: indices of type {flat.dtype}", remedy="pass integers")
     rank = len(shape)
-    several = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = sorted(_axis(each, rank) for each in several)
-    if len(set(axes)) < len(axes):
-        raise AxisError("unravel: an axis is given more than once", remedy="list each axis once")
+    several = tuple(range(rank)) if axis is None else integers("unravel", axis)
+    several = several if isinstance(several, tuple) else (several,)
+    axes = sorted({each % rank for each in several if -rank <= each < rank})
+    if len(axes) < len(several):
+        raise axis_error("unravel", several, shape, what="a shape")
     lengths = [shape[each] for each in axes]
     size = int(np.prod(lengths, dtype=object)) if lengths else 1
     outside = (flat >= size) | (flat < -1) if flat.dtype.kind == "i" else flat >= size
@@ -75,13 +77,40 @@ def unravel(
     return tuple(place.astype(flat.dtype, copy=False) for place in reversed(places))
 
 
-def _axis(axis: Any, rank: int) -> int:
-    if isinstance(axis, bool):
-        raise ArgumentTypeError(f"unravel: axis {axis} is not an integer", remedy="pass an int or a tuple of ints")
-    number = operator.index(axis)
-    if not -rank <= number < rank:
-        raise AxisError(
-            f"unravel: axis {number} is out of range for a shape with {rank} dimension{'s'[: rank != 1]}",
-            remedy=f"use an axis in [-{rank}, {rank - 1}]",
-        )
-    return number % rank
+def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
+    """Return an axis argument as an integer or a tuple of them; a truth value is none, whatever Python says."""
+
+    def integer(each: Any) -> int:
+        try:
+            return operator.index(None if isinstance(each, bool) else each)
+        except TypeError:
+            raise ArgumentTypeError(
+                f"{function}: axis {each!r} is not an integer",
+                given=None if array is None else _given(array, list(array.shape), axis),
+                remedy="pass an int or a tuple of ints",
+            ) from None
+
+    return tuple(map(integer, tuple(axis))) if isinstance(axis, tuple | list) else integer(axis)
+
+
+def axis_error(
+    function: str, axis: Any, shape: Sequence[int], array: NDArray[Any] | None = None, what: str = "an array"
+) -> AxisError:
+    """Return the error about the first of some axes that is out of range, or is there before."""
+    rank, before, reason, remedy = len(shape), set(), "", "list each axis once"
+    for number in axis if isinstance(axis, tuple) else (axis,):
+        if not -rank <= number < rank:
+            reason = f"axis {number} is out of range for {what} with {rank} dimension{'s'[: rank != 1]}"
+            remedy = f"use an axis in [-{rank}, {rank - 1}]" if rank else f"pass {what} with at least one dimension"
+            break
+        if number % rank in before:
+            reason = f"axis {number % rank} is given more than once"
+            break
+        before.add(number % rank)
+    return AxisError(
+        f"{function}: {reason}", given=None if array is None else _given(array, list(shape), axis), remedy=remedy
+    )
+
+
+def _given(array: NDArray[Any], shape: list[int], axis: Any) -> str:
+    return f"{array.dtype.newbyteorder('=')}{shape}, axis={axis}"

@@ -27,9 +27,9 @@ from extremum.signatures import NanPolicy, ValuesIndices, result_of
 __all__ = [
     "ENDS",
     "Reduction",
-    "arg",
     "as_mask",
-    "beyond",
+    "beyond_index",
+    "beyond_values",
     "broadcast_mask",
     "flag",
     "hardmax",
@@ -41,6 +41,7 @@ __all__ = [
     "require_policy",
     "values_then_indices",
     "write_out",
+    "wrong_output",
 ]
 
 _INT64 = np.dtype(np.int64)
@@ -430,31 +431,27 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
     """Copy a finished result to the caller's array, which is not touched before; or only check that it fits."""
     if not isinstance(out, np.ndarray):
         raise ArgumentTypeError(f"{function}: out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
-    given = f"out: {out.dtype}{list(out.shape)}"
-    if out.dtype.newbyteorder("=") != result.dtype:
-        raise ElementTypeError(
-            f"{function}: out has element type {out.dtype}, the result has {result.dtype}",
-            given=given,
-            remedy=f"pass an array of {result.dtype}",
-        )
-    if out.shape != result.shape:
-        raise ArgumentError(
-            f"{function}: out has shape {out.shape}, the result has shape {result.shape}",
-            given=given,
-            remedy=f"pass an array of shape {result.shape}",
-        )
-    if not out.flags.writeable:
-        raise ArgumentError(
-            f"{function}: out cannot be written to",
-            given=given,
-            remedy="pass an array that is writable and whose elements do not share memory",
-        )
+    if out.dtype.newbyteorder("=") != result.dtype or out.shape != result.shape or not out.flags.writeable:
+        raise wrong_output(function, out, result.dtype, result.shape)
     if fill:
         # The native module writes, because it refuses an output whose elements share memory.
         times = result.dtype.kind in "mM"
         source, target = (each.view(_int64(each)) if times else each for each in (result, out))
         _native.extremum(function, (source,), largest=True, omit=False, out=target)
     return out
+
+
+def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: Sequence[int]) -> ExtremumError:
+    """Return the error about an array that does not take a result of this type and shape."""
+    shape, given, own = tuple(shape), f"out: {out.dtype}{list(out.shape)}", out.dtype.newbyteorder("=")
+    if own != dtype:
+        reason = f"{function}: out has element type {own}, the result has {dtype}"
+        return ElementTypeError(reason, given=given, remedy=f"pass an array of {dtype}")
+    if out.shape != shape:
+        reason = f"{function}: out has shape {out.shape}, the result has shape {shape}"
+        return ArgumentError(reason, given=given, remedy=f"pass an array of shape {shape}")
+    reason, remedy = "out cannot be written to", "pass an array that is writable and whose elements do not share memory"
+    return ArgumentError(f"{function}: {reason}", given=given, remedy=remedy)
 
 
 def _int64(times: NDArray[Any]) -> np.dtype[Any]:
@@ -464,32 +461,27 @@ def _int64(times: NDArray[Any]) -> np.dtype[Any]:
 
 # At which ends of the order each function looks: True for the largest.
 ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
-_ARG = ("keepdims", "select_last_index", "dtype", "out", "nan_policy", "where", "default")
-_VALUE = ("keepdims", "return_index", "select_last_index", "nan_policy", "where", "default", "index_dtype", "out")
 
 
-def arg(function: str, x: Any, axis: Any, *options: Any) -> Any:
+def beyond_index(function: str, x: Any, axis: Any, **options: Any) -> Any:
     """Answer a call of :func:`extremum.argmax` or ``argmin`` that the native module does not answer by itself."""
     if (own := frontend(function, x)) is not None:
-        return own(x, axis, **_named(_ARG, options))
-    keepdims, last, dtype, out, nan_policy, where, default = options
+        return own(x, axis, **options)
+    dtype, out, default = (options.pop(name, None) for name in ("dtype", "out", "default"))
     operand = operand_of(function, x)
-    call = Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where)
+    call = Reduction(function, ENDS[function], axis, **options)
     if operand.array is not x and operand.valid is None:
         return call.answer_natively(operand, dtype=dtype, out=out, default=default)
     return call.answer(operand, False, index_type(function, dtype, out), default, out)
 
 
-def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
+def beyond_values(function: str, x: Any, axis: Any, *, return_index: bool, **options: Any) -> Any:
     """Answer a call of ``max``, ``min`` or ``minmax`` that the native module does not answer by itself."""
     if (own := frontend(function, x)) is not None:
-        given = _named(_VALUE, options)
-        if function == "minmax":
-            del given["out"]
-        return own(x, axis, **given)
-    keepdims, return_index, last, nan_policy, where, default, index_dtype, out = options
+        return own(x, axis, return_index=return_index, **options)
+    index_dtype, out, default = (options.pop(name, None) for name in ("index_dtype", "out", "default"))
     operand = operand_of(function, x)
-    call = Reduction(function, ENDS[function], axis, keepdims, last, nan_policy, where)
+    call = Reduction(function, ENDS[function], axis, **options)
     operand.require_no_zone(out)
     if operand.array is not x and operand.valid is None and default is None and out is None:
         return call.answer_natively(operand, return_index=return_index, index_dtype=index_dtype)
@@ -497,11 +489,6 @@ def beyond(function: str, x: Any, axis: Any, *options: Any) -> Any:
     if out is not None and index is not None:
         raise ArgumentError(f"{function}: out receives values alone", remedy="leave out, or return_index, away")
     return call.answer(operand, True, index, _in_utc(function, default, operand.zone), out)
-
-
-def _named(names: Sequence[str], options: Sequence[Any]) -> dict[str, Any]:
-    given = dict(zip(names, options, strict=True))
-    return given if given["nan_policy"] is not None else given | {"nan_policy": "propagate"}
 
 
 def values_then_indices(ends: Ends) -> tuple[Any, ...]:

@@ -1,89 +1,28 @@
 //! Arguments that are not arrays: axes, the type of the indices, flags, words.
 
-use crate::array::{Array, Elements, Ndarray, describe, elements_of};
-use crate::interpreter::{ARGUMENT_TYPE, AXIS, Function, error, spelled, text};
+use crate::array::{Array, Elements, Ndarray, describe, element_type, elements_of};
+use crate::interpreter::Function;
 use extremum_kernels::ElementType;
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 use std::ffi::c_int;
 use std::ptr;
 
-/// The axes that an argument names, before it is known which array they are of.
-pub struct Named<'a, 'py> {
-    given: Option<&'a Bound<'py, PyAny>>,
-    /// The same as integers, or a tuple of them, where `given` is something else: reading it again may run Python code.
-    integers: Option<Bound<'py, PyAny>>,
-    /// The axis that counts where none is named; all count where there is none.
-    default: Option<i64>,
+/// What stands for an axis argument that cannot be read again as it is: an integer or a tuple of integers. May run Python code.
+// A result that is returned goes through memory in pieces, and is waited for: a tenth of the time of a small call.
+#[inline(always)]
+pub fn settle<'py>(
+    axis: Option<&Bound<'py, PyAny>>,
+    array: &Ndarray<'py>,
+    function: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static INTEGERS: Function = Function::new("integers");
+    let open = axis.filter(|axis| !is_settled(axis));
+    open.map(|axis| INTEGERS.call(axis.py(), (function, axis, array))).transpose()
 }
 
-impl<'a, 'py> Named<'a, 'py> {
-    /// Reads an axis argument; `array` is only named in messages. May run Python code.
-    // A result that is returned goes through memory in pieces, and is waited for: a tenth of the time of a small call.
-    #[inline(always)]
-    pub fn new(
-        given: Option<&'a Bound<'py, PyAny>>,
-        default: Option<i64>,
-        array: &Ndarray<'py>,
-        function: &str,
-    ) -> PyResult<Self> {
-        let integers = match given {
-            Some(axis) if !is_settled(axis) => Some(settle(axis, array, function)?),
-            _ => None,
-        };
-        Ok(Self { given, integers, default })
-    }
-
-    /// The axes of an array. Runs no Python code, save to word an error.
-    #[inline(always)]
-    pub fn of(&self, array: &Array<'py>, function: &str) -> PyResult<Axes> {
-        let rank = array.shape().len();
-        let mut axes = Axes(0);
-        let mut add = |number: i64, axis: Option<&Bound<'py, PyAny>>| {
-            let from_front = if number < 0 { number + rank as i64 } else { number };
-            if !(0..rank as i64).contains(&from_front) || axes.contains(from_front as usize) {
-                let axis = axis.map_or_else(|| number.to_string(), text);
-                return Err(self.refuse(&axis, from_front, array, function));
-            }
-            axes.0 |= 1 << from_front;
-            Ok(())
-        };
-        match (self.integers.as_ref().or(self.given), self.default) {
-            (None, None) => return Ok(Axes::all(rank)),
-            (None, Some(default)) => add(default, None)?,
-            (Some(axis), _) if axis.is_instance_of::<PyInt>() => add(number(axis)?, Some(axis))?,
-            (Some(several), _) => {
-                for axis in several.cast::<PyTuple>()?.iter_borrowed() {
-                    add(number(&axis)?, Some(&axis))?;
-                }
-            }
-        }
-        Ok(axes)
-    }
-
-    #[cold]
-    fn refuse(&self, axis: &str, from_front: i64, array: &Array<'py>, function: &str) -> PyErr {
-        let rank = array.shape().len();
-        let (reason, remedy) = if (0..rank as i64).contains(&from_front) {
-            (format!("axis {from_front} is given more than once"), "list each axis once".into())
-        } else {
-            let plural = if rank == 1 { "" } else { "s" };
-            let remedy = match rank {
-                0 => "pass an array with at least one dimension".into(),
-                _ => format!("use an axis in [-{rank}, {}]", rank - 1),
-            };
-            (format!("axis {axis} is out of range for an array with {rank} dimension{plural}"), remedy)
-        };
-        let given = self.given.map_or_else(|| axis.into(), text);
-        let given = format!("{}, axis={given}", array.summary());
-        error(array.object.py(), &AXIS, format!("{function}: {reason}"), Some(given), &remedy)
-    }
-}
-
-/// Whether reading an argument again runs no Python code and gives the same: an integer, or a tuple of integers.
 #[inline]
 fn is_settled(axis: &Bound<'_, PyAny>) -> bool {
     is_number(axis) || axis.cast::<PyTuple>().is_ok_and(|axes| axes.iter_borrowed().all(|axis| is_number(&axis)))
@@ -95,51 +34,40 @@ fn is_number(axis: &Bound<'_, PyAny>) -> bool {
     axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
 
-/// Reads an argument once and for all.
-#[cold]
-fn settle<'py>(given: &Bound<'py, PyAny>, array: &Ndarray<'py>, function: &str) -> PyResult<Bound<'py, PyAny>> {
-    let py = given.py();
-    let integer = |axis: Bound<'py, PyAny>| {
-        static INDEX: Function = Function::new("index");
-        let number = match axis.is_instance_of::<PyBool>() {
-            true => Err(PyTypeError::new_err("a truth value")),
-            false => INDEX.call(py, (&axis,)),
-        };
-        number.or_else(|failure| {
-            // Not what else went wrong in an `__index__`.
-            if !failure.is_instance_of::<PyTypeError>(py) {
-                return Err(failure);
-            }
-            static REPR: Function = Function::new("repr");
-            let reason = format!("{function}: axis {} is not an integer", spelled(&REPR, &axis));
-            let given = format!("{}, axis={}", Array::new(array.clone(), function)?.summary(), text(given));
-            Err(error(py, &ARGUMENT_TYPE, reason, Some(given), "pass an int or a tuple of ints"))
-        })
-    };
-    if !(given.is_instance_of::<PyTuple>() || given.is_instance_of::<PyList>()) {
-        return integer(given.clone());
-    }
-    // The items of a list may change while they are read, and a subclass may have a way of its own to give them.
-    static TUPLE: Function = Function::new("tuple");
-    let several = TUPLE.call(py, (given,))?;
-    let axes = several.cast::<PyTuple>()?.iter().map(integer).collect::<PyResult<Vec<_>>>()?;
-    Ok(PyTuple::new(py, axes)?.into_any())
-}
-
-/// The number of an integer; one of more than 64 bits is outside every array, as the largest number is.
-#[inline]
-fn number(axis: &Bound<'_, PyAny>) -> PyResult<i64> {
-    axis.extract().or_else(|failure: PyErr| match failure.is_instance_of::<PyOverflowError>(axis.py()) {
-        true => Ok(i64::MAX),
-        false => Err(failure),
-    })
-}
-
 /// A set of axes of one array; more than 64 dimensions NumPy does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Axes(u64);
 
 impl Axes {
+    /// The axes of an array that a settled argument names, or one by default, or all. Runs no Python code, save to word an error.
+    #[inline(always)]
+    pub fn of(
+        axis: Option<&Bound<'_, PyAny>>,
+        default: Option<i64>,
+        array: &Array<'_>,
+        function: &str,
+    ) -> PyResult<Self> {
+        let rank = array.shape.len();
+        let mut axes = Self(0);
+        let mut add = |number: i64| {
+            let from_front = if number < 0 { number + rank as i64 } else { number };
+            if !(0..rank as i64).contains(&from_front) || axes.contains(from_front as usize) {
+                return Err(refuse(axis, default, array, function));
+            }
+            axes.0 |= 1 << from_front;
+            Ok(())
+        };
+        // One of more than 64 bits is outside every array, as the largest number is.
+        let number = |each: &Bound<'_, PyAny>| each.extract().unwrap_or(i64::MAX);
+        match (axis, default) {
+            (None, None) => return Ok(Self::all(rank)),
+            (None, Some(default)) => add(default)?,
+            (Some(axis), _) if axis.is_instance_of::<PyInt>() => add(number(axis))?,
+            (Some(axis), _) => axis.cast::<PyTuple>()?.iter_borrowed().try_for_each(|each| add(number(&each)))?,
+        }
+        Ok(axes)
+    }
+
     /// All axes of an array.
     #[inline]
     fn all(rank: usize) -> Self {
@@ -156,6 +84,16 @@ impl Axes {
     #[inline]
     pub fn contains(self, axis: usize) -> bool {
         self.0 >> axis & 1 == 1
+    }
+}
+
+#[cold]
+fn refuse(axis: Option<&Bound<'_, PyAny>>, default: Option<i64>, array: &Array<'_>, function: &str) -> PyErr {
+    static AXIS_ERROR: Function = Function::new("axis_error");
+    let (py, shape) = (array.object.py(), &array.shape[..]);
+    match axis {
+        Some(axis) => AXIS_ERROR.error(py, (function, axis, shape, &array.object)),
+        None => AXIS_ERROR.error(py, (function, default, shape, &array.object)),
     }
 }
 
@@ -208,26 +146,24 @@ fn named(dtype: &Bound<'_, PyAny>, function: &str) -> PyResult<Elements> {
 /// largest of a few elements.
 #[inline]
 fn of_class(dtype: &Bound<'_, PyAny>) -> Option<Elements> {
-    let wide = size_of::<std::ffi::c_long>() == 8;
+    use NpyTypes::*;
+    // By NumPy's numbers of the types, from 1 on.
     let classes = [
-        (NpyTypes::PyByteArrType_Type, 1, ElementType::Int8),
-        (NpyTypes::PyUByteArrType_Type, 2, ElementType::UInt8),
-        (NpyTypes::PyShortArrType_Type, 3, ElementType::Int16),
-        (NpyTypes::PyUShortArrType_Type, 4, ElementType::UInt16),
-        (NpyTypes::PyIntArrType_Type, 5, ElementType::Int32),
-        (NpyTypes::PyUIntArrType_Type, 6, ElementType::UInt32),
-        (if wide { NpyTypes::PyLongArrType_Type } else { NpyTypes::PyLongLongArrType_Type }, LONG, ElementType::Int64),
-        (
-            if wide { NpyTypes::PyULongArrType_Type } else { NpyTypes::PyULongLongArrType_Type },
-            LONG + 1,
-            ElementType::UInt64,
-        ),
+        PyByteArrType_Type,
+        PyUByteArrType_Type,
+        PyShortArrType_Type,
+        PyUShortArrType_Type,
+        PyIntArrType_Type,
+        PyUIntArrType_Type,
+        PyLongArrType_Type,
+        PyULongArrType_Type,
+        PyLongLongArrType_Type,
+        PyULongLongArrType_Type,
     ];
     // SAFETY: the interpreter is attached.
     let is = |class| ptr::eq(unsafe { get_type_object(dtype.py(), class) }.cast(), dtype.as_ptr());
-    classes
-        .into_iter()
-        .find_map(|(class, number, element)| is(class).then_some(Elements { number, element, swapped: false }))
+    let number = 1 + classes.into_iter().position(is)? as c_int;
+    Some(Elements { number, element: element_type(number)?, swapped: false })
 }
 
 /// An argument that may be left out, but not given as None.

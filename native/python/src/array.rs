@@ -52,11 +52,10 @@ pub struct Array<'py> {
     /// What the descriptor says of the elements.
     pub elements: Elements,
     flags: c_int,
-    rank: usize,
-    /// The lengths of the dimensions and their strides in bytes; what is beyond the rank means nothing.
-    few: ([usize; FEW], [isize; FEW]),
-    /// The same where there are more than few.
-    many: Option<Box<(Vec<usize>, Vec<isize>)>>,
+    /// The lengths of the dimensions.
+    pub shape: SmallVec<[usize; FEW]>,
+    /// The strides of the dimensions in bytes.
+    pub strides: SmallVec<[isize; FEW]>,
 }
 
 impl<'py> Array<'py> {
@@ -75,24 +74,21 @@ impl<'py> Array<'py> {
                 false => (0, 0),
             };
             let ((a, s), (b, t), (c, u), (d, v)) = (at(0), at(1), at(2), at(3));
-            let many = if rank > FEW { many(rank, dimensions.cast(), strides) } else { None };
-            Ok(Self {
-                data: data.cast(),
-                elements,
-                flags,
-                rank,
-                few: ([a, b, c, d], [s, t, u, v]),
-                many,
-                object: array,
-            })
+            let (shape, strides) = match rank {
+                0..=FEW => {
+                    (SmallVec::from_buf_and_len([a, b, c, d], rank), SmallVec::from_buf_and_len([s, t, u, v], rank))
+                }
+                _ => (many(dimensions.cast(), rank), many(strides, rank)),
+            };
+            Ok(Self { object: array, data: data.cast(), elements, flags, shape, strides })
         }
     }
 
     /// One element as an array without dimensions, which is to be read as long as the element is there. Has no object of
     /// its own: beside this array it needs none.
     pub fn beside(&self, data: *mut u8, elements: Elements) -> Self {
-        let few = ([0; FEW], [0; FEW]);
-        Self { object: self.object.clone(), data, elements, flags: 0, rank: 0, few, many: None }
+        let (shape, strides) = (SmallVec::new(), SmallVec::new());
+        Self { object: self.object.clone(), data, elements, flags: 0, shape, strides }
     }
 
     /// A new array in this machine's byte order, in C order or with the given strides.
@@ -118,31 +114,6 @@ impl<'py> Array<'py> {
         Self::new(array, "")
     }
 
-    /// The Python object; a scalar in place of an array without dimensions, as NumPy's own functions return.
-    pub fn into_result(self) -> PyResult<Bound<'py, PyAny>> {
-        let py = self.object.py();
-        // SAFETY: `PyArray_Return` takes the reference that `into_ptr` gives up.
-        unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, self.object.into_ptr().cast())) }
-    }
-
-    /// The lengths of the dimensions.
-    #[inline(always)]
-    pub fn shape(&self) -> &[usize] {
-        match &self.many {
-            None => &self.few.0[..self.rank],
-            Some(many) => &many.0,
-        }
-    }
-
-    /// The strides of the dimensions in bytes.
-    #[inline(always)]
-    pub fn strides(&self) -> &[isize] {
-        match &self.many {
-            None => &self.few.1[..self.rank],
-            Some(many) => &many.1,
-        }
-    }
-
     /// The element type.
     #[inline]
     pub fn element(&self) -> ElementType {
@@ -158,13 +129,13 @@ impl<'py> Array<'py> {
     /// The number of bytes that all elements have together.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.shape().iter().fold(self.element().size(), |bytes, &len| bytes.saturating_mul(len))
+        self.shape.iter().fold(self.element().size(), |bytes, &len| bytes.saturating_mul(len))
     }
 
     /// The addresses from the lowest byte of any element to the highest; equal where there is none.
     pub fn extent(&self) -> (usize, usize) {
         let (mut low, mut high) = (self.data as usize, (self.data as usize).saturating_add(self.element().size()));
-        for (&len, &stride) in self.shape().iter().zip(self.strides()) {
+        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
             let Some(steps) = len.checked_sub(1) else { return (0, 0) };
             let reach = steps.saturating_mul(stride.unsigned_abs());
             match stride < 0 {
@@ -174,26 +145,27 @@ impl<'py> Array<'py> {
         }
         (low, high)
     }
-
-    /// What a message shows of the array: `float32[3, 4]`.
-    pub fn summary(&self) -> String {
-        let name = descriptor(self.object.py(), self.elements.number).map_or_else(|_| "?".into(), |dtype| text(&dtype));
-        format!("{name}{:?}", self.shape())
-    }
 }
 
 /// # Safety
-/// Both pointers lead to as many values as there are axes.
+/// The pointer leads to as many values as there are axes.
 #[cold]
-unsafe fn many(rank: usize, lens: *const usize, strides: *const isize) -> Option<Box<(Vec<usize>, Vec<isize>)>> {
+unsafe fn many<T: Copy>(values: *const T, rank: usize) -> SmallVec<[T; FEW]> {
     // SAFETY: the caller's.
-    unsafe { Some(Box::new((from_raw_parts(lens, rank).into(), from_raw_parts(strides, rank).into()))) }
+    unsafe { from_raw_parts(values, rank).into() }
 }
 
 #[cold]
 fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
     let reason = format!("{function}: cannot take elements of type {}", text(&array.dtype()));
     error(array.py(), &ELEMENT_TYPE, reason, None, "convert to bool, an integer, float16, bfloat16, float32 or float64")
+}
+
+/// The array; a scalar in place of an array without dimensions, as NumPy's own functions return.
+pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    // SAFETY: `PyArray_Return` takes the reference that `into_ptr` gives up.
+    unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, array.into_ptr().cast())) }
 }
 
 /// Copies the elements of one array into another of the same shape.
@@ -226,7 +198,14 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
     // SAFETY: the caller's.
     let fields = unsafe { &*_PyDataType_GET_ITEM_DATA(descriptor) };
     let number = fields.type_num;
-    let element = match number {
+    let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' };
+    Some(Elements { number, element: element_type(number)?, swapped: fields.byteorder == foreign as c_char })
+}
+
+/// The element type that NumPy gives a number.
+#[inline]
+pub fn element_type(number: c_int) -> Option<ElementType> {
+    Some(match number {
         0 => ElementType::Bool,
         1 => ElementType::Int8,
         2 => ElementType::UInt8,
@@ -244,9 +223,7 @@ pub unsafe fn describe(descriptor: *const PyArray_Descr) -> Option<Elements> {
         23 => ElementType::Float16,
         number if is_registered(number) && number == BFLOAT16.load(Ordering::Relaxed) => ElementType::BFloat16,
         _ => return None,
-    };
-    let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' };
-    Some(Elements { number, element, swapped: fields.byteorder == foreign as c_char })
+    })
 }
 
 /// NumPy's descriptor of a type, in this machine's byte order.
@@ -324,13 +301,9 @@ pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarr
     if let Some(array) = plain(object) {
         return Ok(met(array));
     }
-    let Ok(array) = object.cast() else {
-        let reason = format!("{function}: out is {}, not an array", object.get_type().name()?);
-        return Err(error(object.py(), &ARGUMENT_TYPE, reason, None, "pass a numpy.ndarray"));
-    };
     static AS_OUTPUT: Function = Function::new("as_output");
     AS_OUTPUT.call(object.py(), (object, function))?;
-    Ok(met(array))
+    Ok(met(object.cast()?))
 }
 
 #[cold]

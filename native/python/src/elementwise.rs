@@ -2,8 +2,8 @@
 
 use crate::arguments::omits;
 use crate::array::{Array, Elements, Ndarray, Operands, descriptor, elements_of, settled, target};
-use crate::interpreter::{ARGUMENT, ELEMENT_TYPE, Function, detached, error, refuse_unknown};
-use crate::output::{Output, order_of_memory, tuple};
+use crate::interpreter::{ELEMENT_TYPE, Function, detached, error, refuse_unknown};
+use crate::output::{Output, order_of_memory};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
@@ -166,7 +166,7 @@ fn run<'py>(
     let kernels: Vec<Operand> = arrays
         .iter()
         .map(|array| {
-            let own = array.shape().iter().zip(array.strides()).rev();
+            let own = array.shape.iter().zip(&array.strides).rev();
             let strides = own.map(|(&len, &stride)| if len == 1 { 0 } else { stride }).collect();
             Operand { data: array.data, strides, swapped: array.elements.swapped }
         })
@@ -174,7 +174,7 @@ fn run<'py>(
     let target = &output.target;
     let to = target.data;
     let extreme = Extreme { largest, omit: omit && elements.element.is_float() };
-    let axes = shape.iter().copied().zip(target.strides().iter().copied()).rev();
+    let axes = shape.iter().copied().zip(target.strides.iter().copied()).rev();
     // SAFETY: the operands describe readable memory of the broadcast shape; the output has been checked.
     detached(py, target.bytes(), || unsafe { extremum(&kernels, elements.element, extreme, axes, to) });
     output.finish().map(Some)
@@ -182,18 +182,16 @@ fn run<'py>(
 
 /// The shape that all operands broadcast to, by NumPy's rule.
 fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<PerAxis<usize>> {
-    let rank = arrays.iter().map(|array| array.shape().len()).max().unwrap_or(0);
+    let rank = arrays.iter().map(|array| array.shape.len()).max().unwrap_or(0);
     let mut shape = PerAxis::from_elem(1, rank);
     for array in arrays {
-        for (whole, &len) in shape.iter_mut().rev().zip(array.shape().iter().rev()) {
+        for (whole, &len) in shape.iter_mut().rev().zip(array.shape.iter().rev()) {
             if *whole == 1 {
                 *whole = len;
             } else if len != 1 && len != *whole {
-                let shapes: Vec<String> = arrays.iter().map(|array| tuple(array.shape())).collect();
-                let reason =
-                    format!("{function}: operands could not be broadcast together with shapes {}", shapes.join(" "));
-                let remedy = "dimensions, aligned at the last one, must be equal or 1";
-                return Err(error(py, &ARGUMENT, reason, None, remedy));
+                static BROADCAST: Function = Function::new("broadcast_shape");
+                let shapes = arrays.iter().map(|array| PyTuple::new(py, &array.shape)).collect::<PyResult<Vec<_>>>()?;
+                return Err(BROADCAST.error(py, (function, shapes)));
             }
         }
     }
@@ -260,15 +258,11 @@ fn bits(number: &Bound<'_, PyAny>, elements: Elements) -> Option<u64> {
             }
         }
         _ if float || element == Bool && !flag => return None,
-        UInt64 => number.extract().ok()?,
         _ => {
-            let integer: i64 = number.extract().ok()?;
-            let bits = integer as u64;
-            let fits = match element.is_signed() {
-                true => integer << spare >> spare == integer,
-                false => integer >= 0 && bits << spare >> spare == bits,
-            };
-            fits.then_some(bits)?
+            let integer: i128 = number.extract().ok()?;
+            let (least, most) =
+                (if element.is_signed() { i128::from(!element.max() as i64) } else { 0 }, element.max());
+            (least..=most.into()).contains(&integer).then_some(integer as u64)?
         }
     };
     Some(if cfg!(target_endian = "big") { bits << spare } else { bits })

@@ -1,10 +1,11 @@
 //! `hardmax`.
 
-use crate::arguments::{Given, Named};
+use crate::arguments::{Axes, Given, settle};
 use crate::array::{Array, settled, target};
 use crate::interpreter::{Function, detached, refuse_unknown};
 use crate::output::{Output, order_of_memory};
 use extremum_kernels::onehot;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::slice;
@@ -68,28 +69,24 @@ pub fn hardmax<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("hardmax", unknown)?;
     let py = x.py();
-    let settled = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none());
-    let Some(x) = settled else {
+    let Some(x) = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
         // The Python side knows other libraries' arrays, times and what may be left out.
-        let axis = match axis.0 {
-            Some(axis) => axis,
-            None => (-1i64).into_pyobject(py)?.into_any(),
-        };
         static HARDMAX: Function = Function::new("hardmax");
+        let axis = axis.0.map_or_else(|| (-1).into_bound_py_any(py), Ok)?;
         return HARDMAX.call(py, (x, axis, out, nan_policy, r#where));
     };
-    let axes = Named::new(axis.0.as_ref(), Some(-1), &x, "hardmax")?;
+    let settled = settle(axis.0.as_ref(), &x, "hardmax")?;
     let out = out.map(|out| target(out, "hardmax")).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let x = Array::new(x, "hardmax")?;
     let out = out.map(|out| Array::new(out, "hardmax")).transpose()?;
-    let axes = axes.of(&x, "hardmax")?;
-    let (operands, shape) = (slice::from_ref(&x), x.shape());
+    let axes = Axes::of(settled.or(axis.0).as_ref(), Some(-1), &x, "hardmax")?;
+    let (operands, shape) = (slice::from_ref(&x), &x.shape[..]);
     let order = (false, || order_of_memory(operands, shape));
     let output = Output::new(py, out, "hardmax", (shape, x.elements), operands, order)?;
     let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
-    let (to, strides) = (output.target.data, output.target.strides());
-    let walk = shape.iter().zip(x.strides()).zip(strides).enumerate().rev();
+    let (to, strides) = (output.target.data, &output.target.strides);
+    let walk = shape.iter().zip(&x.strides).zip(strides).enumerate().rev();
     let walk = walk.map(|(axis, ((&len, &step), &stride))| (len, step, stride, axes.contains(axis)));
     // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the same shape
     // and type, and clear of `x`.

@@ -4,7 +4,7 @@
 //! catches what unwinds into a native function, and the C library ends the whole process because somebody did. So
 //! the thread is kept here for ever, as Python 3.14 does.
 
-use crate::settings::check_environment;
+use extremum_kernels::threads;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi::{PyObject, PyObject_Call};
 use pyo3::prelude::*;
@@ -15,13 +15,14 @@ use std::{hint, mem, ptr, thread};
 /// Finds a Python function by its name: `extremum.callbacks.find`.
 static FIND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Tell this module how it finds the Python functions that it calls, before it is called itself.
+/// Tell this module how it finds the Python functions that it calls, before it is called itself; returns what the environment
+/// asks for as a number of threads, where that is none.
 #[pyfunction]
 #[pyo3(signature = (find, /))]
-pub fn register(find: Bound<'_, PyAny>) -> PyResult<()> {
+pub fn register(find: Bound<'_, PyAny>) -> Option<String> {
     let py = find.py();
     let _ = FIND.set(py, find.unbind());
-    check_environment(py)
+    threads::asked()?.err()
 }
 
 /// A Python function that native code calls.
@@ -42,6 +43,15 @@ impl Function {
         A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
     {
         self.call_with(py, args.into_pyobject(py)?, None)
+    }
+
+    /// The error that it returns or raises.
+    #[cold]
+    pub fn error<'py, A>(&self, py: Python<'py>, args: A) -> PyErr
+    where
+        A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    {
+        self.call(py, args).map_or_else(|failure| failure, PyErr::from_value)
     }
 
     /// Calls it with named arguments too.
@@ -81,15 +91,9 @@ impl Function {
 #[cold]
 pub fn text(object: &Bound<'_, PyAny>) -> String {
     static STR: Function = Function::new("str");
-    spelled(&STR, object)
-}
-
-/// What `str` or `repr` makes of an object.
-#[cold]
-pub fn spelled(function: &Function, object: &Bound<'_, PyAny>) -> String {
-    let spelled = function.call(object.py(), (object,)).ok();
-    let spelled = spelled.as_ref().and_then(|spelled| spelled.cast::<PyString>().ok());
-    spelled.map_or_else(|| "an object that cannot be shown".into(), |spelled| spelled.to_string_lossy().into_owned())
+    let text = STR.call(object.py(), (object,)).ok();
+    let text = text.as_ref().and_then(|text| text.cast::<PyString>().ok());
+    text.map_or_else(|| "an object that cannot be shown".into(), |text| text.to_string_lossy().into_owned())
 }
 
 type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
@@ -122,8 +126,6 @@ impl Drop for Unwound {
 
 /// The class of errors about a value that cannot be meant.
 pub static ARGUMENT: Function = Function::new("ArgumentError");
-/// That about an axis that is out of range or given twice.
-pub static AXIS: Function = Function::new("AxisError");
 /// That about an element type that is not accepted.
 pub static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
 /// That about an argument of a type that cannot be meant.
@@ -141,17 +143,11 @@ pub fn error(py: Python<'_>, class: &Function, reason: String, given: Option<Str
     instance().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// The error about a keyword that a function has not, worded on the Python side; nothing where there is none.
+/// Refuses a keyword that a function has not, in the words of the Python side.
 #[inline]
 pub fn refuse_unknown(function: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    unknown.map_or(Ok(()), |unknown| Err(unknown_keyword(function, unknown)))
-}
-
-#[cold]
-fn unknown_keyword(function: &str, unknown: &Bound<'_, PyDict>) -> PyErr {
     static UNKNOWN: Function = Function::new("unknown_keyword");
-    let error = || UNKNOWN.call(unknown.py(), (function, unknown.keys().get_item(0)?));
-    error().map_or_else(|failure| failure, PyErr::from_value)
+    unknown.map_or(Ok(()), |unknown| Err(UNKNOWN.error(unknown.py(), (function, unknown.keys().get_item(0)?))))
 }
 
 /// Bytes from which letting other Python threads run costs less than it gives.

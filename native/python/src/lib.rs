@@ -26,7 +26,7 @@ mod _native {
         interpreter::register,
         memory::{get_kept_memory, set_kept_memory},
         reductions::{argmax, argmin, max, min, minmax, reduce},
-        settings::{get_instruction_set, get_num_threads, instruction_sets, read_bandwidth},
+        settings::{get_instruction_set, get_num_threads, instruction_sets},
         settings::{set_bytes_per_thread, set_instruction_set, set_num_threads, set_small_limit},
     };
     use numpy::npyffi::NPY_TYPES;

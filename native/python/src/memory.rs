@@ -12,7 +12,9 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
 
 extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
     let Some(bytes) = size.checked_add(HEAD) else { return ptr::null_mut() };
@@ -36,14 +38,14 @@ extern "C" fn reallocate(context: *mut c_void, memory: *mut c_void, size: usize)
     {
         // SAFETY: NumPy passes the memory of a block, which it uses no more; both have as many bytes behind their heads.
         unsafe { memory.copy_to_nonoverlapping(to, size.min(block.capacity() - HEAD)) };
-        keep(block);
+        keep(Some(block));
     }
     to
 }
 
 extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
     // NumPy passes the memory of a block, which it uses no more.
-    let _ = NonNull::new(memory).map(|memory| keep(Block(memory)));
+    let _ = NonNull::new(memory).map(|memory| keep(Some(Block(memory))));
 }
 
 /// NumPy's `PyDataMemAllocator`.
@@ -169,11 +171,7 @@ pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
         return Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 0"));
     };
     LIMIT.store(bytes, Ordering::Relaxed);
-    for place in &KEPT {
-        if BYTES.load(Ordering::Relaxed) > bytes {
-            take_out(place);
-        }
-    }
+    keep(None);
     Ok(())
 }
 
@@ -208,6 +206,9 @@ const HUGE: usize = 2 << 20;
 
 /// A block of memory, by what lies behind its head, which an array has; dropped, it goes back to the system.
 struct Block(NonNull<c_void>);
+
+// SAFETY: it is nobody else's.
+unsafe impl Send for Block {}
 
 impl Block {
     /// A block of so many bytes; None where there is no memory for it.
@@ -251,54 +252,43 @@ impl Drop for Block {
     }
 }
 
-/// The memory of blocks that arrays gave back, null where there is none. (There is no lock here: one that another thread held
-/// during `fork` would stay locked in the child.)
-static KEPT: [AtomicPtr<c_void>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+/// Blocks that arrays gave back, the oldest first.
+static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
-/// How many bytes they have.
-static BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// How many they may have.
-static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
-
-/// Takes what is kept in a place, which nobody else has then.
-fn take_out(place: &AtomicPtr<c_void>) -> Option<Block> {
-    let block = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire)).map(Block)?;
-    BYTES.fetch_sub(block.capacity(), Ordering::Relaxed);
-    Some(block)
-}
-
-/// Takes a block that has room for so many bytes, and no more than a quarter besides.
-fn take(bytes: usize) -> Option<Block> {
-    KEPT.iter().find_map(|place| {
-        let block = take_out(place)?;
-        if (bytes..=bytes + bytes / 4).contains(&block.capacity()) {
-            return Some(block);
+/// Waits for the blocks, but not for ever: where another thread had them during a `fork`, the child keeps nothing.
+fn kept() -> Option<MutexGuard<'static, Vec<Block>>> {
+    (0..100).find_map(|_| {
+        let kept = KEPT.try_lock().ok();
+        if kept.is_none() {
+            thread::yield_now();
         }
-        keep(block);
-        None
+        kept
     })
 }
 
-/// Keeps a block as far as the limit allows; others go for it.
-fn keep(block: Block) {
-    let (capacity, limit) = (block.capacity(), get_kept_memory());
-    if capacity < LEAST {
-        return;
-    }
-    let fits = |bytes: usize| bytes.checked_add(capacity).filter(|&bytes| bytes <= limit);
-    let mut places = KEPT.iter();
-    while BYTES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_err() {
-        let Some(place) = places.next() else { return };
-        take_out(place);
-    }
-    let memory = block.into_memory();
-    let puts = |place: &AtomicPtr<c_void>| {
-        place.compare_exchange(ptr::null_mut(), memory, Ordering::Release, Ordering::Relaxed).is_ok()
-    };
-    if !KEPT.iter().any(puts) {
-        BYTES.fetch_sub(capacity, Ordering::Relaxed);
-        // Nobody else has seen it.
-        drop(NonNull::new(memory).map(Block));
-    }
+/// How many bytes they may have.
+static LIMIT: AtomicUsize = AtomicUsize::new(MOST);
+
+/// Takes a block that has room for so many bytes, and no more than a quarter besides.
+fn take(bytes: usize) -> Option<Block> {
+    let mut kept = kept()?;
+    let at = kept.iter().rposition(|block| (bytes..=bytes + bytes / 4).contains(&block.capacity()))?;
+    Some(kept.remove(at))
+}
+
+/// Keeps a block, if there is one, as far as the limit allows; the oldest go for it.
+fn keep(block: Option<Block>) {
+    let Some(mut kept) = kept() else { return };
+    kept.extend(block.filter(|block| block.capacity() >= LEAST));
+    let mut room = get_kept_memory();
+    let stay = kept.iter().rev().take(8).take_while(|block| {
+        let fits = block.capacity() <= room;
+        room = room.saturating_sub(block.capacity());
+        fits
+    });
+    let go = kept.len() - stay.count();
+    let gone: Vec<Block> = kept.drain(..go).collect();
+    drop(kept);
+    // (To give memory back takes the system long.)
+    drop(gone);
 }

@@ -1,7 +1,7 @@
 //! The `out` argument, and where results go when it cannot be written directly.
 
-use crate::array::{Array, Elements, Ndarray, copy, descriptor};
-use crate::interpreter::{ARGUMENT, ELEMENT_TYPE, error};
+use crate::array::{Array, Elements, Ndarray, copy, descriptor, into_result};
+use crate::interpreter::Function;
 use extremum_kernels::layout::{PerAxis, sort};
 use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use pyo3::prelude::*;
@@ -34,10 +34,13 @@ impl<'py> Output<'py> {
             let target = Array::empty(py, shape, elements, strides().as_deref())?;
             return Ok(Self { target, destination: None, fresh: true });
         };
-        check(&out, function, shape, elements)?;
+        if !fits(&out, shape, elements) {
+            static WRONG_OUTPUT: Function = Function::new("wrong_output");
+            return Err(WRONG_OUTPUT.error(py, (function, &out.object, descriptor(py, elements.number)?, shape)));
+        }
         let reach = out.extent();
         let clash = |operand: &Array<'_>| {
-            let same = operand.data == out.data && operand.shape() == out.shape() && operand.strides() == out.strides();
+            let same = operand.data == out.data && operand.shape == out.shape && operand.strides == out.strides;
             let (low, high) = operand.extent();
             low < reach.1 && reach.0 < high && !(in_place && same && !operand.elements.swapped)
         };
@@ -54,37 +57,20 @@ impl<'py> Output<'py> {
             copy(&self.target, &destination)?;
             return Ok(destination.into_any());
         }
-        if self.fresh { self.target.into_result() } else { Ok(self.target.object.into_any()) }
+        if self.fresh { into_result(self.target.object) } else { Ok(self.target.object.into_any()) }
     }
 }
 
-fn check(out: &Array<'_>, function: &str, shape: &[usize], elements: Elements) -> PyResult<()> {
-    let py = out.object.py();
-    let refuse =
-        |class, reason, remedy: &str| error(py, class, reason, Some(format!("out: {}", out.summary())), remedy);
-    if elements.element != out.element() {
-        let (is, has) = (descriptor(py, out.elements.number)?, descriptor(py, elements.number)?);
-        let reason = format!("{function}: out has element type {is}, the result has {has}");
-        return Err(refuse(&ELEMENT_TYPE, reason, &format!("pass an array of {has}")));
-    }
-    if out.shape() != shape {
-        let reason = format!("{function}: out has shape {}, the result has shape {}", tuple(out.shape()), tuple(shape));
-        return Err(refuse(&ARGUMENT, reason, &format!("pass an array of shape {}", tuple(shape))));
-    }
-    if !out.has(NPY_ARRAY_WRITEABLE) || !is_apart(out) {
-        let reason = format!("{function}: out cannot be written to");
-        let remedy = "pass an array that is writable and whose elements do not share memory";
-        return Err(refuse(&ARGUMENT, reason, remedy));
-    }
-    Ok(())
+fn fits(out: &Array<'_>, shape: &[usize], elements: Elements) -> bool {
+    elements.element == out.element() && *out.shape == *shape && out.has(NPY_ARRAY_WRITEABLE) && is_apart(out)
 }
 
 /// Whether no two elements share memory, as far as lengths and strides show: each axis has to step over all that the
 /// axes of shorter steps span. Layouts whose elements interleave without meeting are refused with those that meet.
 #[inline]
 fn is_apart(out: &Array<'_>) -> bool {
-    let axes = out.shape().iter().zip(out.strides()).map(|(&len, &stride)| (len, stride.unsigned_abs()));
-    if out.shape().contains(&0) || steps_over(axes.clone().rev(), out.element().size()) {
+    let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
+    if out.shape.contains(&0) || steps_over(axes.clone().rev(), out.element().size()) {
         return true;
     }
     let mut axes: PerAxis<(usize, usize)> = axes.collect();
@@ -105,14 +91,6 @@ fn steps_over(axes: impl Iterator<Item = (usize, usize)>, size: usize) -> bool {
     true
 }
 
-/// A shape as Python writes it.
-pub fn tuple(shape: &[usize]) -> String {
-    match shape {
-        [one] => format!("({one},)"),
-        _ => format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
-    }
-}
-
 /// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
 #[inline]
 pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
@@ -122,8 +100,8 @@ pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<
 
 #[inline(never)]
 fn order_of_axes(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
-    let model = arrays.iter().find(|array| array.shape() == shape)?;
-    let distance = |axis: &usize| std::cmp::Reverse(model.strides()[*axis].unsigned_abs());
+    let model = arrays.iter().find(|array| *array.shape == *shape)?;
+    let distance = |axis: &usize| std::cmp::Reverse(model.strides[*axis].unsigned_abs());
     let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
     if axes.is_sorted_by_key(distance) {
         return None;

@@ -1,8 +1,8 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
 //! end of the order in one pass, with elements left out.
 
-use crate::arguments::{Axes, Given, Named, index_type, omits};
-use crate::array::{Array, Elements, Ndarray, descriptor, operand, settled, target};
+use crate::arguments::{Axes, Given, index_type, omits, settle};
+use crate::array::{Array, Elements, Ndarray, descriptor, into_result, operand, settled, target};
 use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
 use crate::output::Output;
 use extremum_kernels::layout::PerAxis;
@@ -19,7 +19,7 @@ use std::{ptr, slice};
 /// indices, or None in their place: scalars in place of arrays without dimensions. The type of the indices has to hold them.
 #[pyfunction]
 #[pyo3(signature = (x, axis, *, function, largest, keepdims, select_last_index, omit, times, r#where, values, index))]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn reduce<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<&Bound<'py, PyAny>>,
@@ -32,33 +32,22 @@ pub fn reduce<'py>(
     r#where: Option<&Bound<'py, PyAny>>,
     values: bool,
     index: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(usize, Bound<'py, PyTuple>)> {
-    let py = x.py();
-    let x = operand(x, function)?;
-    let axes = Named::new(axis, None, &x, function)?;
-    let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
+) -> PyResult<(usize, Vec<[Option<Bound<'py, PyAny>>; 2]>)> {
     let mask = r#where.map(|mask| operand(mask, function)).transpose()?;
-    // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
-    let x = Array::new(x, function)?;
-    let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
-    if let Some(mask) = &mask
-        && !fits(mask, &x)
-    {
-        let reason = format!("{function}: where is {}, not bool in the shape of the array", mask.summary());
-        return Err(error(py, &ARGUMENT, reason, Some(x.summary()), "broadcast it to the shape of the array"));
-    }
-    let axes = axes.of(&x, function)?;
+    let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
+    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
         (false, _) => Omit::Nothing,
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
-    let (lacking, ends) = reduction.find(&x, axes, omit, mask.as_ref(), values, index)?;
-    let object = |array: Option<Array<'py>>| array.map(Array::into_result).transpose();
-    let pair = |[values, indices]: End<'py>| PyTuple::new(py, [object(values)?, object(indices)?]);
-    let results = ends.into_iter().map(pair).collect::<PyResult<Vec<_>>>()?;
-    Ok((lacking, PyTuple::new(py, results)?))
+    let Some((lacking, ends)) = reduction.select(operand(x, function)?, axis, omit, mask, values, index, None)? else {
+        let reason = format!("{function}: where is no array of bool in the shape of the array");
+        return Err(error(x.py(), &ARGUMENT, reason, None, "broadcast it to the shape of the array"));
+    };
+    let object = |array: Option<Ndarray<'py>>| array.map(into_result).transpose();
+    let ends = ends.into_iter().map(|[values, indices]| Ok([object(values)?, object(indices)?]));
+    Ok((lacking, ends.collect::<PyResult<_>>()?))
 }
 
 /// What is wanted of a reduction.
@@ -73,14 +62,11 @@ struct Reduction<'a> {
     last: bool,
 }
 
-/// The values and the indices at one end of the order, as far as they are wanted.
-type End<'py> = [Option<Array<'py>>; 2];
-
-/// The arguments that say which elements take part: the word for what is done about NaN, and the mask.
-type Terms<'a, 'py> = [Option<&'a Bound<'py, PyAny>>; 2];
+/// The values and the indices at each end of the order, as far as they are wanted.
+type Ends<'py> = SmallVec<[[Option<Ndarray<'py>>; 2]; 2]>;
 
 impl Reduction<'_> {
-    /// Finds the first or last extremum of a plain array.
+    /// Finds the first or last extremum of a plain array; None where a slice is empty, or longer than the indices reach.
     #[inline(always)]
     fn index<'py>(
         &self,
@@ -88,25 +74,24 @@ impl Reduction<'_> {
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, function) = (x.py(), self.function);
-        let axes = Named::new(axis, None, &x, function)?;
+        let settled = settle(axis, &x, function)?;
         let out = out.map(|out| target(out, function)).transpose()?;
         let index = index_type(dtype, out.as_ref(), function)?;
         // No Python code runs from here until the kernel has ended, except to word an error.
         let x = Array::new(x, function)?;
         let out = out.map(|out| Array::new(out, function)).transpose()?;
-        let axes = axes.of(&x, function)?;
+        let axes = Axes::of(settled.as_ref().or(axis), None, &x, function)?;
         let block = block(&x, axes);
         if block == 0 || block - 1 > index.element.max() {
-            // A slice is empty or longer than the indices reach: the Python side says so.
-            return self.index_beyond(&x.object, axis, dtype, out.map(|out| out.object).as_deref(), [None, None], None);
+            return Ok(None);
         }
         let (largest, last) = (self.largest[0], self.last);
         // Made where it is used: moved there, it would be waited for until all its bytes are in memory.
         let input =
             || Input { data: x.data, element: x.element(), swapped: x.elements.swapped, largest, last, numbers: false };
-        let (lens, steps) = (x.shape(), x.strides());
+        let (lens, steps) = (&x.shape[..], &x.strides[..]);
         if !self.keepdims && out.is_none() && axes.are_all(lens.len()) {
             let mut place = 0i64;
             let to = (&raw mut place).cast::<u8>();
@@ -117,13 +102,13 @@ impl Reduction<'_> {
             // SAFETY: NumPy reads one element of the descriptor's type.
             return unsafe {
                 let scalar = PY_ARRAY_API.PyArray_Scalar(py, to.cast(), descriptor.as_ptr().cast(), ptr::null_mut());
-                Bound::from_owned_ptr_or_err(py, scalar)
+                Bound::from_owned_ptr_or_err(py, scalar).map(Some)
             };
         }
         let shape = self.kept(&x, axes);
         let wanted = (&shape[..], index);
         let output = Output::new(py, out, function, wanted, slice::from_ref(&x), (false, || None))?;
-        let mut strides = output.target.strides().iter().rev();
+        let mut strides = output.target.strides.iter().rev();
         let walk = lens.iter().zip(steps).enumerate().rev().map(|(axis, (&len, &step))| {
             let reduced = axes.contains(axis);
             let stride = if self.keepdims || !reduced { strides.next() } else { None };
@@ -133,69 +118,43 @@ impl Reduction<'_> {
         // SAFETY: `x` describes readable memory; the output has been checked to be writable, of the right
         // shape, clear of `x`, and of a type that holds every index.
         detached(py, x.bytes(), || unsafe { argreduce(input(), walk, to, index.element) });
-        output.finish()
+        output.finish().map(Some)
     }
 
-    /// Reduces what needs nothing more than this module: a plain array with elements, a mask that is one of bool in its shape,
-    /// and slices of which each has something to choose from, or a default. None for all else, which is the Python side's to
-    /// answer or to refuse.
-    fn plain<'py>(
+    /// Reduces a plain array; returns the number of slices in which no element takes part, whose index is -1, too. None where
+    /// the mask is not one of bool in the shape of the array; and, for a result that is `complete` but for the index of those
+    /// slices, where there is no such index, there are no elements, or the indices do not fit their type.
+    #[allow(clippy::too_many_arguments)]
+    fn select<'py>(
         &self,
-        x: &Bound<'py, PyAny>,
+        x: Ndarray<'py>,
         axis: Option<&Bound<'py, PyAny>>,
-        [nan_policy, r#where]: Terms<'_, 'py>,
+        omit: Omit,
+        mask: Option<Ndarray<'py>>,
         values: bool,
-        index: Option<Elements>,
-        default: Option<i32>,
-    ) -> PyResult<Option<SmallVec<[End<'py>; 2]>>> {
-        let function = self.function;
-        let Some(omits) = omits(nan_policy) else { return Ok(None) };
-        let Some(x) = settled(x) else { return Ok(None) };
-        let mask = match r#where.map(settled) {
-            Some(None) => return Ok(None),
-            mask => mask.flatten(),
-        };
-        let axes = Named::new(axis, None, &x, function)?;
+        mut index: Option<Elements>,
+        complete: Option<Option<i64>>,
+    ) -> PyResult<Option<(usize, Ends<'py>)>> {
+        let (py, function) = (x.py(), self.function);
+        let settled = settle(axis, &x, function)?;
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
         let mask = mask.map(|mask| Array::new(mask, function)).transpose()?;
-        let omit = if omits && x.element().is_float() { Omit::Nan } else { Omit::Nothing };
-        let may_lack = omit == Omit::Nan || mask.is_some();
-        let axes = axes.of(&x, function)?;
-        // The index says of a slice that no element takes part in it.
-        let serves = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
-        if x.shape().contains(&0)
-            || mask.as_ref().is_some_and(|mask| !fits(mask, &x))
-            || index.is_some_and(|index| !serves(index.element))
+        let axes = Axes::of(settled.as_ref().or(axis), None, &x, function)?;
+        let omit = if omit == Omit::Nan && !x.element().is_float() { Omit::Nothing } else { omit };
+        let may_lack = omit != Omit::Nothing || mask.is_some();
+        let fits = |index: IndexType| block(&x, axes) - 1 <= index.max() && (!may_lack || index.is_signed());
+        if mask.as_ref().is_some_and(|mask| mask.shape != x.shape || mask.element() != ElementType::Bool)
+            || complete.is_some() && (x.shape.contains(&0) || index.is_some_and(|index| !fits(index.element)))
         {
             return Ok(None);
         }
-        let index = match index {
-            None if may_lack => Some(index_type(None, None, function)?),
-            index => index,
-        };
-        let (lacking, mut ends) = self.find(&x, axes, omit, mask.as_ref(), values, index)?;
-        match default {
-            None if lacking > 0 => return Ok(None),
-            Some(place) if lacking > 0 => ends.iter_mut().for_each(|end| fill(end, place)),
-            _ => {}
+        if may_lack && index.is_none() {
+            // The index says of a slice that no element takes part in it.
+            index = Some(index_type(None, None, function)?);
         }
-        Ok(Some(ends))
-    }
-
-    /// Reduces a plain array; returns the number of slices in which no element takes part, too.
-    fn find<'py>(
-        &self,
-        x: &Array<'py>,
-        axes: Axes,
-        omit: Omit,
-        mask: Option<&Array<'py>>,
-        values: bool,
-        index: Option<Elements>,
-    ) -> PyResult<(usize, SmallVec<[End<'py>; 2]>)> {
-        let py = x.object.py();
-        let shape = self.kept(x, axes);
-        let mut ends = SmallVec::<[End; 2]>::new();
+        let shape = self.kept(&x, axes);
+        let mut ends = Ends::new();
         let mut targets = SmallVec::<[Target; 2]>::new();
         for &largest in self.largest {
             let values = values.then(|| Array::empty(py, &shape, x.elements, None)).transpose()?;
@@ -203,7 +162,7 @@ impl Reduction<'_> {
             let data = |array: &Option<Array>| array.as_ref().map_or(ptr::null_mut(), |array| array.data);
             let index = index.map_or(IndexType::Int64, |index| index.element);
             targets.push(Target { largest, values: data(&values), indices: data(&indices), index });
-            ends.push([values, indices]);
+            ends.push([values, indices].map(|array| array.map(|array| array.object)));
         }
         let selection = Selection {
             data: x.data,
@@ -211,26 +170,53 @@ impl Reduction<'_> {
             swapped: x.elements.swapped,
             last: self.last,
             omit,
-            mask: mask.map_or(ptr::null(), |mask| mask.data.cast_const()),
+            mask: mask.as_ref().map_or(ptr::null(), |mask| mask.data.cast_const()),
         };
-        let walk = (0..x.shape().len()).rev().map(|axis| Dimension {
-            len: x.shape()[axis],
-            stride: x.strides()[axis],
-            mask: mask.map_or(0, |mask| mask.strides()[axis]),
+        let walk = (0..x.shape.len()).rev().map(|axis| Dimension {
+            len: x.shape[axis],
+            stride: x.strides[axis],
+            mask: mask.as_ref().map_or(0, |mask| mask.strides[axis]),
             reduced: axes.contains(axis),
         });
         let mut lacking = 0;
         // SAFETY: `x` and the mask describe readable memory of one shape; the results are new, in C order, of the shape of
         // the kept axes.
         detached(py, x.bytes(), || lacking = unsafe { select(selection, walk, &targets) });
-        Ok((lacking, ends))
+        match complete {
+            Some(None) if lacking > 0 => return Ok(None),
+            Some(Some(place)) if lacking > 0 => {
+                targets.iter().for_each(|target| fill(target, shape.iter().product(), place))
+            }
+            _ => {}
+        }
+        Ok(Some((lacking, ends)))
+    }
+
+    /// Reduces what needs nothing more than this module: a plain array with elements, a mask that is one of bool in its shape,
+    /// and slices of which each has something to choose from, or the index that stands for those. None for all else.
+    fn plain<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        axis: Option<&Bound<'py, PyAny>>,
+        [nan_policy, r#where]: [Option<&Bound<'py, PyAny>>; 2],
+        values: bool,
+        index: Option<Elements>,
+        default: Option<i64>,
+    ) -> PyResult<Option<Ends<'py>>> {
+        let (Some(omits), Some(x)) = (omits(nan_policy), settled(x)) else { return Ok(None) };
+        let mask = match r#where.map(settled) {
+            Some(None) => return Ok(None),
+            mask => mask.flatten(),
+        };
+        let omit = if omits { Omit::Nan } else { Omit::Nothing };
+        Ok(self.select(x, axis, omit, mask, values, index, Some(default))?.map(|(_, ends)| ends))
     }
 
     /// The shape of a result.
     #[inline]
     fn kept(&self, x: &Array<'_>, axes: Axes) -> PerAxis<usize> {
         let mut shape = PerAxis::new();
-        for (axis, &len) in x.shape().iter().enumerate() {
+        for (axis, &len) in x.shape.iter().enumerate() {
             match axes.contains(axis) {
                 false => shape.push(len),
                 true if self.keepdims => shape.push(1),
@@ -244,32 +230,27 @@ impl Reduction<'_> {
 /// The number of elements of a slice.
 #[inline]
 fn block(x: &Array<'_>, axes: Axes) -> u64 {
-    let lens = x.shape().iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
+    let lens = x.shape.iter().enumerate().filter(|&(axis, _)| axes.contains(axis));
     lens.fold(1, |block, (_, &len)| block.saturating_mul(len as u64))
 }
 
-/// Whether an array is a mask of another one.
-fn fits(mask: &Array<'_>, x: &Array<'_>) -> bool {
-    mask.shape() == x.shape() && mask.element() == ElementType::Bool
-}
-
-/// Writes a place where no element takes part, which -1 says so far: all bits are set.
+/// Writes a place into new indices where no element takes part, which -1 says so far: all bits are set.
 #[cold]
-fn fill([_, indices]: &mut End<'_>, place: i32) {
-    let Some(indices) = indices else { return };
-    let (data, element, size) = (indices.data, indices.element(), indices.element().size());
-    for at in (0..indices.bytes()).step_by(size) {
-        // SAFETY: the array is new and in C order, of so many bytes.
+fn fill(target: &Target, len: usize, place: i64) {
+    let size = target.index.size();
+    for at in (0..len * size).step_by(size) {
+        // SAFETY: there are so many indices, in C order.
         unsafe {
-            let to = data.add(at);
+            let to = target.indices.add(at);
             if slice::from_raw_parts(to, size).iter().all(|&byte| byte == 0xff) {
-                element.write(to, 0, &i64::from(place), 1);
+                target.index.write(to, 0, &place, 1);
             }
         }
     }
 }
 
-/// An array function over some axes: its flags, then its other keywords, go to what answers it.
+/// An array function over some axes: its flags, then its other keywords, go to what answers it here, and where that does not,
+/// by their names to the Python side, which knows other libraries' arrays, times, and what slices without an element give.
 macro_rules! reduction {
     ($(#[$doc:meta])* $function:ident $text:literal, [$($flag:ident)*] [$($keyword:ident)*] => $answer:ident($ends:expr)) => {
         $(#[$doc])*
@@ -288,8 +269,18 @@ macro_rules! reduction {
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
             refuse_unknown(function, unknown)?;
-            let flags = [$($flag.flag(stringify!($flag), function)?),*];
-            $answer(function, $ends, x, axis, flags, &[$($keyword),*])
+            $(let $flag = $flag.flag(stringify!($flag), function)?;)*
+            if let Some(result) = $answer(function, $ends, x, axis, [$($flag),*], &[$($keyword),*])? {
+                return Ok(result);
+            }
+            static BEYOND: Function = Function::new(concat!("beyond_", stringify!($answer)));
+            let options = PyDict::new(x.py());
+            $(options.set_item(stringify!($flag), $flag)?;)*
+            for (name, value) in [$((stringify!($keyword), $keyword)),*] {
+                // (The name of a raw identifier begins with that.)
+                value.map_or(Ok(()), |value| options.set_item(name.trim_start_matches("r#"), value))?;
+            }
+            BEYOND.call_with(x.py(), (function, x, axis).into_pyobject(x.py())?, Some(&options))
         }
     };
 }
@@ -393,49 +384,32 @@ fn index<'py>(
     axis: Option<&Bound<'py, PyAny>>,
     [keepdims, last]: [bool; 2],
     &[dtype, out, nan_policy, r#where, default]: &[Option<&Bound<'py, PyAny>>; 5],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let reduction = Reduction { function, largest, keepdims, last };
-    match settled(x) {
-        Some(x) if nan_policy.is_none() && r#where.is_none() && default.is_none() => {
-            reduction.index(x, axis, dtype, out)
-        }
-        _ => reduction.index_beyond(x, axis, dtype, out, [nan_policy, r#where], default),
+    if nan_policy.is_none()
+        && r#where.is_none()
+        && default.is_none()
+        && let Some(x) = settled(x)
+    {
+        return reduction.index(x, axis, dtype, out);
     }
+    if out.is_some() {
+        return Ok(None);
+    }
+    let index = index_type(dtype, None, function)?;
+    let place = default.map(|default| no_place(default, index.element));
+    if place == Some(None) {
+        return Ok(None);
+    }
+    let ends = reduction.plain(x, axis, [nan_policy, r#where], false, Some(index), place.flatten())?;
+    ends.and_then(|ends| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
 }
 
-impl Reduction<'_> {
-    /// Leaves out elements, or asks the Python side, which knows other libraries' arrays and times too.
-    #[cold]
-    fn index_beyond<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        axis: Option<&Bound<'py, PyAny>>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        out: Option<&Bound<'py, PyAny>>,
-        terms: Terms<'_, 'py>,
-        default: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if out.is_none() {
-            let index = index_type(dtype, None, self.function)?;
-            if let Some(place) = no_place(default, index.element)
-                && let Some(ends) = self.plain(x, axis, terms, false, Some(index), place)?
-            {
-                let indices = ends.into_iter().find_map(|[_, indices]| indices);
-                return indices.unwrap_or_else(|| unreachable!("indices are wanted")).into_result();
-            }
-        }
-        static ARG: Function = Function::new("arg");
-        let ([nan_policy, r#where], keepdims, last) = (terms, self.keepdims, self.last);
-        ARG.call(x.py(), (self.function, x, axis, keepdims, last, dtype, out, nan_policy, r#where, default))
-    }
-}
-
-/// The index of no element, where the native side can write it; None where the Python side has to say what it is.
-fn no_place(default: Option<&Bound<'_, PyAny>>, index: IndexType) -> Option<Option<i32>> {
-    let Some(default) = default else { return Some(None) };
-    let place = default.cast_exact::<PyInt>().ok()?.extract::<i32>().ok()?;
-    let least = if index.is_signed() { -1 } else { 0 };
-    (place >= least && (place < 0 || place as u64 <= index.max())).then_some(Some(place))
+/// The index of no element, where it is one that can be written here.
+fn no_place(default: &Bound<'_, PyAny>, index: IndexType) -> Option<i64> {
+    let place: i64 = default.cast_exact::<PyInt>().ok()?.extract().ok()?;
+    let fits = if place < 0 { place == -1 && index.is_signed() } else { place as u64 <= index.max() };
+    fits.then_some(place)
 }
 
 macro_rules! one_end {
@@ -563,30 +537,26 @@ fn values<'py>(
     axis: Option<&Bound<'py, PyAny>>,
     [keepdims, return_index, last]: [bool; 3],
     keywords: &[Option<&Bound<'py, PyAny>>],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let &[nan_policy, r#where, default, index_dtype, ref out @ ..] = keywords else { unreachable!("each is there") };
-    let (py, out) = (x.py(), out.first().copied().flatten());
-    if out.is_none() && default.is_none() {
-        let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
-        let reduction = Reduction { function, largest, keepdims, last };
-        if let Some(ends) = reduction.plain(x, axis, [nan_policy, r#where], true, index, None)? {
-            return named(py, ends, return_index);
-        }
+    if default.is_some() || out.iter().any(Option::is_some) {
+        return Ok(None);
     }
-    // The Python side knows other libraries' arrays, times, and what slices without an element give.
-    static BEYOND: Function = Function::new("beyond");
-    BEYOND.call(py, (function, x, axis, keepdims, return_index, last, nan_policy, r#where, default, index_dtype, out))
+    let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
+    let reduction = Reduction { function, largest, keepdims, last };
+    let ends = reduction.plain(x, axis, [nan_policy, r#where], true, index, None)?;
+    ends.map(|ends| named(x.py(), ends, return_index)).transpose()
 }
 
 /// What was found, under its names where it is more than one value: all values, then their indices.
-fn named<'py>(py: Python<'py>, mut ends: SmallVec<[End<'py>; 2]>, indices: bool) -> PyResult<Bound<'py, PyAny>> {
+fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<Bound<'py, PyAny>> {
     static VALUES_INDICES: Function = Function::new("ValuesIndices");
     static MIN_MAX: Function = Function::new("MinMax");
     static MIN_MAX_INDICES: Function = Function::new("MinMaxIndices");
     let mut results = SmallVec::<[_; 4]>::new();
     for what in 0..1 + usize::from(indices) {
         for end in &mut ends {
-            results.extend(end[what].take().map(Array::into_result).transpose()?);
+            results.extend(end[what].take().map(into_result).transpose()?);
         }
     }
     let names = match (ends.len(), indices) {

@@ -1,14 +1,10 @@
 //! Threads and instruction sets.
 
-use crate::array::{Array, operand};
-use crate::interpreter::{ARGUMENT, Function, detached, error, text};
+use crate::interpreter::{ARGUMENT, error, text};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{small, threads};
-use numpy::npyffi::NPY_ARRAY_C_CONTIGUOUS;
-use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::hint::black_box;
 
 /// Set how many threads one call may use.
 ///
@@ -45,18 +41,6 @@ pub fn set_num_threads(py: Python<'_>, n: i64) -> PyResult<()> {
     Ok(())
 }
 
-/// Warns of a number of threads in the environment that is none; it would otherwise be passed over in silence.
-pub fn check_environment(py: Python<'_>) -> PyResult<()> {
-    let Some(Err(text)) = threads::asked() else { return Ok(()) };
-    let message = format!(
-        "{}={text:?} is not a number of threads: using {}; set it to an integer of at least 1",
-        threads::VARIABLE,
-        threads::limit()
-    );
-    static WARN: Function = Function::new("warn");
-    WARN.call(py, (message, py.get_type::<PyRuntimeWarning>())).map(drop)
-}
-
 /// How many threads one call may use.
 ///
 /// Returns
@@ -72,24 +56,6 @@ pub fn check_environment(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 pub fn get_num_threads() -> usize {
     threads::limit()
-}
-
-/// Read a C-contiguous array once, as fast as this machine can, for the benchmark to measure the read bandwidth.
-#[pyfunction]
-#[pyo3(signature = (array, /))]
-pub fn read_bandwidth(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let array = Array::new(operand(array, "read_bandwidth")?, "read_bandwidth")?;
-    let py = array.object.py();
-    if !array.has(NPY_ARRAY_C_CONTIGUOUS) {
-        let reason = "read_bandwidth: the array is not C-contiguous".into();
-        return Err(error(py, &ARGUMENT, reason, Some(array.summary()), "pass numpy.ascontiguousarray(x)"));
-    }
-    let (data, len) = (array.data.cast_const().cast::<i32>(), array.bytes() / 4);
-    // SAFETY: the array holds `len` times four bytes one after the other; what they mean does not matter.
-    detached(py, array.bytes(), || unsafe {
-        black_box(extremum_kernels::read_bandwidth(data, len));
-    });
-    Ok(())
 }
 
 /// Set how many bytes a thread has to be given for its start to pay, for tests and measurements; returns what
