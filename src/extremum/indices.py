@@ -82,7 +82,8 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
 
     def integer(each: Any) -> int:
         try:
-            return operator.index(None if isinstance(each, bool) else each)
+            number: Any = None if isinstance(each, bool) else each
+            return operator.index(number)
         except TypeError:
             raise ArgumentTypeError(
                 f"{function}: axis {each!r} is not an integer",
