@@ -82,8 +82,7 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
 
     def integer(each: Any) -> int:
         try:
-            number: Any = None if isinstance(each, bool) else each
-            return operator.index(number)
+            return operator.index(None if isinstance(each, bool) else each)  # type: ignore[arg-type]
         except TypeError:
             raise ArgumentTypeError(
                 f"{function}: axis {each!r} is not an integer",
