@@ -13,13 +13,11 @@ from pathlib import Path
 
 import onnx
 import pytest
-from click.testing import CliRunner
 
+from commands import printed, refused, run
 from extremum import errors
 from extremum.check import RULES, check, find
-from extremum.cli import main
 from extremum.cli.explain import list_rules, markdown, record_of_rule
-from extremum.cli.program import program
 from extremum.cli.user_errors import list_errors
 from models import model
 
@@ -52,21 +50,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*words):
-    """The exit status and what is printed."""
-    result = CliRunner().invoke(program, words, standalone_mode=False, catch_exceptions=False)
-    return result.return_value or 0, result.stdout
-
-
-def refused(capsys, *words):
-    """The one line with which the command is refused."""
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    out, err = capsys.readouterr()
-    assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
-    return err
-
-
 CLEAN = "1 node checked: no errors, no warnings, 1 info (--infos shows it)\n"
 NOTHING = "1 node checked: no errors, no warnings, no info\n"
 GITHUB = (
@@ -96,26 +79,15 @@ GITHUB = (
     ],
 )
 def test_prints(words, status, start, end):
-    got, text = run("check", *words.split())
-    assert got == status
+    text = printed("check", *words.split(), status=status)
     assert text.startswith(start)
     assert text.endswith(end)
     assert start != end or text == start
 
 
-def test_the_status_of_the_process(capsys):
-    for name, status in (("clean", 0), ("wrong", 1), ("absent", 2)):
-        with pytest.raises(SystemExit) as caught:
-            main(["check", f"{name}.onnx"])
-        assert caught.value.code == status
-    assert capsys.readouterr().err == "extremum: absent.onnx: No such file or directory\n"
-
-
 @pytest.mark.parametrize("words", [("--json",), ("--format", "json")])
 def test_json(words):
-    status, text = run("check", "wrong.onnx", *words)
-    (report,) = json.loads(text)["models"]
-    assert status == 1
+    (report,) = json.loads(printed("check", "wrong.onnx", *words, status=1))["models"]
     assert (report["model"], report["nodes"], report["notes"]) == ("wrong.onnx", 1, [])
     assert [each["code"] for each in report["findings"]] == ["EX003", "EX103"]
     assert report["findings"][0] == {
@@ -134,28 +106,24 @@ def test_a_model_that_cannot_be_checked_does_not_stop_the_others():
     Path("text.onnx").write_text("This is a letter, not a model.\n")
     words = ("absent.onnx", "wrong.onnx", "text.onnx", "clean.onnx")
     reason, remedy = "'text.onnx' holds no ONNX model", "give a file written by onnx.save, complete and unchanged"
-    result = CliRunner().invoke(program, ("check", *words), standalone_mode=False, catch_exceptions=False)
-    assert result.return_value == 2
-    assert result.stderr.splitlines() == [
-        "extremum: absent.onnx: No such file or directory",
-        f"extremum: {reason}; help: {remedy}",
-    ]
-    assert result.stdout.startswith(f"wrong.onnx:\n{WRONG}clean.onnx:\n1 node checked: ")
-
-    status, text = run("check", *words, "--json")
-    report = json.loads(text)
+    missing = "absent.onnx: No such file or directory"
+    status, text, err = run("check", *words)
+    assert (status, err) == (2, f"extremum: {missing}\nextremum: {reason}; help: {remedy}\n")
+    assert text.startswith(f"wrong.onnx:\n{WRONG}clean.onnx:\n1 node checked: ")
+    report = json.loads(run("check", *words, "--json")[1])
     models = report["models"]
-    assert (status, [each["model"] for each in models]) == (2, list(words))
-    assert ["error" in each for each in models] == [True, False, True, False]
-    nothing = {"where": None, "given": None}
-    assert models[2]["error"] == {"kind": "ModelError", "reason": reason, "remedy": remedy, **nothing}
-    assert report["error"] == models[0]["error"]
-    assert report["error"]["kind"] == "FileNotFoundError"
-
-    status, text = run("check", *words, "--format", "github")
-    assert status == 2
+    assert [(each["model"], "error" in each) for each in models] == list(zip(words, [True, False] * 2, strict=True))
+    nothing = {"where": None, "given": None, "remedy": None}
+    assert models[2]["error"] == {**nothing, "kind": "ModelError", "reason": reason, "remedy": remedy}
+    assert (
+        report["error"]
+        == models[0]["error"]
+        == {"kind": "FileNotFoundError", "reason": missing, "remedy": None, **nothing}
+    )
+    status, text, _ = run("check", *words, "--format", "github")
     titles = [line.partition(",title=")[0] for line in text.splitlines()]
-    assert titles == [f"::error file={name}" for name in words[:3]]
+    assert (status, titles) == (2, [f"::error file={name}" for name in words[:3]])
+    assert refused("check", "absent.onnx") == missing
 
 
 def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
@@ -165,7 +133,7 @@ def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
         return check(model)
 
     monkeypatch.setattr(import_module("extremum.cli.check"), "look", fails)
-    status, text = run("check", "clean.onnx", "wrong.onnx", "--json")
+    status, text, _ = run("check", "clean.onnx", "wrong.onnx", "--json")
     report = json.loads(text)
     assert status == 2
     assert report["error"]["reason"] == "unexpected KeyError: 'oops'"
@@ -187,21 +155,20 @@ def test_a_mistake_in_one_check_does_not_stop_the_others(monkeypatch):
         ("explain Oops", "there is no rule and no error 'Oops'; help: run extremum explain for a list"),
     ],
 )
-def test_refuses(words, line, capsys):
+def test_refuses(words, line):
     Path("empty").mkdir()
-    assert refused(capsys, *words.split()).startswith(f"extremum: {line}")
+    assert refused(*words.split()).startswith(line)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_explains_a_rule(rule):
-    status, text = run("explain", rule.code.lower())
-    assert status == 0
+    text = printed("explain", rule.code.lower())
     assert text.startswith(f"{rule.code} {rule.title} ({rule.severity.value})\n\n")
     words = " ".join(text.split())
     for part in (rule.what, rule.why, rule.example, rule.instead):
         assert " ".join(part.split()) in words
     assert max(map(len, text.splitlines())) <= 80
-    assert json.loads(run("explain", rule.code, "--json")[1]) == [record_of_rule(rule)]
+    assert json.loads(printed("explain", rule.code, "--json")) == [record_of_rule(rule)]
 
 
 ERRORS = [name for name in errors.__all__ if name.endswith("Error")]
@@ -209,8 +176,7 @@ ERRORS = [name for name in errors.__all__ if name.endswith("Error")]
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_explains_an_error(name):
-    status, text = run("explain", name.lower())
-    assert status == 0
+    text = printed("explain", name.lower())
     said, what, *_, caught = (" ".join(each.split()) for each in text.split("\n\n"))
     assert said == name
     assert what in " ".join(getattr(errors, name).__doc__.split())
@@ -219,16 +185,16 @@ def test_explains_an_error(name):
     for each in classes:
         assert issubclass(getattr(errors, name), getattr(errors, each, None) or pydoc.locate(each))
     assert max(map(len, text.splitlines())) <= 80
-    (record,) = json.loads(run("explain", name, "--json")[1])
+    (record,) = json.loads(printed("explain", name, "--json"))
     assert (record["error"], record["caught_as"]) == (name, classes)
-    assert f"{name} " in run("explain")[1]
-    assert run("explain", f"extremum.errors.{name}") == (0, text)
+    assert f"{name} " in printed("explain")
+    assert printed("explain", f"extremum.errors.{name}") == text
 
 
 def test_lists_the_rules_and_prints_the_page():
-    assert run("explain") == (0, f"{list_rules()}\n\n{list_errors()}\n")
-    assert run("explain", "--markdown") == (0, markdown())
-    assert json.loads(run("explain", "--json")[1]) == list(map(record_of_rule, RULES))
+    assert printed("explain") == f"{list_rules()}\n\n{list_errors()}\n"
+    assert printed("explain", "--markdown") == markdown()
+    assert json.loads(printed("explain", "--json")) == list(map(record_of_rule, RULES))
     assert all(find(line.split()[0]) for line in list_rules().splitlines())
 
 
@@ -236,11 +202,10 @@ def test_a_folder_stands_for_the_models_below_it(folder):
     for name in ("models/deep/wrong.onnx", "models/clean.onnx", "models/.hidden/wrong.onnx", "models/deep/wrong.txt"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(Path(Path(name).stem + ".onnx").read_bytes())
-    status, text = run("check", "models")
-    assert status == 1
+    text = printed("check", "models", status=1)
     heads = [line for line in text.splitlines() if line.endswith(":")]
     assert heads == ["models/clean.onnx:", "models/deep/wrong.onnx:"]
-    text = run("check", "models/deep", "clean.onnx", "--json")[1]
+    text = printed("check", "models/deep", "clean.onnx", "--json", status=1)
     assert [each["model"] for each in json.loads(text)["models"]] == ["models/deep/wrong.onnx", "clean.onnx"]
 
 
@@ -251,7 +216,7 @@ def settings(text, folder="."):
 
 def found(*words):
     """The codes that count, and the status."""
-    status, text = run("check", *words, "--json")
+    status, text, _ = run("check", *words, "--json")
     (report,) = json.loads(text)["models"]
     return sorted(each["code"] for each in report["findings"]), status
 
@@ -310,18 +275,18 @@ def test_settings_are_those_of_the_nearest_file(folder):
         ("[tool]\nextremum = 3", ["'extremum' must be a table"]),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder, capsys):
+def test_a_setting_that_cannot_be_meant_is_refused(text, errors, folder):
     settings(text)
     if text.startswith("["):
         (folder / "pyproject.toml").write_text(text, encoding="utf-8")
-    said = refused(capsys, "check", "wide.onnx")
+    said = refused("check", "wide.onnx")
     assert all(error in said for error in errors)
 
 
 def sarif(*words, status):
-    result = CliRunner().invoke(program, ["check", "--format", "sarif", *words], standalone_mode=False)
-    assert result.return_value == status
-    return json.loads(result.stdout)
+    (code, text, _) = run("check", "--format", "sarif", *words)
+    assert code == status
+    return json.loads(text)
 
 
 def test_sarif_has_findings_rules_and_places():

@@ -7,10 +7,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from click.testing import CliRunner
 
-from extremum.cli import main
-from extremum.cli.program import program
+from commands import refused, run
 from models import model
 from stock import ORT
 
@@ -37,28 +35,18 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*words):
+def fixed(*words):
     """The exit status and what is printed."""
-    result = CliRunner().invoke(program, ("fix", *words), standalone_mode=False, catch_exceptions=False)
-    return result.return_value or 0, result.stdout
-
-
-def refused(capsys, *words):
-    """The one line with which the command is refused."""
-    with pytest.raises(SystemExit) as caught:
-        main(["fix", *words])
-    out, err = capsys.readouterr()
-    assert (caught.value.code, out) == (2, "")
-    (line,) = err.splitlines()
-    return line
+    status, out, _ = run("fix", *words)
+    return status, out
 
 
 def test_writes_a_model_that_stock_onnxruntime_runs():
-    assert run("narrow.onnx", "-o", "fixed.onnx") == (0, f"1 node rewritten for {ORT}\nwrote fixed.onnx\n")
+    assert fixed("narrow.onnx", "-o", "fixed.onnx") == (0, f"1 node rewritten for {ORT}\nwrote fixed.onnx\n")
     session = onnxruntime.InferenceSession("fixed.onnx", providers=["CPUExecutionProvider"])
     (labels,) = session.run(None, {"x": np.array([[1, 3, 3, 2]], np.int16)})
     assert labels.tolist() == [[1]]
-    assert run("early.onnx", "-o", "raised.onnx", "--raise-opset", "8")[0] == 0
+    assert fixed("early.onnx", "-o", "raised.onnx", "--raise-opset", "8")[0] == 0
     assert onnx.load("raised.onnx").opset_import[0].version == 8
     onnxruntime.InferenceSession("raised.onnx", providers=["CPUExecutionProvider"])
     assert {path.stem for path in Path().iterdir()} == {*MODELS, "fixed", "raised"}
@@ -105,20 +93,20 @@ not modified: 1 node cannot be rewritten for {ORT}
     ],
 )
 def test_prints_and_writes(words, status, text, written):
-    assert run(*words.split()) == (status, text)
+    assert fixed(*words.split()) == (status, text)
     assert {path.stem for path in Path().iterdir()} == {*MODELS, *["fixed"] * written}
     if "not modified" in text and written:
         assert Path("fixed.onnx").read_bytes() == Path(words.split()[0]).read_bytes()
 
 
 def test_json():
-    status, text = run("narrow.onnx", "--json", "-o", "fixed.onnx")
+    status, text = fixed("narrow.onnx", "--json", "-o", "fixed.onnx")
     before, *after = (line[2:] for line in DIFF.splitlines()[1:4])
     nodes = {"before": before, "after": after}
     change = {"place": "graph.node[0] 'top'", "operator": "ArgMax-13", "element": "int16", **nodes}
     lists = {"changes": [{**change, "rewrite": "on wider integers"}], "refusals": [], "differences": [], "notes": []}
     assert (status, json.loads(text)) == (0, {"model": "narrow.onnx", "target": ORT, **lists, "written": "fixed.onnx"})
-    status, text = run("early.onnx", "--json")
+    status, text = fixed("early.onnx", "--json")
     report = json.loads(text)
     assert (status, report["written"]) == (1, None)
     assert report["refusals"][0]["reason"] == "Max-1 of float32 can be rewritten from opset 8 on"
@@ -128,7 +116,7 @@ def test_a_copy_is_the_file_as_it_is():
     # A field that onnx does not know, which protobuf would write elsewhere.
     content = Path("clean.onnx").read_bytes()
     Path("odd.onnx").write_bytes(bytes([0xC2, 0x3E, 1, 65]) + content)
-    assert run("odd.onnx", "-o", "fixed.onnx")[0] == 0
+    assert fixed("odd.onnx", "-o", "fixed.onnx")[0] == 0
     assert Path("fixed.onnx").read_bytes() == Path("odd.onnx").read_bytes()
 
 
@@ -149,13 +137,13 @@ def test_a_copy_is_the_file_as_it_is():
         ("empty -o out", "there is no .onnx file in the folder 'empty'; help: name the file of a model"),
     ],
 )
-def test_refuses(several, capsys, words, line):
+def test_refuses(several, words, line):
     Path("link.onnx").symlink_to("elsewhere.onnx")
     for folder in ("empty", "taken"):
         Path(folder).mkdir()
     for name in ("taken/clean.onnx", "mine.onnx"):
         Path(name).write_text("mine")
-    assert refused(capsys, *words.split()).startswith(f"extremum: {line}")
+    assert refused("fix", *words.split()).startswith(line)
     assert Path("taken/clean.onnx").read_text() == Path("mine.onnx").read_text() == "mine"
     assert not Path("elsewhere.onnx").exists()
     assert not Path("out").exists()
@@ -170,10 +158,10 @@ def with_weights_beside(folder):
     return folder
 
 
-def test_weights_beside_the_model_stay_there(tmp_path, capsys):
+def test_weights_beside_the_model_stay_there(tmp_path):
     folder = with_weights_beside(tmp_path / "large")
     before = (folder / "w.bin").read_bytes()
-    status, text = run(str(folder / "m.onnx"), "-o", str(folder / "fixed.onnx"))
+    status, text = fixed(str(folder / "m.onnx"), "-o", str(folder / "fixed.onnx"))
     assert status == 0
     assert text.startswith("note: compared node by node, not as a whole: its weights are kept beside the model\n")
     assert (folder / "w.bin").read_bytes() == before
@@ -181,8 +169,8 @@ def test_weights_beside_the_model_stay_there(tmp_path, capsys):
     x = np.zeros((2, 64), np.float32)
     x[[0, 1], [5, 63]] = 1
     assert session.run(None, {"x": x})[0].tolist() == [[5], [63]]
-    assert refused(capsys, str(folder / "m.onnx"), "-o", "elsewhere.onnx") == (
-        f"extremum: the weights of '{folder / 'm.onnx'}' are in other files of its folder; "
+    assert refused("fix", folder / "m.onnx", "-o", "elsewhere.onnx") == (
+        f"the weights of '{folder / 'm.onnx'}' are in other files of its folder; "
         "help: write the fixed model to that folder"
     )
     assert not Path("elsewhere.onnx").exists()
@@ -199,7 +187,7 @@ def several(folder):
 
 
 def test_several_models_go_into_a_folder(several):
-    status, text = run("models", "narrow.onnx", "-o", "fixed")
+    status, text = fixed("models", "narrow.onnx", "-o", "fixed")
     assert status == 0
     heads = [line for line in text.splitlines() if line.endswith(":")]
     assert heads == ["models/a.onnx:", "models/clean.onnx:", "models/deep/b.ONNX:", "narrow.onnx:"]
@@ -210,20 +198,18 @@ def test_several_models_go_into_a_folder(several):
 
 def test_one_model_goes_into_a_folder_that_is_there():
     Path("out").mkdir()
-    assert run("narrow.onnx", "-o", "out") == (0, f"1 node rewritten for {ORT}\nwrote out/narrow.onnx\n")
+    assert fixed("narrow.onnx", "-o", "out") == (0, f"1 node rewritten for {ORT}\nwrote out/narrow.onnx\n")
 
 
-def test_a_model_that_cannot_be_fixed_does_not_stop_the_others(several, capsys):
+def test_a_model_that_cannot_be_fixed_does_not_stop_the_others(several):
     Path("models/b.onnx").write_bytes(b"no model")
-    with pytest.raises(SystemExit) as caught:
-        main(["fix", "models", "early.onnx", "-o", "fixed"])
-    out, err = capsys.readouterr()
-    assert caught.value.code == 2
+    status, out, err = run("fix", "models", "early.onnx", "-o", "fixed")
+    assert status == 2
     assert err.startswith("extremum: 'models/b.onnx' holds no ONNX model; ")
     assert err.count("\n") == 1
     assert out.count("wrote ") == 3
     assert "not modified: 1 node cannot be rewritten" in out
-    status, text = run("models", "early.onnx", "--json")
+    status, text = fixed("models", "early.onnx", "--json")
     document = json.loads(text)
     assert status == 2
     assert [each["model"] for each in document["models"]] == [
