@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
 from itertools import accumulate
 from typing import ClassVar, TypeVar
@@ -365,17 +365,15 @@ class OperatorDesc:
     in_place: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for field in self._fields():
-            where, value = f"{self.operator}.{field}", getattr(self, field)
+        # A frozen dataclass without slots has its fields here, in their order.
+        for field, value in vars(self).items():
+            where = f"{self.operator}.{field}"
             if field in _ENUMERATIONS:
                 object.__setattr__(self, field, _member(_ENUMERATIONS[field], where, value))
             elif field == "axes":
                 object.__setattr__(self, field, _integers(where, value))
             elif not isinstance(value, TensorDesc):
                 raise ElementTypeError(f"{field} is of type {type(value).__name__}, not TensorDesc", where=where)
-
-    def _fields(self) -> list[str]:
-        return [field.name for field in fields(self)]
 
     @property
     def row(self) -> str:
@@ -385,18 +383,18 @@ class OperatorDesc:
     @property
     def inputs(self) -> Mapping[str, TensorDesc]:
         """The input tensors by field, in the order of the structure."""
-        return {name: getattr(self, name) for name in self._fields() if re.fullmatch("(input|a|b)_tensor", name)}
+        return {name: value for name, value in vars(self).items() if re.fullmatch("(input|a|b)_tensor", name)}
 
     @property
     def output(self) -> TensorDesc:
         """The output tensor."""
-        tensor: TensorDesc = getattr(self, "output_tensor")  # noqa: B009 - every subclass has the field
+        tensor: TensorDesc = vars(self)["output_tensor"]
         return tensor
 
     @property
     def attributes(self) -> Mapping[str, int | tuple[int, ...]]:
         """The axes and their direction, if the structure has them."""
-        return {name: getattr(self, name) for name in self._fields() if name in ("axes", "axis_direction")}
+        return {name: value for name, value in vars(self).items() if name in ("axes", "axis_direction")}
 
 
 _ENUMERATIONS: Mapping[str, type[_Enumeration]] = {"axis_direction": AxisDirection, "function": ReduceFunction}

@@ -6,7 +6,6 @@ Each is an iterator of pieces of text: DxDispatch's format holds the elements of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
@@ -35,8 +34,7 @@ def operator_type(desc: OperatorDesc) -> str:
 
 def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each member of a structure, in the order of directml.h."""
-    names = _TENSOR if isinstance(desc, TensorDesc) else tuple(field.name for field in fields(desc))
-    for name in names:
+    for name in _TENSOR if isinstance(desc, TensorDesc) else vars(desc):
         value = getattr(desc, name)
         if name == "axes":
             yield "AxisCount", len(value)

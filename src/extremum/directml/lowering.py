@@ -34,7 +34,7 @@ from extremum.directml.descriptions import (
     feature_level_of,
     packed_strides,
 )
-from extremum.directml.operator import accept, accept_element, feature_level_required, lowest_level, reduced_sizes
+from extremum.directml.operator import accept, accept_element, feature_level_required, lowest_level
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError, SpecError, lacking
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
@@ -201,7 +201,7 @@ def _reduction(
     source = TensorDesc(_data_type(tensor), sizes)
     if target.reduction is ActivationHardmax1OperatorDesc:
         return target.reduction(source, source, axes)
-    kept = reduced_sizes(sizes, axes)
+    kept = [1 if axis in axes else size for axis, size in enumerate(sizes)]
     if target.element_wise:
         return target.reduction(source, TensorDesc(source.data_type, kept), axes)
     direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING

@@ -28,7 +28,7 @@ from extremum.directml.descriptions import (
     feature_level_of,
 )
 from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, InputError, SpecError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation
+from extremum.operations import ArgReduce, Operation
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
@@ -39,7 +39,6 @@ __all__ = [
     "create_operator",
     "feature_level_required",
     "lowest_level",
-    "reduced_sizes",
 ]
 
 
@@ -68,14 +67,11 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     if len(set(elements)) > 1:
         raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
     values = validate.attributes(schema, desc.attributes)
+    result = infer.output(schema, values, inputs)
+    sizes = result.sizes or ()
+    _require_output(desc, result.element, sizes)
     index = desc.output.data_type.element_type
-    sizes = inputs[0].sizes or ()
-    operation = lower.operation(schema, values, len(sizes), index=index.name)
-    if isinstance(operation, Extremum):
-        sizes = infer.output(schema, values, inputs).sizes or ()
-    elif not isinstance(operation, OneHot):
-        sizes = reduced_sizes(sizes, operation.axes)
-    _require_output(desc, None if isinstance(operation, ArgReduce) else elements[0], sizes)
+    operation = lower.operation(schema, values, desc.output.dimension_count, index=index.name)
     if isinstance(operation, ArgReduce):
         largest = math.prod(inputs[0].sizes or ()) // math.prod(sizes) - 1
         if largest > np.iinfo(index.dtype).max:
@@ -144,11 +140,6 @@ def _require_output(desc: OperatorDesc, element: str | None, sizes: tuple[int, .
 
 def _names(types: Iterable[str]) -> str:
     return ", ".join(str(dtypes.from_name(name).directml) for name in types)
-
-
-def reduced_sizes(sizes: tuple[int, ...], axes: Sequence[int]) -> tuple[int, ...]:
-    """Return the sizes with 1 at the axes."""
-    return tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
 
 
 def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
