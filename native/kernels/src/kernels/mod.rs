@@ -4,17 +4,14 @@
 pub mod cache_line;
 pub mod columns;
 pub mod combine;
-pub mod descent;
 pub mod down;
 pub mod elementwise;
-pub mod float16_bits;
 pub mod mask;
 pub mod omit;
 pub mod outputs;
 pub mod pack;
 pub mod prefetch;
 pub mod rows;
-pub mod seek;
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64", miri)),
     allow(unused, reason = "no instruction set of this architecture serves them")

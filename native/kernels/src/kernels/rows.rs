@@ -1,18 +1,25 @@
 //! Rows that lie contiguous in memory: the extremum of blocks, then its place in the best block.
 //!
-//! A block is swept for its extreme value alone, which needs no index vectors; only the block that holds the
-//! answer is read a second time, from cache. The scan starts at the end whose ties win, so that "strictly
-//! better" is the only comparison.
+//! ```text
+//! for each block of a row, from the end whose ties win:
+//!     sweep it for its extreme key alone
+//!     if that is strictly better: it is the best, and the block holds it
+//!     if nothing can be better: stop
+//! find the stretch of 64 elements of the best block that holds the key, then the place in the stretch
+//! ```
+//!
+//! To sweep needs no index vectors, and only the block that holds the answer is read a second time, from cache. Rows of bools
+//! are searched for the better of their two values at once: most end early. Rows of bytes begin with a short block, since among
+//! random bytes there is an extreme in it.
 
-use crate::element::compare::{Compared, Key, Lane, utmost, worst};
+use crate::element::compare::{Compared, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::cache_line::LINE;
 use crate::kernels::outputs::Outputs;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::seek::{LOOK, seek, seek_utmost};
 use crate::kernels::source::{Lines, Source};
-use crate::kernels::sweep::{BLOCK, Sweep, sweep_ends};
+use crate::kernels::sweep::{BLOCK, LANES, Sweep, sweep_ends};
 use std::marker::PhantomData;
 
 /// Finds the extrema of each of several rows.
@@ -57,7 +64,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
                         _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
                     };
                     if sought {
-                        if ahead && S::Element::HEAD.two_keys {
+                        if ahead && S::Element::TWO_KEYS {
                             prefetch::<LOOK>(next);
                         } else if ahead {
                             prefetch::<AHEAD>(next);
@@ -158,6 +165,9 @@ const LONG: usize = 1 << 20;
 /// memory 2 KiB gain 10 to 15 % (Zen 3).
 const AHEAD: usize = 2048;
 
+/// Elements of the first block of a long row of bytes.
+const FIRST_BYTES: usize = 2048;
+
 /// A key, and where the block that holds it begins and ends.
 type Found<E> = (Option<Key<E>>, (usize, usize));
 
@@ -171,31 +181,19 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     // (In an array they would be in memory.)
     let mut first: Found<S::Element> = (None, (0, len));
     let mut second = first;
-    let is_utmost = |first: &Found<S::Element>, second: &Found<S::Element>| {
-        first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>()))
-    };
-    let mut left = 0..len;
-    // SAFETY: the elements are there.
-    unsafe {
-        let head = S::Element::HEAD;
-        if len >= head.least && (head.two_keys || !X::BOTH && !S::MASKED) {
-            let head = head.len.min(len);
-            let start = if last { len - head } else { 0 };
-            first = hoped::<S, X::First>(source, start, head, last);
+    if S::Element::TWO_KEYS {
+        // SAFETY: the caller's.
+        unsafe {
+            first = seek_utmost::<S, X::First>(source, len, last);
             if X::BOTH {
-                second = hoped::<S, X::Second>(source, start, head, last);
-            }
-            if is_utmost(&first, &second) {
-                return [first, second];
-            }
-            if S::Element::HEAD.two_keys {
-                left = if last { 0..start } else { head..len };
-            } else {
-                first.0 = None;
+                second = seek_utmost::<S, X::Second>(source, len, last);
             }
         }
+        return [first, second];
     }
-    let block = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
+    let whole = if len * size < LONG { BLOCK } else { 2 * BLOCK } / size;
+    let mut block = if size == 1 && len >= BLOCK { FIRST_BYTES } else { whole };
+    let mut left = 0..len;
     // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
     // the second-level cache.
     let line = LINE / size;
@@ -211,7 +209,7 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
             (left.start, len.min(most + up))
         };
         left = if last { 0..start } else { stop..len };
-        // Nothing is beyond NaN, which is at both ends.
+        block = whole;
         // SAFETY: `start..stop` lies in `0..len`.
         unsafe {
             if X::BOTH || S::MASKED {
@@ -222,34 +220,152 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
                 if other.is_some() {
                     second = (other, (start, stop));
                 }
-                if is_utmost(&first, &second) {
-                    break;
-                }
             } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0) {
                 first = (Some(key), (start, stop));
-                if key == utmost::<X::First, _>() {
-                    break;
-                }
             }
+        }
+        // Nothing is beyond NaN, which is at both ends.
+        if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>())) {
+            break;
         }
     }
     [first, second]
 }
 
-/// The key that no other beats, and where it lies in a part of a row; or else the one that loses to all, anywhere in it.
+/// Bools that are searched between two looks.
+const LOOK: usize = 256;
+
+/// Bools that are looked at before all others.
+const FIRST: usize = 32;
+
+/// Where a stretch of bools lies that holds the first (or last) of those that no other beats, with their key; or else the whole row,
+/// with the other one.
 ///
 /// # Safety
-/// There are `len >= 1` elements from `start` on.
+/// There are `len >= 1` elements.
 #[inline(always)]
-unsafe fn hoped<S: Source<Element: Sweep>, O: Order>(
-    source: S,
-    start: usize,
-    len: usize,
-    last: bool,
-) -> Found<S::Element> {
-    // SAFETY: the caller's.
-    match unsafe { seek_utmost::<S, O>(source.skip(start), len, last) } {
-        Some((from, to)) => (Some(utmost::<O, _>()), (start + from, start + to)),
-        None => (Some(worst::<O, _>()), (start, start + len)),
+unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Found<S::Element> {
+    // SAFETY: every place asked for lies in `0..len`.
+    let hit = |at| unsafe { source.lane::<O>(at) }.key::<O>() == utmost::<O, _>();
+    let found = |start, stop| (Some(utmost::<O, _>()), (start, stop));
+    let nothing = (Some(worst::<O, _>()), (0, len));
+    if len < LANES {
+        return if (0..len).any(hit) { found(0, len) } else { nothing };
+    }
+    if !S::MASKED {
+        // Most rows end early: numbers of eight of them, the highest bits of which say which are true.
+        let (high, low) = (u64::MAX / 255 * 128, u64::MAX / 255 * 127);
+        for done in (0..FIRST).step_by(8) {
+            let start = if last { len - 8 - done } else { done };
+            // SAFETY: there are as many, a byte each.
+            let bytes = u64::from_le(unsafe { source.data().add(start).cast::<u64>().read_unaligned() });
+            let truth = (((bytes & low) + low) | bytes) & high;
+            let hits = if O::LARGEST { truth } else { truth ^ high };
+            if hits != 0 {
+                let at = start + if last { hits.ilog2() } else { hits.trailing_zeros() } as usize / 8;
+                return found(at, at + 1);
+            }
+        }
+    }
+    let mut done = 0;
+    while done < len {
+        // What is left at the far edge overlaps a stretch without a hit, which does no harm.
+        let stretch = if done == 0 || len < LOOK { LANES } else { LOOK };
+        let far = done.min(len - stretch);
+        let start = if last { len - stretch - far } else { far };
+        let mut any = false;
+        match stretch {
+            LANES => (0..LANES).for_each(|step| any |= hit(start + step)),
+            _ => (0..LOOK).for_each(|step| any |= hit(start + step)),
+        }
+        if any {
+            return found(start, start + stretch);
+        }
+        done += stretch;
+    }
+    nothing
+}
+
+/// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
+/// it is any place of the block.
+///
+/// # Safety
+/// There are `len` elements.
+#[inline(always)]
+unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
+    type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
+    // SAFETY: every place asked for lies in `0..len`.
+    let lane = |at| unsafe { source.lane::<O>(at) };
+    if len < LANES {
+        let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);
+    }
+    // To compare values is cheaper than to compare keys, but does not find NaN.
+    let value = LaneOf::<S>::from_key(key);
+    let at = if key == utmost::<O, _>() {
+        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at).key::<O>() == key)
+    } else {
+        stretch_with::<<LaneOf<S> as Lane>::Index, LAST>(len, |at| lane(at) == value)
+    };
+    // Within the stretch the place is a minimum: a walk would end in a branch that nobody can predict.
+    let mut nearest = <LaneOf<S> as Lane>::Index::MAX;
+    for step in 0..LANES {
+        let distance = if LAST { LANES - 1 - step } else { step };
+        let hit = lane(at + step).key::<O>() == key;
+        nearest = nearest.min(if hit { Index::new(distance) } else { Index::MAX });
+    }
+    let distance = nearest.widen() as usize;
+    if distance >= LANES {
+        // Where the host has denormal floats taken for zeros, values can be equal whose keys are not. And the key may be
+        // gone.
+        let mut places = (at..at + LANES).filter(|&at| lane(at) == value);
+        return if LAST { places.next_back() } else { places.next() }.unwrap_or(at);
+    }
+    at + if LAST { LANES - 1 - distance } else { distance }
+}
+
+/// Where the first (or last) stretch of [`LANES`] places with a hit begins: the one at the far end if there is no other,
+/// whether it has one or not.
+#[inline(always)]
+fn stretch_with<I: Index, const LAST: bool>(len: usize, hit: impl Fn(usize) -> bool) -> usize {
+    let (mut at, far) = if LAST { (len - LANES, 0) } else { (0, len - LANES) };
+    while at != far {
+        // Collected as wide as the lanes: a truth value for each would be packed first.
+        let mut any = I::ZERO;
+        for step in 0..LANES {
+            any = any.or(hit(at + step));
+        }
+        if any.any() {
+            return at;
+        }
+        // A stretch at the edge overlaps one without a hit, which does no harm.
+        at = if LAST { at.saturating_sub(LANES) } else { (at + LANES).min(far) };
+    }
+    far
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::order::{Largest, Smallest};
+
+    /// Keys that no element has: what is left when another thread writes between the sweep and the search.
+    #[test]
+    fn a_key_that_is_gone_is_sought_no_further_than_its_block() {
+        fn seek_in_vain<E: Compared, O: Order>(element: E, absent: Key<E>) {
+            for key in [absent, utmost::<O, _>(), worst::<O, _>()] {
+                for len in [1, 2, 63, 64, 65, 100, 127, 128, 129, 300] {
+                    let block = vec![element; len];
+                    for last in [false, true] {
+                        // SAFETY: the block has as many elements.
+                        assert!(unsafe { seek_at::<_, O>(block.as_ptr(), key, (0, len), last) } < len);
+                    }
+                }
+            }
+        }
+        seek_in_vain::<u8, Largest>(1, 2);
+        seek_in_vain::<i64, Smallest>(7, 6);
+        seek_in_vain::<f32, Largest>(1.0, 2.0f32.key::<Largest>());
+        seek_in_vain::<f64, Smallest>(1.0, (-0.0f64).key::<Smallest>());
     }
 }

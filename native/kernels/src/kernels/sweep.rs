@@ -17,15 +17,16 @@
 //! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
 
 use crate::element::compare::{Compared, Key, Lane, NanState, better_key, pick, utmost, worst};
+use crate::element::float16_bits::{Float16Bits, Numbered, SIGN};
 use crate::element::integers::Bool;
-use crate::element::order::{Ends, Order};
+use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::kernels::source::Source;
 use std::hint::black_box;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
-    /// How much of a row is searched, before any of it is swept, for the key that no other beats: nothing after it can win.
-    const HEAD: Head = Head::NONE;
+    /// Whether there are but two keys: the first element with the better one is all there is to find.
+    const TWO_KEYS: bool = false;
 
     /// The extreme key of a block, if it is better than the champion so far.
     ///
@@ -38,51 +39,49 @@ pub trait Sweep: Compared {
     }
 }
 
-/// The beginning of a row, from the end whose ties win.
-pub struct Head {
-    /// Elements of the beginning.
-    pub len: usize,
-    /// Elements of the shortest row that is worth it.
-    pub least: usize,
-    /// Whether there are but two keys, so that the search says all.
-    pub two_keys: bool,
+macro_rules! by_lanes {
+    ($($type:ty)*) => {$( impl Sweep for $type {} )*};
 }
 
-impl Head {
-    /// There is nothing to search for.
-    const NONE: Self = Self { len: 0, least: usize::MAX, two_keys: false };
-}
-
-impl Sweep for f32 {}
-
-impl Sweep for f64 {}
-
-macro_rules! integers {
-    ($($type:ty)*) => {$(
-        impl Sweep for $type {
-            // (Among random bytes there is an extreme in it.)
-            const HEAD: Head = Head {
-                len: if size_of::<$type>() == 1 { 2048 } else { LANES },
-                least: BLOCK / size_of::<$type>(),
-                two_keys: false,
-            };
-        }
-    )*};
-}
-
-integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+by_lanes!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 impl Sweep for Bool {
-    const HEAD: Head = Head { len: BLOCK, least: 1, two_keys: true };
-    /// By bytes, the copies of whose loop are there already: any but zero is true.
+    const TWO_KEYS: bool = true;
+}
+
+impl<const INFINITY: i16, const ONE: u16> Sweep for Numbered<Float16Bits<INFINITY, ONE>> {}
+
+impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
+    /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
+    /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<u8>) -> Option<u8> {
-        let reach = champion.map(|champion| if O::LARGEST { champion } else { champion.min(1) });
-        // SAFETY: the caller's; a bool is a byte.
-        let best = unsafe { sweep_lanes::<u8, O>(data.cast(), len, reach) };
-        best.map(|byte| if byte == 0 { 0 } else { u8::MAX })
+    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<i16>) -> Option<i16> {
+        // SAFETY: the caller's.
+        unsafe {
+            if len < LONG {
+                return sweep_lanes::<Self, O>(data, len, champion);
+            }
+            let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
+            let most = sweep_lanes::<i16, Largest>(signed, len, None)?;
+            let negative = sweep_lanes::<u16, Largest>(unsigned, len, None)?;
+            let key = if most > INFINITY || negative > INFINITY as u16 | SIGN {
+                utmost::<O, _>()
+            } else if O::LARGEST && most < 0 {
+                -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16)
+            } else if O::LARGEST {
+                most
+            } else if negative < SIGN {
+                sweep_lanes::<i16, Smallest>(signed, len, None)?
+            } else {
+                -((negative & !SIGN) as i16)
+            };
+            Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
+        }
     }
 }
+
+/// Elements from which a block of 16-bit floats is swept by its bits.
+const LONG: usize = 2048;
 
 /// Bytes that are swept before the best value so far is compared: long enough to hide the comparison, short
 /// enough to be still in the first-level cache when the answer is looked up in it.

@@ -7,7 +7,7 @@ use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
 use crate::kernels::cache_line::LINE;
-use crate::kernels::descent::TILE;
+use crate::kernels::columns::TILE;
 use crate::kernels::mask::{MASK_SCRATCH, SPAN, WIDEST};
 use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};

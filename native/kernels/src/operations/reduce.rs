@@ -4,7 +4,7 @@
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 
 use crate::kernels::cache_line::Aligned;
-use crate::kernels::descent::TILE;
+use crate::kernels::columns::TILE;
 use crate::kernels::outputs::Outputs;
 use crate::layout::axis::{Odometer, positions};
 use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
