@@ -1,10 +1,11 @@
 //! What a reduction compares in place of the stored elements.
 //!
-//! Integers and the native floats are their own lanes; the 16-bit floats become order-preserving integers. A lane may be
-//! NaN: kernels compare lanes the cheap way, observe NaN on the side, and run again over
-//! [`Keyed`](crate::element::floats::Keyed) elements, whose integer lanes place NaN at the extreme end.
+//! Integers and the native floats are their own lanes; the 16-bit floats become order-preserving integers. A lane of a float may
+//! be NaN: kernels compare lanes the cheap way, note NaN on the side, and run again over
+//! [`Keyed`](crate::element::types::Keyed) elements, whose integer lanes place NaN at the extreme end.
 
 use crate::element::order::Order;
+use std::ops::{BitOr, Sub};
 
 /// A stored value as a reduction compares it.
 pub trait Compared: Copy + Send + Sync + 'static {
@@ -17,7 +18,7 @@ pub trait Compared: Copy + Send + Sync + 'static {
     /// The lane of this element; the order decides at which end NaN stands.
     fn lane<O: Order>(self) -> Self::Lane;
     /// An element of this lane, and whether it is the only one.
-    fn from_lane(lane: Self::Lane) -> (Self, bool);
+    fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
 }
 
 /// The key type of an element's lanes.
@@ -33,43 +34,21 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
     const LOWEST: Self;
     /// Above every other lane.
     const HIGHEST: Self;
-    /// What is kept beside a champion to notice NaN among the lanes that it was compared with.
-    type NanState: NanState<Self>;
+    /// Whether a lane may be NaN.
+    const NAN: bool = false;
     /// The key of this lane: NaN stands at the end that `O` prefers, the zeros are equal.
     fn key<O: Order>(self) -> Self::Key;
     /// A lane that compares equal to every lane with this key, which is not NaN's.
     fn from_key(key: Self::Key) -> Self;
-}
-
-/// Whether NaN was among the lanes observed so far.
-pub trait NanState<L>: Copy {
-    /// No lane observed yet.
-    fn new<O: Order>() -> Self;
-    /// One more lane observed.
-    fn observe<O: Order>(self, lane: L) -> Self;
-    /// Two more, in one instruction where there is one for that.
+    /// Whether one of two lanes is NaN, and NaN wins.
     #[inline(always)]
-    fn observe_two<O: Order>(self, one: L, other: L) -> Self {
-        self.observe::<O>(one).observe::<O>(other)
-    }
-    /// Whether one of the lanes observed, of which the champion is the best, was NaN.
-    fn saw_nan<O: Order>(self, champion: L) -> bool;
-}
-
-/// The state of lanes that are never NaN.
-impl<L> NanState<L> for () {
-    #[inline(always)]
-    fn new<O: Order>() {}
-    #[inline(always)]
-    fn observe<O: Order>(self, _: L) {}
-    #[inline(always)]
-    fn saw_nan<O: Order>(self, _: L) -> bool {
+    fn unordered<O: Order>(self, _other: Self) -> bool {
         false
     }
 }
 
 /// A narrow index: a row number inside one block.
-pub trait Index: Copy + Ord + 'static {
+pub trait Index: Copy + Ord + From<bool> + BitOr<Output = Self> + Sub<Output = Self> + 'static {
     /// How many rows of a block an index of this width can tell apart.
     const ROWS: usize;
     /// Zero.
@@ -80,12 +59,16 @@ pub trait Index: Copy + Ord + 'static {
     fn new(row: usize) -> Self;
     /// The index as the 64-bit integer that leaves the kernels.
     fn widen(self) -> i64;
-    /// The difference, which is not negative.
-    fn less(self, other: Self) -> Self;
     /// Bitwise or with a truth value; how vector loops collect "any".
-    fn or(self, flag: bool) -> Self;
+    #[inline(always)]
+    fn or(self, flag: bool) -> Self {
+        self | Self::from(flag)
+    }
     /// Whether any flag was collected.
-    fn any(self) -> bool;
+    #[inline(always)]
+    fn any(self) -> bool {
+        self != Self::ZERO
+    }
 }
 
 macro_rules! index {
@@ -101,18 +84,6 @@ macro_rules! index {
             #[inline(always)]
             fn widen(self) -> i64 {
                 self as i64
-            }
-            #[inline(always)]
-            fn less(self, other: Self) -> Self {
-                self - other
-            }
-            #[inline(always)]
-            fn or(self, flag: bool) -> Self {
-                self | flag as $type
-            }
-            #[inline(always)]
-            fn any(self) -> bool {
-                self != 0
             }
         }
     )*};

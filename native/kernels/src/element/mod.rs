@@ -1,13 +1,11 @@
 //! Element types by tag: how a caller that knows types only at run time names them. Below,
-//! [`compare`] says what a reduction compares, [`rank`] what an elementwise operation accumulates, and one file for each
-//! family of types what that is for it.
+//! [`compare`] says what a reduction compares, [`rank`] what an elementwise operation accumulates, and [`types`] what that is
+//! for each type.
 
 pub mod compare;
-pub mod float16_bits;
-pub mod floats;
-pub mod integers;
 pub mod order;
 pub mod rank;
+pub mod types;
 
 use compare::Compared;
 use rank::Ranked;
@@ -143,9 +141,9 @@ macro_rules! with_type {
 macro_rules! with_element {
     ($tag:expr, $E:ident => $body:expr) => {
         $crate::element::with_type!($tag, $E => $body,
-            Bool: $crate::element::integers::Bool, Int8: i8, Int16: i16, Int32: i32, Int64: i64,
+            Bool: $crate::element::types::Bool, Int8: i8, Int16: i16, Int32: i32, Int64: i64,
             UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64,
-            Float16: $crate::element::float16_bits::Float16, BFloat16: $crate::element::float16_bits::BFloat16,
+            Float16: $crate::element::types::Float16, BFloat16: $crate::element::types::BFloat16,
             Float32: f32, Float64: f64)
     };
 }
@@ -154,7 +152,7 @@ macro_rules! with_element {
 macro_rules! with_bits {
     ($tag:expr, $E:ident => $body:expr) => {
         $crate::element::with_type!($tag.bits(), $E => $body,
-            Bool: $crate::element::integers::Bool, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64)
+            Bool: $crate::element::types::Bool, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64)
     };
 }
 
@@ -162,17 +160,7 @@ macro_rules! with_bits {
 macro_rules! with_float {
     ($tag:expr, $E:ident => $body:expr) => {
         $crate::element::with_type!($tag, $E => $body,
-            Float16: $crate::element::float16_bits::Float16, BFloat16: $crate::element::float16_bits::BFloat16,
-            Float32: f32, Float64: f64)
-    };
-}
-
-/// Evaluates an expression with `$E` bound to a type of floats, as they are compared where NaN loses to all numbers.
-macro_rules! with_number {
-    ($tag:expr, $E:ident => $body:expr) => {
-        $crate::element::with_type!($tag, $E => $body,
-            Float16: $crate::element::float16_bits::Numbered<$crate::element::float16_bits::Float16>,
-            BFloat16: $crate::element::float16_bits::Numbered<$crate::element::float16_bits::BFloat16>,
+            Float16: $crate::element::types::Float16, BFloat16: $crate::element::types::BFloat16,
             Float32: f32, Float64: f64)
     };
 }
@@ -209,6 +197,4 @@ macro_rules! with_element_and_extreme {
     };
 }
 
-pub(crate) use {
-    with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_number, with_type,
-};
+pub(crate) use {with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_type};

@@ -32,6 +32,12 @@ impl<O: Order> Ends for O {
     const BOTH: bool = false;
 }
 
+impl<A: Order, B: Order> Ends for (A, B) {
+    type First = A;
+    type Second = B;
+    const BOTH: bool = true;
+}
+
 macro_rules! orders {
     ($($(#[$doc:meta])+ $name:ident: $largest:literal, $nan_wins:literal, $of_numbers:ident;)+) => {$(
         $(#[$doc])+
@@ -58,23 +64,8 @@ orders! {
     SmallestNumber: false, false, Smallest;
 }
 
-macro_rules! both_ends {
-    ($($(#[$doc:meta])+ $name:ident: $smallest:ident, $largest:ident;)+) => {$(
-        $(#[$doc])+
-        #[derive(Clone, Copy)]
-        pub struct $name;
+/// The smallest and the largest are wanted.
+pub type Both = (Smallest, Largest);
 
-        impl Ends for $name {
-            type First = $smallest;
-            type Second = $largest;
-            const BOTH: bool = true;
-        }
-    )+};
-}
-
-both_ends! {
-    /// The smallest and the largest are wanted.
-    Both: Smallest, Largest;
-    /// The smallest and the largest number are wanted.
-    BothNumbers: SmallestNumber, LargestNumber;
-}
+/// The smallest and the largest number are wanted.
+pub type BothNumbers = (SmallestNumber, LargestNumber);

@@ -1,8 +1,8 @@
 //! Columns: the reduced axis walks through memory while neighbouring columns lie side by side.
 //!
 //! ```text
-//! a tile of columns keeps its best lanes, the worst there is at first, and the numbers of their rows
-//! for each pass of 8, 4 or 2 rows, from the end whose ties win; the last one overlaps the one before:
+//! a tile of columns keeps its best lanes, and the numbers of their rows
+//! for each pass of 8, 4 or 2 rows, from the end whose ties win; the last one may overlap the one before:
 //!     for each column: load its best, go down the rows of the pass, store what is strictly better, note NaN
 //! if a lane was NaN: once more with keys, which place NaN in the order
 //! write rows, keys or elements of the tile
@@ -10,9 +10,10 @@
 //!
 //! The tile stays in the first-level cache, is loaded and stored once for several rows, and its row numbers are as wide as the lanes:
 //! the compiler makes vectors of all of it. Two to five rows, where places alone are wanted, go without a tile: transposed or as few
-//! channels they spend as long on it as on comparing. Left out: passes of other heights, and a first pass without a tile before it.
+//! channels they spend as long on it as on comparing. Left out: passes of other heights. A tile that is filled with the worst lane first needs half the copies
+//! of the loop, and takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
-use crate::element::compare::{Compared, Index, Key, Lane, NanState, worst};
+use crate::element::compare::{Compared, Index, Key, Lane};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::cache_line::Aligned;
@@ -93,21 +94,32 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 _ => {}
             }
             let (mut best, mut place) = (Tile::new(), Tile::new());
-            let mut first = Accumulators::<F>::new::<X::First>(&mut best, &mut place, columns);
+            let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
             let (mut best, mut place) = (Tile::new(), Tile::new());
-            let mut second =
-                Accumulators::<F>::new::<X::Second>(&mut best, &mut place, if X::BOTH { columns } else { 0 });
-            let height = [8, 4].into_iter().find(|&height| rows >= height).unwrap_or(2);
+            let others = if X::BOTH { columns } else { 0 };
+            let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
+            // Places at one end are asked for most: they have more copies of the loop, and fewer rows are read twice.
+            let exact = PLACES && !X::BOTH && !S::MASKED;
             let lines = if rows == 1 { lines.every(0) } else { lines };
-            let mut nan = false;
-            for row in (0..rows).step_by(height) {
-                let row = row.min(rows.saturating_sub(height));
-                let down = lines.from(row as isize);
-                nan |= match height {
-                    8 => pass::<S::As<F>, X, 8, PLACES>(down, row, &mut first, &mut second),
-                    4 => pass::<S::As<F>, X, 4, PLACES>(down, row, &mut first, &mut second),
-                    _ => pass::<S::As<F>, X, 2, PLACES>(down, row, &mut first, &mut second),
+            let (mut row, mut nan) = (0, false);
+            while row < rows {
+                let height = match rows - row {
+                    8.. => 8,
+                    4.. if exact => 4,
+                    _ if rows >= 8 && !exact => 8,
+                    _ => 2,
                 };
+                row = row.min(rows.saturating_sub(height));
+                let (down, one, other) = (lines.from(row as isize), &mut first, &mut second);
+                nan |= match (height, row == 0) {
+                    (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
+                    (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
+                    (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
+                    (8, false) => pass::<S::As<F>, X, 8, false, PLACES>(down, row, one, other),
+                    (4, false) => pass::<S::As<F>, X, 4, false, PLACES>(down, row, one, other),
+                    (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
+                };
+                row += height;
             }
             if !nan {
                 self.write::<F, X::First, PLACES>(&first, self.to[0]);
@@ -131,12 +143,12 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     ) {
         let Outputs { keys, values, index, .. } = to;
         let last_row = self.rows as i64 - 1;
-        let row = |column: usize| match tile.place[column].widen() {
-            place if self.last => last_row - place,
-            place => place,
-        };
         // SAFETY: the results have room for every column. Only places tell elements that lanes do not, and they lie in the columns.
         unsafe {
+            let row = |column: usize| match tile.place[column].assume_init().widen() {
+                place if self.last => last_row - place,
+                place => place,
+            };
             if PLACES && !index.is_null() {
                 for column in 0..self.columns {
                     index.add(column).write_unaligned(row(column));
@@ -144,18 +156,18 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
             }
             if !keys.is_null() {
                 for column in 0..self.columns {
-                    keys.cast::<KeyOf<S>>().add(column).write(tile.best[column].key::<O>());
+                    keys.cast::<KeyOf<S>>().add(column).write(tile.best[column].assume_init().key::<O>());
                 }
             }
             if !values.is_null() {
                 let mut open = <F::Lane as Lane>::Index::ZERO;
                 for column in 0..self.columns {
-                    let (element, told) = F::from_lane(tile.best[column]);
+                    let (element, told) = F::from_lane::<O>(tile.best[column].assume_init());
                     values.cast::<F>().add(column).write_unaligned(element);
                     open = open.or(!told);
                 }
                 for column in 0..if !F::TOLD && open.any() { self.columns } else { 0 } {
-                    if !F::from_lane(tile.best[column]).1 {
+                    if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
                         let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
                         values.cast::<S::Element>().add(column).write_unaligned(element);
                     }
@@ -168,16 +180,28 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
 /// What a tile of columns keeps for one end of the order.
 struct Accumulators<'a, F: Compared> {
     /// The best lanes.
-    best: &'a mut [F::Lane],
-    /// The rows where they stood, from where the walk began.
-    place: &'a mut [<F::Lane as Lane>::Index],
+    best: &'a mut [MaybeUninit<F::Lane>],
+    /// The rows where they stood, from where the walk began; not filled where nobody asks for places.
+    place: &'a mut [MaybeUninit<<F::Lane as Lane>::Index>],
 }
 
-impl<'a, F: Compared> Accumulators<'a, F> {
-    /// The worst lane there is, in the first row.
+impl<F: Compared> Accumulators<'_, F> {
+    /// What is so far in a column, which is filled.
     #[inline(always)]
-    fn new<O: Order>(best: &'a mut Tile, place: &'a mut Tile, columns: usize) -> Self {
-        Self { best: best.fill(columns, worst::<O, _>()), place: place.fill(columns, Index::ZERO) }
+    unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {
+        // SAFETY: the caller's.
+        unsafe {
+            let place = if PLACES { self.place[column].assume_init() } else { Index::ZERO };
+            (self.best[column].assume_init(), place)
+        }
+    }
+
+    #[inline(always)]
+    fn set<const PLACES: bool>(&mut self, column: usize, (lane, place): Champion<F>) {
+        self.best[column].write(lane);
+        if PLACES {
+            self.place[column].write(place);
+        }
     }
 }
 
@@ -191,23 +215,19 @@ impl Tile {
     }
 
     #[inline(always)]
-    fn fill<T: Copy>(&mut self, len: usize, value: T) -> &mut [T] {
+    fn slice<T>(&mut self, len: usize) -> &mut [MaybeUninit<T>] {
         assert!(len * size_of::<T>() <= TILE && align_of::<T>() <= 8);
-        // SAFETY: the memory suffices, is aligned, and filled before it is read.
-        unsafe {
-            let tile = std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast::<MaybeUninit<T>>(), len);
-            tile.fill(MaybeUninit::new(value));
-            std::slice::from_raw_parts_mut(tile.as_mut_ptr().cast(), len)
-        }
+        // SAFETY: the memory suffices and is aligned; nothing is said about what it holds.
+        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_mut_ptr().cast(), len) }
     }
 }
 
-/// Accumulates `ROWS` rows in the tile; whether a lane was NaN.
+/// Accumulates `ROWS` rows in the tile, which `FRESH` begins with the first of them; whether a lane was NaN.
 ///
 /// # Safety
-/// There are `ROWS` rows of as many columns as the tiles have.
+/// There are `ROWS` rows of as many columns as the tiles have; unless `FRESH`, those are filled.
 #[inline(always)]
-unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const PLACES: bool>(
+unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const PLACES: bool>(
     lines: Lines,
     row: usize,
     first: &mut Accumulators<S::Element>,
@@ -215,28 +235,22 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const PLACES: bool>(
 ) -> bool {
     let columns = first.best.len();
     // As long as one another: what the compiler has to know to leave out its checks.
-    let (best, place) = (&mut *first.best, &mut first.place[..columns]);
     let others = if X::BOTH { columns } else { 0 };
-    let (other_best, other_place) = (&mut second.best[..others], &mut second.place[..others]);
+    let mut first = Accumulators::<S::Element> { best: &mut *first.best, place: &mut first.place[..columns] };
+    let mut second =
+        Accumulators::<S::Element> { best: &mut second.best[..others], place: &mut second.place[..others] };
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        let so_far = |best: &[LaneOf<S>], place: &[_]| (best[column], if PLACES { place[column] } else { Index::ZERO });
         // SAFETY: the caller's.
         unsafe {
-            let (champion, any) = descend::<S, X::First, ROWS>(lines, row, column, Some(so_far(best, place)));
-            flags = flags.or(any);
+            let so_far = if FRESH { None } else { Some(first.get::<PLACES>(column)) };
+            let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
+            flags = flags | nan;
             if X::BOTH {
-                let other = Some(so_far(other_best, other_place));
-                let (other, _) = descend::<S, X::Second, ROWS>(lines, row, column, other);
-                other_best[column] = other.0;
-                if PLACES {
-                    other_place[column] = other.1;
-                }
+                let so_far = if FRESH { None } else { Some(second.get::<PLACES>(column)) };
+                second.set::<PLACES>(column, descend::<S, X::Second, ROWS>(lines, row, column, so_far).0);
             }
-            best[column] = champion.0;
-            if PLACES {
-                place[column] = champion.1;
-            }
+            first.set::<PLACES>(column, champion);
         }
     }
     flags.any()
@@ -258,8 +272,8 @@ pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
         // SAFETY: the caller vouches for the rows, and for room for as many results as there are columns.
         unsafe {
             let ((_, at), any) = descend::<S, O, ROWS>(lines, 0, column, None);
-            flags = flags.or(any);
-            let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1).less(at) } else { at };
+            flags = flags | any;
+            let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
             index.add(column).write_unaligned(at.widen());
         }
     }
@@ -276,9 +290,9 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     row: usize,
     column: usize,
     so_far: Option<Champion<S::Element>>,
-) -> (Champion<S::Element>, bool) {
+) -> (Champion<S::Element>, <LaneOf<S> as Lane>::Index) {
     let (mut champion, mut at) = so_far.unwrap_or((LaneOf::<S>::LOWEST, Index::ZERO));
-    let mut state = <LaneOf<S> as Lane>::NanState::new::<O>();
+    let mut nan = <LaneOf<S> as Lane>::Index::ZERO;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
         // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
@@ -286,7 +300,7 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
         let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };
-        state = state.observe::<O>(lane);
+        nan = nan.or(lane.unordered::<O>(lane));
     }
-    ((champion, at), state.saw_nan::<O>(champion))
+    ((champion, at), nan)
 }

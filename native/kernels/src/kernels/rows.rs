@@ -96,7 +96,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
                 return false;
             }
             if index.is_null() {
-                let (element, told) = <S::Element as Compared>::Ordered::from_lane(key);
+                let (element, told) = <S::Element as Compared>::Ordered::from_lane::<O>(key);
                 values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
                 return !told;
             }
@@ -114,14 +114,9 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         let last = self.last;
         // SAFETY: the caller's.
         unsafe {
-            let at = if end == 0 || X::Second::NAN_WINS {
-                // One copy of the search for both ends, to which lanes are the same; but for NaN, also keys.
-                let nan = end == 1
-                    && size_of::<<<S::Element as Compared>::Lane as Lane>::NanState>() > 0
-                    && key == utmost::<X::Second, _>();
-                seek_at::<S, X::First>(source, if nan { utmost::<X::First, _>() } else { key }, place, last)
-            } else {
-                seek_at::<S, X::Second>(source, key, place, last)
+            let at = match end {
+                0 => seek_at::<S, X::First>(source, key, place, last),
+                _ => seek_at::<S, X::Second>(source, key, place, last),
             };
             if !index.is_null() {
                 index.add(row).write_unaligned(at as i64);

@@ -86,7 +86,7 @@ impl<E: Compared> Source for Masked<E> {
         // SAFETY: the caller's.
         unsafe {
             match *self.mask.add(at) {
-                0 => E::from_lane(worst::<O, _>()).0,
+                0 => E::from_lane::<O>(worst::<O, _>()).0,
                 _ => self.data.element::<O>(at),
             }
         }

@@ -16,12 +16,12 @@
 //! streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within them. Eight
 //! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
 
-use crate::element::compare::{Compared, Key, Lane, NanState, better_key, pick, utmost, worst};
-use crate::element::float16_bits::{Float16Bits, Numbered, SIGN};
-use crate::element::integers::Bool;
+use crate::element::compare::{Compared, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
+use crate::element::types::{Bool, Float16Bits, SIGN};
 use crate::kernels::source::Source;
 use std::hint::black_box;
+use std::ops::BitOr;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
@@ -49,8 +49,6 @@ impl Sweep for Bool {
     const TWO_KEYS: bool = true;
 }
 
-impl<const INFINITY: i16, const ONE: u16> Sweep for Numbered<Float16Bits<INFINITY, ONE>> {}
-
 impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
     /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
@@ -58,7 +56,7 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<i16>) -> Option<i16> {
         // SAFETY: the caller's.
         unsafe {
-            if len < LONG {
+            if len < LONG || !O::NAN_WINS {
                 return sweep_lanes::<Self, O>(data, len, champion);
             }
             let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
@@ -66,14 +64,13 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
             let negative = sweep_lanes::<u16, Largest>(unsigned, len, None)?;
             let key = if most > INFINITY || negative > INFINITY as u16 | SIGN {
                 utmost::<O, _>()
-            } else if O::LARGEST && most < 0 {
-                -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16)
-            } else if O::LARGEST {
-                most
-            } else if negative < SIGN {
-                sweep_lanes::<i16, Smallest>(signed, len, None)?
             } else {
-                -((negative & !SIGN) as i16)
+                Self::lane_of::<O>(match O::LARGEST {
+                    true if most >= 0 => most,
+                    true => -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16),
+                    false if negative >= SIGN => -((negative & !SIGN) as i16),
+                    false => sweep_lanes::<i16, Smallest>(signed, len, None)?,
+                })
             };
             Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
         }
@@ -183,7 +180,7 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
 ) -> Keys<S::Element> {
     let mut first = [[worst::<X::First, LaneOf<S>>(); W]; K];
     let mut second = [[worst::<X::Second, LaneOf<S>>(); W]; K];
-    let mut state = [<LaneOf<S> as Lane>::NanState::new::<X::First>(); W];
+    let mut nan = [<LaneOf<S> as Lane>::Index::ZERO; W];
     let mut at = 0;
     while at < len {
         // An extremum does not mind reading an element twice.
@@ -196,7 +193,7 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
                 take::<X::First, _, W>(&mut first[pair], one);
                 take::<X::First, _, W>(&mut first[pair + 1], other);
                 for lane in 0..W {
-                    state[lane] = state[lane].observe_two::<X::First>(one[lane], other[lane]);
+                    nan[lane] = nan[lane].or(one[lane].unordered::<X::First>(other[lane]));
                 }
                 if X::BOTH {
                     take::<X::Second, _, W>(&mut second[pair], register::<S, X::Second, W>(source, low));
@@ -208,16 +205,12 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     }
     // What has to be in memory at the end is what the compiler builds vectors for; from sums of single lanes it builds none
     // (64-bit lanes took twice to ten times as long).
-    let (first, state) = (black_box(first), black_box(state));
+    let first = black_box(first);
     let second = if X::BOTH { black_box(second) } else { second };
-    let best = join::<X::First, _, W, K>(first);
-    let mut nan = false;
-    for lane in 0..W {
-        nan |= state[lane].saw_nan::<X::First>(best[lane]);
-    }
-    if nan {
+    if LaneOf::<S>::NAN && black_box(nan).into_iter().reduce(BitOr::bitor).is_some_and(Index::any) {
         return [Some(utmost::<X::First, _>()), X::BOTH.then(utmost::<X::Second, _>)];
     }
+    let best = join::<X::First, _, W, K>(first);
     let other =
         if X::BOTH { settle::<X::Second, _, W>(join::<X::Second, _, W, K>(second), champions[1]) } else { None };
     [settle::<X::First, _, W>(best, champions[0]), other]

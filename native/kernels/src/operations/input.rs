@@ -28,11 +28,11 @@ macro_rules! with_input {
             (false, largest) => $crate::element::with_element_and_order!($input.element, largest, $E, $O => $body),
             (true, true) => {
                 type $O = $crate::element::order::LargestNumber;
-                $crate::element::with_number!($input.element, $E => $body)
+                $crate::element::with_float!($input.element, $E => $body)
             }
             (true, false) => {
                 type $O = $crate::element::order::SmallestNumber;
-                $crate::element::with_number!($input.element, $E => $body)
+                $crate::element::with_float!($input.element, $E => $body)
             }
         }
     };
@@ -62,7 +62,7 @@ macro_rules! with_sources {
             }),
             [input, _] if input.numbers => {
                 type $X = $crate::element::order::BothNumbers;
-                $crate::element::with_number!(input.element, E => {
+                $crate::element::with_float!(input.element, E => {
                     #[allow(unused_imports)]
                     use $crate::isa::dispatch_wide as $dispatch;
                     type $S = *const E;

@@ -3,7 +3,7 @@
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::{LargestNumber, Order, SmallestNumber};
 use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_element_and_extreme, with_element_and_order, with_number};
+use crate::element::{ElementType, with_element_and_extreme, with_element_and_order, with_float};
 use crate::layout::axis::{Odometer, position, positions};
 use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
 use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
@@ -71,9 +71,9 @@ unsafe fn choose_numbers(
     // SAFETY: the caller's.
     unsafe {
         if largest {
-            with_number!(element, E => choose::<E, LargestNumber>(data, at, kept, reduced, last, found))
+            with_float!(element, E => choose::<E, LargestNumber>(data, at, kept, reduced, last, found))
         } else {
-            with_number!(element, E => choose::<E, SmallestNumber>(data, at, kept, reduced, last, found))
+            with_float!(element, E => choose::<E, SmallestNumber>(data, at, kept, reduced, last, found))
         }
     }
 }

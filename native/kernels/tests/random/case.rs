@@ -1,6 +1,6 @@
 //! One call: what is drawn for it, and what has to come out.
 
-use crate::key::{ELEMENTS, Key, bytes_of, one};
+use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, one};
 use crate::memory::{Memory, positions, separate_strides, strides};
 use crate::selection;
 use crate::{Random, Scoped};
@@ -97,7 +97,8 @@ impl Case {
         let input = self.input(random);
         let mut output = self.output(random, &kept, index.size());
         let mut expected = output.bytes.to_vec();
-        for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
+        for outside in &positions(&kept) {
+            let (place, _) = self.best(&input, outside, (self.largest, self.last), |_, _| true).expect("a block");
             expected[output.at(outside)..][..index.size()].copy_from_slice(&bytes_of(place as u64, index.size()));
         }
         let axes = self.axes(&input, &output);
@@ -111,20 +112,18 @@ impl Case {
     }
 
     fn one_hot(&self, random: &mut Random) -> Result<(), String> {
-        let (kept, block) = self.split();
         let input = self.input(random);
-        let mut output = self.output(random, &self.lens, self.element.size());
+        let size = self.element.size();
+        let mut output = self.output(random, &self.lens, size);
         let mut expected = output.bytes.to_vec();
-        let mut put = |position: &[usize], element: &[u8]| {
-            expected[output.at(position)..][..element.len()].copy_from_slice(element)
-        };
         for position in positions(&self.lens) {
-            put(&position, &vec![0; self.element.size()]);
+            expected[output.at(&position)..][..size].fill(0);
         }
-        let inside = positions(&block);
-        for (outside, place) in positions(&kept).iter().zip(self.places(&input)) {
-            let hot: Vec<usize> = outside.iter().zip(&inside[place]).map(|(a, b)| a + b).collect();
-            put(&hot, &one(self.element));
+        for outside in &positions(&self.split().0) {
+            // It marks the largest and the first, whatever was drawn.
+            if let Some((_, hot)) = self.best(&input, outside, (true, false), |_, _| true) {
+                expected[output.at(&hot)..][..size].copy_from_slice(&one(self.element));
+            }
         }
         let axes = self.axes(&input, &output);
         input.deny_gaps(&self.lens);
@@ -155,19 +154,15 @@ impl Case {
             output.fill(random, self.element);
         }
         let key =
-            |input: &Memory, position: &[usize], swapped| Key::new(self.element, input.element(position), swapped);
-        let mut expected: Vec<(Vec<usize>, Key)> = Vec::new();
-        for position in positions(&self.lens) {
+            |of: &Memory, position: &[usize], swapped| key(self.element, of.element(position), swapped, self.largest);
+        let winner = |position: Vec<usize>| {
             let mut keys: Vec<Key> = inputs.iter().map(|input| key(input, &position, self.swapped)).collect();
-            if in_place {
-                keys.push(key(&output, &position, false));
-            }
-            if omit && keys.iter().any(|key| *key != Key::Nan) {
-                keys.retain(|key| *key != Key::Nan);
-            }
-            let winner = keys.into_iter().reduce(|a, b| a.meet(b, self.largest)).expect("an operand");
-            expected.push((position, winner));
-        }
+            keys.extend(in_place.then(|| key(&output, &position, false)));
+            let numbers = keys.iter().copied().filter(|key| omit && key.0 != NAN).max();
+            let winner = numbers.or(keys.into_iter().max()).expect("an operand");
+            (position, winner)
+        };
+        let expected: Vec<(Vec<usize>, Key)> = positions(&self.lens).into_iter().map(winner).collect();
         // Which of several NaN wins is not said, but without broadcasting it is
         // the one that wins where the same elements lie one after the other.
         let line = |input: &Memory, swapped| {
@@ -187,8 +182,8 @@ impl Case {
             let strides = strides.iter().rev().copied().collect();
             Operand { data, strides, swapped }
         };
-        let of_input = |input: &Memory| operand(input.data(), &input.strides, self.swapped);
-        let mut operands: Vec<Operand> = inputs.iter().map(of_input).collect();
+        let mut operands: Vec<_> =
+            inputs.iter().map(|input| operand(input.data(), &input.strides, self.swapped)).collect();
         let to = output.data_mut();
         if in_place {
             let place = random.below(count);
@@ -246,31 +241,24 @@ impl Case {
         (along(false), along(true))
     }
 
-    /// For each kept position, the row-major place of the extremum in its block.
-    fn places(&self, input: &Memory) -> Vec<usize> {
-        if self.lens.contains(&0) {
-            return Vec::new();
-        }
-        let (kept, block) = self.split();
-        let inside = positions(&block);
-        let place = |outside: &Vec<usize>| {
-            let key = |inside: &Vec<usize>| {
-                let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
-                Key::new(self.element, input.element(&position), self.swapped)
-            };
-            let mut best = (0, key(&inside[0]));
-            for (place, inside) in inside.iter().enumerate().skip(1) {
-                let key = key(inside);
-                // A one-hot marks the largest and the first, whatever was drawn.
-                let one_hot = matches!(self.operation, Operation::OneHot);
-                let order = key.against(best.1, self.largest || one_hot);
-                if order.is_gt() || order.is_eq() && self.last && !one_hot {
-                    best = (place, key);
-                }
+    /// Of the block at a kept position, the row-major place of the extremum and its position; None where nothing takes part.
+    pub fn best(
+        &self,
+        input: &Memory,
+        outside: &[usize],
+        (largest, last): (bool, bool),
+        takes_part: impl Fn(&[usize], i128) -> bool,
+    ) -> Option<(usize, Vec<usize>)> {
+        let mut best: Option<(i128, usize, Vec<usize>)> = None;
+        for (place, inside) in positions(&self.split().1).iter().enumerate() {
+            let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
+            let (key, _) = key(self.element, input.element(&position), self.swapped, largest);
+            let wins = |champion: i128| key > champion || key == champion && last;
+            if takes_part(&position, key) && best.as_ref().is_none_or(|&(champion, ..)| wins(champion)) {
+                best = Some((key, place, position));
             }
-            best.0
-        };
-        positions(&kept).iter().map(place).collect()
+        }
+        best.map(|(_, place, position)| (place, position))
     }
 
     fn axes(&self, input: &Memory, output: &Memory) -> Vec<(usize, isize, isize, bool)> {

@@ -3,7 +3,7 @@
 use crate::Random;
 use crate::case::{Case, fitting};
 use crate::fenced::Bytes;
-use crate::key::{Key, bytes_of};
+use crate::key::{NAN, bytes_of};
 use crate::memory::{Memory, positions, strides};
 use extremum_kernels::{Dimension, ElementType, IndexType, Omit, Selection, Target, select};
 use std::ptr;
@@ -108,32 +108,19 @@ impl Draw {
 
     /// The place of the extremum among what takes part, and its bytes in this machine's order.
     fn best(&self, case: &Case, input: &Memory, outside: &[usize], largest: bool) -> Option<(usize, Vec<u8>)> {
-        if case.lens.contains(&0) {
-            return None;
-        }
-        let mut best: Option<(usize, Key, Vec<usize>)> = None;
-        for (place, inside) in positions(&case.split().1).iter().enumerate() {
-            let position: Vec<usize> = outside.iter().zip(inside).map(|(a, b)| a + b).collect();
-            let key = Key::new(case.element, input.element(&position), case.swapped);
+        let takes_part = |position: &[usize], key: i128| {
             let left_out = match self.omit {
                 Omit::Nothing => false,
-                Omit::Nan => key == Key::Nan,
-                Omit::NotATime => key == Key::Number(i64::MIN.into(), false),
+                Omit::Nan => key == NAN,
+                Omit::NotATime => key.abs() == 1 << 63,
             };
-            if left_out || self.mask.as_ref().is_some_and(|mask| mask.element(&position) == [0]) {
-                continue;
-            }
-            let order = |(_, champion, _): &(usize, Key, Vec<usize>)| key.against(*champion, largest);
-            if best.as_ref().map(order).is_none_or(|order| order.is_gt() || order.is_eq() && case.last) {
-                best = Some((place, key, position));
-            }
+            !left_out && self.mask.as_ref().is_none_or(|mask| mask.element(position) != [0])
+        };
+        let (place, position) = case.best(input, outside, (largest, case.last), takes_part)?;
+        let mut bytes = input.element(&position).to_vec();
+        if case.swapped {
+            bytes.reverse();
         }
-        best.map(|(place, _, position)| {
-            let mut bytes = input.element(&position).to_vec();
-            if case.swapped {
-                bytes.reverse();
-            }
-            (place, bytes)
-        })
+        Some((place, bytes))
     }
 }

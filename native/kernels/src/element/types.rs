@@ -1,0 +1,277 @@
+//! The element types: what is compared of each, and what an elementwise operation accumulates.
+//!
+//! Each integer is its own lane and its own rank. The native floats are compared as they are, and by integer keys where NaN is among
+//! them. No instruction compares the 16-bit floats: integers stand in for them, which place NaN too.
+
+use crate::element::Element;
+use crate::element::compare::{Compared, Lane, pick, worst};
+use crate::element::order::Order;
+use crate::element::rank::{Ranked, one_origin, own_rank};
+
+macro_rules! integer {
+    ($($type:ty, $index:ty;)*) => {$(
+        impl Lane for $type {
+            type Index = $index;
+            type Key = $type;
+            const LOWEST: Self = <$type>::MIN;
+            const HIGHEST: Self = <$type>::MAX;
+            #[inline(always)]
+            fn key<O: Order>(self) -> $type {
+                self
+            }
+            #[inline(always)]
+            fn from_key(key: $type) -> $type {
+                key
+            }
+        }
+
+        impl Compared for $type {
+            type Lane = $type;
+            type Ordered = $type;
+            const TOLD: bool = true;
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $type {
+                self
+            }
+            #[inline(always)]
+            fn from_lane<O: Order>(lane: $type) -> ($type, bool) {
+                (lane, true)
+            }
+        }
+
+        impl Ranked for $type {
+            own_rank! {}
+        }
+
+        impl Element for $type {
+            const ONE: Self = 1;
+        }
+    )*};
+}
+
+integer!(i8, u8; u8, u8; i16, u16; u16, u16; i32, u32; u32, u32; i64, u64; u64, u64;);
+
+/// A NumPy bool: any byte but zero is true.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Bool(u8);
+
+impl Compared for Bool {
+    type Lane = u8;
+    type Ordered = Bool;
+    const TOLD: bool = false;
+    #[inline(always)]
+    fn lane<O: Order>(self) -> u8 {
+        // True is the largest lane there is: nothing after it can win, and nobody looks there.
+        ((self.0 != 0) as u8).wrapping_neg()
+    }
+    #[inline(always)]
+    fn from_lane<O: Order>(lane: u8) -> (Self, bool) {
+        (Bool((lane != 0) as u8), lane == 0)
+    }
+}
+
+impl Ranked for Bool {
+    type Rank = u8;
+    one_origin! {}
+    #[inline(always)]
+    fn rank<O: Order>(self, (): ()) -> u8 {
+        (self.0 != 0) as u8
+    }
+    #[inline(always)]
+    fn from_rank<O: Order>(rank: u8, (): ()) -> Self {
+        Bool(rank)
+    }
+}
+
+impl Element for Bool {
+    const ONE: Self = Bool(1);
+}
+
+/// A float whose lane is its integer key, which places NaN in the order.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Keyed<F>(pub F);
+
+macro_rules! float {
+    ($($type:ty, $key:ty, $bits:ty;)*) => {$(
+        impl Lane for $type {
+            type Index = $bits;
+            type Key = $key;
+            const LOWEST: Self = <$type>::NEG_INFINITY;
+            const HIGHEST: Self = <$type>::INFINITY;
+            const NAN: bool = true;
+            #[inline(always)]
+            fn key<O: Order>(self) -> $key {
+                // In integers throughout: the compiler takes float comparisons out of vectors again in some loops.
+                let bits = self.to_bits() as $key;
+                let sign = bits >> (<$key>::BITS - 1);
+                let magnitude = bits & <$key>::MAX;
+                // Sign and magnitude to two's complement: both zeros become 0.
+                let key = (magnitude ^ sign) - sign;
+                let extreme = if O::LARGEST { <$key>::MAX } else { <$key>::MIN };
+                if magnitude > <$type>::INFINITY.to_bits() as $key { extreme } else { key }
+            }
+            #[inline(always)]
+            fn from_key(key: $key) -> $type {
+                let magnitude = <$type>::from_bits(key.unsigned_abs());
+                if key < 0 { -magnitude } else { magnitude }
+            }
+            #[inline(always)]
+            fn unordered<O: Order>(self, other: Self) -> bool {
+                O::NAN_WINS & self.partial_cmp(&other).is_none()
+            }
+        }
+
+        impl Compared for $type {
+            type Lane = $type;
+            type Ordered = Keyed<$type>;
+            const TOLD: bool = true;
+            /// Where NaN does not win, it is the infinity that loses: one instruction, as to notice NaN is.
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $type {
+                if O::NAN_WINS { self } else { pick::<O, _>(self, worst::<O, _>()) }
+            }
+            #[inline(always)]
+            fn from_lane<O: Order>(lane: $type) -> ($type, bool) {
+                (lane, true)
+            }
+        }
+
+        impl Compared for Keyed<$type> {
+            type Lane = $key;
+            type Ordered = Self;
+            const TOLD: bool = false;
+            #[inline(always)]
+            fn lane<O: Order>(self) -> $key {
+                self.0.lane::<O>().key::<O>()
+            }
+            #[inline(always)]
+            fn from_lane<O: Order>(lane: $key) -> (Self, bool) {
+                let told = lane != 0 && lane.unsigned_abs() <= <$type>::INFINITY.to_bits();
+                (Keyed(<$type>::from_key(lane)), told)
+            }
+        }
+
+        impl Ranked for $type {
+            own_rank! {}
+            const HASTY: bool = true;
+            #[inline(always)]
+            fn extreme<O: Order>(a: Self, b: Self) -> Self {
+                let (bits, other) = (a.to_bits(), b.to_bits());
+                // Equal values differ in the sign of zero alone, which "and" clears and "or" sets.
+                let equal = <$type>::from_bits(if O::LARGEST { bits & other } else { bits | other });
+                // `b` where they are unordered, so that one of the two is left to mend.
+                let picked = if O::better(a, b) { a } else { b };
+                let picked = if a == b { equal } else { picked };
+                if if O::NAN_WINS { a != a } else { b != b } { a } else { picked }
+            }
+            #[inline(always)]
+            fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
+                // Which of two equals is picked depends on who asks: both answers together settle the sign of zero.
+                let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
+                (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
+            }
+        }
+
+        impl Element for $type {
+            const ONE: Self = 1.0;
+        }
+    )*};
+}
+
+float!(f32, i32, u32; f64, i64, u64;);
+
+/// The bits of a 16-bit float: sign, then a magnitude of which everything above `INFINITY` is NaN.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Float16Bits<const INFINITY: i16, const ONE: u16>(u16);
+
+/// The sign of a 16-bit float.
+pub const SIGN: u16 = 0x8000;
+
+/// IEEE 754 binary16.
+pub type Float16 = Float16Bits<0x7c00, 0x3c00>;
+
+/// The upper half of an IEEE 754 binary32.
+pub type BFloat16 = Float16Bits<0x7f80, 0x3f80>;
+
+impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
+    /// Magnitudes beyond infinity.
+    const NANS: i16 = i16::MAX - INFINITY;
+
+    /// How far the lane of a number lies above its value.
+    const fn shift<O: Order>() -> i16 {
+        match (O::LARGEST, O::NAN_WINS) {
+            (true, true) => Self::NANS - 1,
+            (false, true) => -Self::NANS,
+            (true, false) => Self::NANS,
+            (false, false) => -Self::NANS - 1,
+        }
+    }
+
+    /// The lane of a number of this value.
+    #[inline(always)]
+    pub fn lane_of<O: Order>(value: i16) -> i16 {
+        value.wrapping_add(Self::shift::<O>())
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Compared for Float16Bits<INFINITY, ONE> {
+    type Lane = i16;
+    type Ordered = Self;
+    const TOLD: bool = false;
+    /// Sign and magnitude to two's complement, where both zeros are 0; then round until NaN of both signs stands at the end that
+    /// loses, or beyond the infinity that wins, where all of it becomes the one lane that no other beats.
+    #[inline(always)]
+    fn lane<O: Order>(self) -> i16 {
+        let bits = self.0 as i16;
+        let value = if bits < 0 { i16::MIN.wrapping_sub(bits) } else { bits };
+        match (O::LARGEST, O::NAN_WINS) {
+            (_, false) => Self::lane_of::<O>(value),
+            (true, true) => value.wrapping_sub(Self::NANS + 1).saturating_add(2 * Self::NANS),
+            (false, true) => value.wrapping_add(Self::NANS).saturating_sub(2 * Self::NANS),
+        }
+    }
+    #[inline(always)]
+    fn from_lane<O: Order>(lane: i16) -> (Self, bool) {
+        let value =
+            if O::NAN_WINS { lane.saturating_sub(Self::shift::<O>()) } else { lane.wrapping_sub(Self::shift::<O>()) };
+        let magnitude = value.unsigned_abs().min(INFINITY as u16);
+        let sign = if value < 0 { SIGN } else { 0 };
+        (Float16Bits(magnitude | sign), value != 0 && value.unsigned_abs() <= INFINITY as u16)
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Ranked for Float16Bits<INFINITY, ONE> {
+    type Rank = u16;
+    type Origin = u16;
+    type Like = Float16;
+    type LikeOrder<O: Order> = O::OfNumbers;
+    /// What has the least rank: minus infinity, or else the first NaN after infinity.
+    #[inline(always)]
+    fn origin<O: Order>() -> u16 {
+        if O::LARGEST == O::NAN_WINS { ones_complement(INFINITY as u16 | SIGN) } else { INFINITY as u16 + 1 }
+    }
+    /// Sign and magnitude to one's complement, where every bit pattern has its own place and `-0` lies below `+0`;
+    /// then round until the NaN of both signs stand at the end that wins, or at the other.
+    #[inline(always)]
+    fn rank<O: Order>(self, origin: u16) -> u16 {
+        ones_complement(self.0).wrapping_sub(origin)
+    }
+    #[inline(always)]
+    fn from_rank<O: Order>(rank: u16, origin: u16) -> Self {
+        Float16Bits(ones_complement(rank.wrapping_add(origin)))
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Element for Float16Bits<INFINITY, ONE> {
+    const ONE: Self = Float16Bits(ONE);
+}
+
+/// Sign and magnitude to one's complement, and back.
+#[inline(always)]
+fn ones_complement(bits: u16) -> u16 {
+    let sign = bits as i16 >> 15;
+    bits ^ (sign & 0x7fff) as u16
+}
