@@ -186,7 +186,10 @@ struct Accumulators<'a, F: Compared> {
 }
 
 impl<F: Compared> Accumulators<'_, F> {
-    /// What is so far in a column, which is filled.
+    /// What is so far in a column.
+    ///
+    /// # Safety
+    /// It is filled.
     #[inline(always)]
     unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {
         // SAFETY: the caller's.

@@ -243,11 +243,7 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
     // SAFETY: every place asked for lies in `0..len`.
     let hit = |at| unsafe { source.lane::<O>(at) }.key::<O>() == utmost::<O, _>();
     let found = |start, stop| (Some(utmost::<O, _>()), (start, stop));
-    let nothing = (Some(worst::<O, _>()), (0, len));
-    if len < LANES {
-        return if (0..len).any(hit) { found(0, len) } else { nothing };
-    }
-    if !S::MASKED {
+    if len >= FIRST && !S::MASKED {
         // Most rows end early: numbers of eight of them, the highest bits of which say which are true.
         let (high, low) = (u64::MAX / 255 * 128, u64::MAX / 255 * 127);
         for done in (0..FIRST).step_by(8) {
@@ -262,23 +258,20 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
             }
         }
     }
-    let mut done = 0;
-    while done < len {
+    let stretch = LOOK.min(len);
+    for done in (0..len).step_by(LOOK) {
         // What is left at the far edge overlaps a stretch without a hit, which does no harm.
-        let stretch = if done == 0 || len < LOOK { LANES } else { LOOK };
         let far = done.min(len - stretch);
         let start = if last { len - stretch - far } else { far };
         let mut any = false;
-        match stretch {
-            LANES => (0..LANES).for_each(|step| any |= hit(start + step)),
-            _ => (0..LOOK).for_each(|step| any |= hit(start + step)),
+        for step in 0..stretch {
+            any |= hit(start + step);
         }
         if any {
             return found(start, start + stretch);
         }
-        done += stretch;
     }
-    nothing
+    (Some(worst::<O, _>()), (0, len))
 }
 
 /// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then

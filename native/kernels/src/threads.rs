@@ -1,0 +1,425 @@
+//! Threads: how many a call uses, and sharing work among them. Inside the pool of a host a call shares its work there and
+//! starts no thread. The threads of this process stay: started at the first call that pays, parked between calls.
+//!
+//! A call takes part in its own work and asks the others to help. Who comes late finds less to do, or nothing: nobody waits
+//! for a thread that is busy with another call.
+
+use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield, current_thread_index};
+use std::cell::Cell;
+use std::mem::transmute;
+use std::num::NonZero;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// 0: not set yet.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// The environment variable that counts until a limit is set.
+pub const VARIABLE: &str = "EXTREMUM_NUM_THREADS";
+
+/// What the environment asks for: nothing, a number of threads, or a text that is none.
+pub fn asked() -> Option<Result<usize, String>> {
+    let text = std::env::var_os(VARIABLE)?.to_string_lossy().into_owned();
+    Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
+}
+
+/// The number of threads that a call may use: what was set, else what the environment asks for, else the processors.
+pub fn limit() -> usize {
+    match LIMIT.load(Ordering::Relaxed) {
+        0 => {
+            let limit = asked().and_then(Result::ok).unwrap_or_else(processors);
+            LIMIT.store(limit, Ordering::Relaxed);
+            limit
+        }
+        limit => limit,
+    }
+}
+
+/// The processors that the process may use.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Sets the number of threads that a call may use, at least 1.
+pub fn set_limit(n: usize) {
+    LIMIT.store(n.max(1), Ordering::Relaxed);
+}
+
+/// A thread pool.
+pub trait Pool {
+    /// Whether there are threads to share work with.
+    fn shares(&self) -> bool {
+        true
+    }
+
+    /// Runs the tasks `0..tasks`, each at least once, on any threads, and returns when all are done.
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync));
+}
+
+thread_local! {
+    /// The pool for calls from this thread; valid as long as it is set.
+    static POOL: Cell<Option<*const dyn Pool>> = const { Cell::new(None) };
+}
+
+/// The pool for calls from this thread, if one is set.
+pub(crate) fn current() -> Option<&'static dyn Pool> {
+    // SAFETY: `within` borrows the pool for as long as it is set, and whoever asks is within.
+    POOL.get().map(|pool| unsafe { &*pool })
+}
+
+/// Runs `work`, whose calls share their work among the threads of `pool`.
+pub fn within<R>(pool: &dyn Pool, work: impl FnOnce() -> R) -> R {
+    // SAFETY: it is set for no longer than it is borrowed.
+    let pool = unsafe { transmute::<*const (dyn Pool + '_), *const (dyn Pool + 'static)>(pool) };
+    let _reset = Reset(POOL.replace(Some(pool)));
+    work()
+}
+
+/// Puts the pool back that was set before, after a panic too.
+struct Reset(Option<*const dyn Pool>);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        POOL.set(self.0);
+    }
+}
+
+/// The grain size: bytes that each thread has to be given for its help to pay. Measured with calls one after the other: two
+/// threads take as long as one for 0.5 to 1.3 MB in all, by the kind of call and the second-level cache, and are never slower
+/// for the twice 768 KiB that this asks for.
+const GRAIN_SIZE: usize = 768 << 10;
+
+/// The same in a pool of a host, for the hand-over to pay.
+const HOST_GRAIN_SIZE: usize = 256 << 10;
+
+/// Tasks for each thread, of this process or of a host.
+const TASKS: usize = 2;
+const TASKS_OF_HOST: usize = 4;
+
+/// The grain size in force: [`GRAIN_SIZE`], but for tests and measurements.
+static IN_FORCE: AtomicUsize = AtomicUsize::new(GRAIN_SIZE);
+
+/// Sets the grain size, and returns what counted before.
+pub fn set_grain_size(bytes: usize) -> usize {
+    IN_FORCE.swap(bytes.max(1), Ordering::Relaxed)
+}
+
+thread_local! {
+    /// Whether this thread is at a task: what it calls shares nothing, as the threads are at work already.
+    static AT_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of threads that a call uses that moves `bytes`.
+#[inline]
+pub fn num_threads(bytes: usize) -> usize {
+    // Small calls look no further.
+    if bytes < 2 * IN_FORCE.load(Ordering::Relaxed).min(HOST_GRAIN_SIZE) { 1 } else { num_threads_of_large(bytes) }
+}
+
+/// The same where there may be several. (Not inlined, for small calls to be spared it.)
+#[inline(never)]
+fn num_threads_of_large(bytes: usize) -> usize {
+    if AT_TASK.get() {
+        return 1;
+    }
+    let grain_size = IN_FORCE.load(Ordering::Relaxed);
+    let grain_size = match current() {
+        None => grain_size,
+        Some(pool) if pool.shares() => grain_size.min(HOST_GRAIN_SIZE),
+        Some(_) => return 1,
+    };
+    (bytes / grain_size).clamp(1, limit())
+}
+
+/// Cuts `0..total` into at most `parts` ranges of nearly equal length, none of them empty.
+pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
+    let parts = parts.min(total).max(1);
+    (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
+}
+
+/// Into how many tasks work for so many threads is cut.
+///
+/// Threads of a host may wake late, by milliseconds: there are several tasks for each, so that late workers find fewer of them
+/// left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the median of the time fell by a sixth. Our own are
+/// awake between calls, and each task takes some time to begin and to combine: with half as many, reductions of 2 to 16 MB take
+/// up to a seventh less.
+pub fn tasks(num_threads: usize) -> usize {
+    let each = if current().is_some() { TASKS_OF_HOST } else { TASKS };
+    if num_threads == 1 { 1 } else { num_threads * each }
+}
+
+/// Runs `work` on every range, in the pool of the host or on the threads of this process; results in order. (Not inlined, as
+/// it is no part of a small call.)
+#[inline(never)]
+pub fn map<R: Send>(ranges: Vec<Range<usize>>, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    if let [range] = &ranges[..] {
+        return vec![work(range.clone())];
+    }
+    let results: Vec<_> = ranges.iter().map(|_| Mutex::new(None)).collect();
+    let pool = current().unwrap_or_else(|| Resident::current());
+    pool.run(ranges.len(), &|task| {
+        // A panic must not unwind through a host.
+        let before = AT_TASK.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(|| work(ranges[task].clone())));
+        AT_TASK.set(before);
+        *results[task].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    let results = results.into_iter().map(|result| match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(result) => result.unwrap_or_else(|panic| resume_unwind(panic)),
+        None => panic!("the thread pool left a task out"),
+    });
+    results.collect()
+}
+
+/// The threads of this process.
+struct Resident {
+    /// Whose threads they are: after `fork` the child has none of them.
+    process: u32,
+    /// The processors that the process may use.
+    processors: usize,
+    /// How many threads may work at a time, the caller included.
+    width: usize,
+    /// The others; None where there are none, or none can be started.
+    pool: Option<ThreadPool>,
+}
+
+/// The threads in use. What is replaced is never freed, as other calls may still use it: that happens once in a process, when
+/// the limit is raised, and once after each fork.
+static CURRENT: AtomicPtr<Resident> = AtomicPtr::new(ptr::null_mut());
+
+impl Resident {
+    /// The threads for calls of this process. (There is no lock here: one that another thread held during `fork` would stay
+    /// locked in the child.)
+    fn current() -> &'static Self {
+        loop {
+            let current = CURRENT.load(Ordering::Acquire);
+            // SAFETY: null, or what is never freed.
+            let known = unsafe { current.as_ref() }.filter(|known| known.process == process::id());
+            if let Some(known) = known
+                && known.width >= limit().min(known.processors)
+            {
+                return known;
+            }
+            // Wide enough for all limits, where one was not.
+            let processors = processors();
+            let width = if known.is_some() { processors } else { limit().min(processors) };
+            let made = Box::into_raw(Box::new(Self::new(width, processors)));
+            if CURRENT.compare_exchange(current, made, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+                // SAFETY: nobody has seen it.
+                drop(unsafe { Box::from_raw(made) });
+            }
+        }
+    }
+
+    fn new(width: usize, processors: usize) -> Self {
+        let name = |number| format!("extremum-{number}");
+        let threads = ThreadPoolBuilder::new().num_threads(width - 1).thread_name(name);
+        // Miri does not end while there are threads; the tests give it a pool of their own.
+        let pool = if width > 1 && !cfg!(miri) { threads.build().ok() } else { None };
+        Self { process: process::id(), processors, width, pool }
+    }
+}
+
+impl Pool for Resident {
+    fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+        let helpers = self.width.min(limit()).min(tasks).saturating_sub(1);
+        let Some(pool) = self.pool.as_ref().filter(|_| helpers > 0) else { return (0..tasks).for_each(task) };
+        // SAFETY: nobody uses the task after `finish` has returned.
+        let task = unsafe { transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(task) };
+        let taken = (0..tasks).map(|_| AtomicBool::new(false)).collect();
+        let job = Arc::new(Job { task, taken, helpers, inside: AtomicUsize::new(0), caller: thread::current() });
+        for _ in 0..helpers {
+            let job = Arc::clone(&job);
+            pool.spawn(move || {
+                job.help();
+                drop(job);
+                linger();
+            });
+        }
+        job.work(0);
+        job.finish();
+    }
+}
+
+/// The tasks of one call.
+struct Job {
+    task: &'static (dyn Fn(usize) + Sync),
+    /// Of each task, whether somebody has taken it.
+    taken: Box<[AtomicBool]>,
+    /// How many threads are asked to help.
+    helpers: usize,
+    /// How many helpers are at work, and whether the call has [`ENDED`].
+    inside: AtomicUsize,
+    caller: Thread,
+}
+
+/// Said of a call that takes no more helpers.
+const ENDED: usize = 1 << (usize::BITS - 1);
+
+impl Job {
+    /// Takes one task after the other, first those of its own share: in the next call on the same memory the same thread
+    /// has them in its cache. A task must not unwind.
+    fn work(&self, worker: usize) {
+        let first = self.taken.len() * worker / (self.helpers + 1);
+        for task in (first..self.taken.len()).chain(0..first) {
+            if !self.taken[task].load(Ordering::Relaxed) && !self.taken[task].swap(true, Ordering::Relaxed) {
+                (self.task)(task);
+            }
+        }
+    }
+
+    fn help(&self) {
+        let enter = |inside: usize| (inside & ENDED == 0).then_some(inside + 1);
+        if self.inside.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_err() {
+            return;
+        }
+        self.work(1 + current_thread_index().unwrap_or(0) % self.helpers);
+        if self.inside.fetch_sub(1, Ordering::Release) == ENDED + 1 {
+            self.caller.unpark();
+        }
+    }
+
+    /// Lets no more helpers in, and waits for those that are at work.
+    fn finish(&self) {
+        let mut inside = self.inside.fetch_or(ENDED, Ordering::AcqRel) | ENDED;
+        // They are nearly done; to be woken takes longer.
+        for _ in 0..SPINS {
+            if inside == ENDED {
+                break;
+            }
+            std::hint::spin_loop();
+            inside = self.inside.load(Ordering::Acquire);
+        }
+        while inside != ENDED {
+            thread::park();
+            inside = self.inside.load(Ordering::Acquire);
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread waits for the next call already.
+    static LINGERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Stays awake for the next call: to wake a thread takes as long as some hundred kilobytes.
+fn linger() {
+    if LINGERS.replace(true) {
+        // Below on the stack somebody does.
+        return;
+    }
+    let mut since = Instant::now();
+    while since.elapsed() < LINGER {
+        match rayon_core::yield_now() {
+            Some(Yield::Executed) => since = Instant::now(),
+            _ => thread::yield_now(),
+        }
+    }
+    LINGERS.set(false);
+}
+
+/// How long a thread stays awake after a call.
+const LINGER: Duration = Duration::from_micros(200);
+
+/// How often a caller looks whether the others are done before it sleeps: some 20 us.
+const SPINS: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cover_everything_once() {
+        for (total, parts) in (0..40).flat_map(|total| (1..9).map(move |parts| (total, parts))) {
+            assert!(ranges(total, parts).into_iter().flatten().eq(0..total));
+        }
+    }
+
+    /// A pool of one thread that runs its tasks backwards.
+    #[derive(Default)]
+    struct Backwards(AtomicUsize);
+
+    impl Pool for Backwards {
+        fn run(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+            self.0.fetch_add(tasks, Ordering::Relaxed);
+            (0..tasks).rev().for_each(task);
+        }
+    }
+
+    #[test]
+    fn work_is_shared_in_the_pool_and_only_within_it() {
+        let pool = Backwards::default();
+        let work = || map(ranges(10, 3), |range| range.start);
+        assert_eq!(within(&pool, work), [0, 3, 6]);
+        assert_eq!(work(), [0, 3, 6]);
+        assert_eq!(pool.0.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_leaves_no_pool_behind() {
+        let pool = Backwards::default();
+        let work = || map(ranges(10, 3), |range| assert!(range.start != 3, "stop"));
+        assert!(catch_unwind(AssertUnwindSafe(|| within(&pool, work))).is_err());
+        assert!(POOL.get().is_none());
+    }
+
+    #[test]
+    fn every_task_is_done_once() {
+        for width in 1..4 {
+            let resident = Resident::new(width, width);
+            for tasks in [1, 2, 3, 50] {
+                let done: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+                resident.run(tasks, &|task| {
+                    done[task].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn calls_one_after_the_other_do_not_pile_up_on_a_stack() {
+        let resident = Resident::new(2, 2);
+        let done = AtomicUsize::new(0);
+        let calls = if cfg!(miri) { 3 } else { 30_000 };
+        for _ in 0..calls {
+            resident.run(2, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert_eq!(done.into_inner(), 2 * calls);
+    }
+
+    #[test]
+    fn nobody_waits_for_threads_that_another_call_keeps_busy() {
+        let resident = Resident::new(2, 2);
+        let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            // Both of its tasks, that of the caller and that of the other thread, last until the call below has ended.
+            let call = || {
+                resident.run(2, &|_| {
+                    busy.store(true, Ordering::Release);
+                    while !over.load(Ordering::Acquire) {
+                        thread::yield_now();
+                    }
+                })
+            };
+            let other = (!cfg!(miri)).then(|| scope.spawn(call));
+            while other.is_some() && !busy.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            let done = AtomicUsize::new(0);
+            resident.run(8, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            over.store(true, Ordering::Release);
+            assert_eq!(done.into_inner(), 8);
+        });
+    }
+}
