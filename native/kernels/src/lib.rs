@@ -24,7 +24,6 @@ pub use operations::argreduce::argreduce;
 pub use operations::extremum::extremum;
 pub use operations::input::Input;
 pub use operations::onehot::onehot;
-pub use operations::read_bandwidth::read_bandwidth;
 pub use operations::select::{Dimension, Omit, Selection, select};
 pub use operations::small;
 pub use operations::target::Target;

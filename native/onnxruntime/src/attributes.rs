@@ -1,13 +1,13 @@
-//! The attributes of a node, read while its kernel is made or while shapes are inferred.
+//! The attributes of a node, read while its kernel is made or while shapes are inferred, and the axes that they name.
 
-use crate::api::{Api, Refusal, Result, refuse};
+use crate::api::{Api, Failure, Result, refuse};
 use crate::operators::{OPERATORS, PerAxis};
 use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::{mem, ptr};
 
 /// The value of an attribute.
-pub enum Value {
+enum Value {
     Int(i64),
     Text(String),
     /// At least one.
@@ -16,44 +16,58 @@ pub enum Value {
     Other(String),
 }
 
-impl Value {
-    fn mistyped<T>(&self, name: &CStr, wanted: &str) -> Result<T> {
-        let name = name.to_string_lossy();
-        let given = match self {
-            Self::Int(value) => format!("{name}={value}"),
-            Self::Text(value) => format!("{name}={value:?}"),
-            Self::Ints(values) => format!("{name}={values:?}"),
-            Self::Other(value) => format!("{name}={value}"),
-        };
-        Err(Refusal::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}")).given(given))
-    }
+/// Where ONNX Runtime keeps the attributes of a node.
+pub enum Source {
+    /// In the information that a kernel is made from.
+    Kernel(*const OrtKernelInfo),
+    /// In the context of an inference.
+    Inference(*const OrtShapeInferContext),
 }
 
-/// Where attributes are read; an attribute that the node does not state is None.
-pub trait Attributes {
-    /// The value of an attribute, whatever its kind.
-    fn value(&self, name: &CStr) -> Option<Value>;
+/// The attributes of a node; one that the node does not state is None.
+pub struct Attributes {
+    api: Api,
+    source: Source,
+}
+
+impl Attributes {
+    /// The attributes of a node.
+    ///
+    /// # Safety
+    /// The source is of the API's ONNX Runtime and outlives what is made here.
+    pub unsafe fn new(api: Api, source: Source) -> Self {
+        Self { api, source }
+    }
+
+    /// Reads an attribute as what is wanted, or refuses it.
+    fn read<T>(&self, name: &CStr, wanted: &str, take: impl Fn(&Value) -> Option<T>) -> Result<Option<T>> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        if let Some(taken) = take(&value) {
+            return Ok(Some(taken));
+        }
+        let name = name.to_string_lossy();
+        let given = match value {
+            Value::Int(value) => format!("{name}={value}"),
+            Value::Text(value) => format!("{name}={value:?}"),
+            Value::Ints(values) => format!("{name}={values:?}"),
+            Value::Other(value) => format!("{name}={value}"),
+        };
+        Err(Failure::new(format!("attribute '{name}' is not {wanted}"), format!("give it as {wanted}")).given(|| given))
+    }
 
     /// An integer.
     fn int(&self, name: &CStr) -> Result<Option<i64>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Int(value)) => Ok(Some(value)),
-            Some(other) => other.mistyped(name, "an integer"),
-        }
+        self.read(name, "an integer", |value| if let Value::Int(value) = value { Some(*value) } else { None })
     }
 
     /// A list of integers, at least one.
     fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Ints(values)) => Ok(Some(values)),
-            Some(other) => other.mistyped(name, "a list of at least one integer"),
-        }
+        let ints = |value: &Value| if let Value::Ints(values) = value { Some(values.clone()) } else { None };
+        self.read(name, "a list of at least one integer", ints)
     }
 
     /// An integer that is 0 or 1.
-    fn flag(&self, name: &CStr, default: bool) -> Result<bool> {
+    pub fn flag(&self, name: &CStr, default: bool) -> Result<bool> {
         match self.int(name)? {
             None => Ok(default),
             Some(value @ (0 | 1)) => Ok(value == 1),
@@ -64,42 +78,55 @@ pub trait Attributes {
     }
 
     /// The attribute `order`: whether the largest is wanted, or the smallest.
-    fn largest(&self) -> Result<bool> {
-        match self.value(c"order") {
-            None => Ok(true),
-            Some(Value::Text(order)) if order == "max" || order == "min" => Ok(order == "max"),
-            Some(Value::Text(other)) => {
-                refuse(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'")
-            }
-            Some(other) => other.mistyped(c"order", "a text"),
+    pub fn largest(&self) -> Result<bool> {
+        let text = |value: &Value| if let Value::Text(text) = value { Some(text.clone()) } else { None };
+        match self.read(c"order", "a text", text)?.as_deref() {
+            None | Some("max") => Ok(true),
+            Some("min") => Ok(false),
+            Some(other) => refuse(format!("attribute 'order' is '{other}'"), "use 'max', the default, or 'min'"),
         }
-    }
-}
-
-/// The attributes of the node that a kernel is made for.
-pub struct OfKernel {
-    api: Api,
-    info: *const OrtKernelInfo,
-}
-
-impl OfKernel {
-    /// The attributes behind the information that a kernel is made from.
-    ///
-    /// # Safety
-    /// The information is of the API's ONNX Runtime and outlives what is made here.
-    pub unsafe fn new(api: Api, info: *const OrtKernelInfo) -> Self {
-        Self { api, info }
     }
 
     /// Refuses attributes of other operators of the domain; the C API cannot list what else a node has.
     pub fn refuse_all_but(&self, own: &[&CStr]) -> Result<()> {
         let mut all = OPERATORS.iter().flat_map(|operator| operator.attributes);
-        match all.find(|name| !own.contains(name) && self.value(name).is_some()) {
-            None => Ok(()),
-            Some(name) => {
-                let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
-                let reason = format!("there is no attribute '{}'", name.to_string_lossy());
-                refuse(reason, format!("the attributes are {}", own.join(", ")))
+        let Some(name) = all.find(|name| !own.contains(name) && self.value(name).is_some()) else { return Ok(()) };
+        let own: Vec<_> = own.iter().map(|name| name.to_string_lossy()).collect();
+        let reason = format!("there is no attribute '{}'", name.to_string_lossy());
+        refuse(reason, format!("the attributes are {}", own.join(", ")))
+    }
+
+    fn value(&self, name: &CStr) -> Option<Value> {
+        match self.source {
+            Source::Kernel(info) => self.of_kernel(info, name),
+            Source::Inference(context) => self.of_inference(context, name),
+        }
+    }
+
+    /// (ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.)
+    fn of_kernel(&self, info: *const OrtKernelInfo, name: &CStr) -> Option<Value> {
+        let (name, table) = (name.as_ptr(), self.api.table);
+        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they say, and a C
+        // character and a byte are of one size.
+        unsafe {
+            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
+                return Some(Value::Int(value));
+            }
+            if let Some(value) = self.one::<f32>(|value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
+                return Some(Value::Other(format!("{value:?}")));
+            }
+            let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
+            if let Some(bytes) = self.list(text) {
+                let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
+                return Some(Value::Text(String::from_utf8_lossy(text).into_owned()));
+            }
+            let ints = self.list(|values, size| ((*table).KernelInfoGetAttributeArray_int64)(info, name, values, size));
+            let floats: Option<Vec<f32>> =
+                self.list(|values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
+            match (ints, floats) {
+                (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
+                (_, Some(floats)) if !floats.is_empty() => Some(Value::Other(format!("{floats:?}"))),
+                (ints, _) => ints.map(|_| Value::Other("(an empty list, or neither numbers nor a text)".into())),
             }
         }
     }
@@ -119,59 +146,32 @@ impl OfKernel {
         let mut values = vec![T::default(); size];
         (size == 0 || self.api.succeeded(read(values.as_mut_ptr(), &raw mut size))).then_some(values)
     }
-}
 
-impl Attributes for OfKernel {
-    /// (ONNX Runtime looks at no kind where it is asked for a list: one of another kind is an empty list to it.)
-    fn value(&self, name: &CStr) -> Option<Value> {
-        let (info, name, table) = (self.info, name.as_ptr(), self.api.table);
-        // SAFETY: the promise of `new`; the name ends with a zero, `one` and `list` give the room that they say, and a C
-        // character and a byte are of one size.
-        unsafe {
-            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_int64)(info, name, value)) {
-                return Some(Value::Int(value));
-            }
-            if let Some(value) = self.one(|value| ((*table).KernelInfoGetAttribute_float)(info, name, value)) {
-                return Some(Value::Other(format!("{value:?}")));
-            }
-            let text = |bytes: *mut u8, size| ((*table).KernelInfoGetAttribute_string)(info, name, bytes.cast(), size);
-            if let Some(bytes) = self.list(text) {
-                let text = bytes.split_last().map_or(&[][..], |(_zero, text)| text);
-                return Some(Value::Text(String::from_utf8_lossy(text).into_owned()));
-            }
-            let ints = self.list(|values, size| ((*table).KernelInfoGetAttributeArray_int64)(info, name, values, size));
-            let floats =
-                self.list(|values, size| ((*table).KernelInfoGetAttributeArray_float)(info, name, values, size));
-            match (ints, floats) {
-                (Some(ints), _) if !ints.is_empty() => Some(Value::Ints(ints)),
-                (_, Some(floats)) if !floats.is_empty() => Some(Value::Other(format!("{floats:?}"))),
-                (ints, _) => ints.map(|_| Value::Other("(an empty list, or neither numbers nor a text)".into())),
-            }
+    fn of_inference(&self, context: *const OrtShapeInferContext, name: &CStr) -> Option<Value> {
+        let mut attribute: *const OrtOpAttr = ptr::null();
+        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
+        let status =
+            unsafe { ((*self.api.table).ShapeInferContext_GetAttribute)(context, name.as_ptr(), &raw mut attribute) };
+        if !self.api.succeeded(status) {
+            return None;
         }
-    }
-}
-
-/// The attributes of the node whose output shape is asked for.
-pub struct OfInference {
-    api: Api,
-    context: *const OrtShapeInferContext,
-}
-
-impl OfInference {
-    /// The attributes behind the context of an inference.
-    ///
-    /// # Safety
-    /// The context is of the API's ONNX Runtime and outlives what is made here.
-    pub unsafe fn new(api: Api, context: *const OrtShapeInferContext) -> Self {
-        Self { api, context }
+        if let Some(words) = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_INT) {
+            return Some(Value::Int(words[0] as i64));
+        }
+        if let Some(words) = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_INTS) {
+            return Some(Value::Ints(words.into_iter().map(|word| word as i64).collect()));
+        }
+        let words = self.words(attribute, OrtOpAttrType::ORT_OP_ATTR_STRING)?;
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
+        Some(Value::Text(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned()))
     }
 
     /// Reads an attribute into a buffer that grows until the value fits; its length in bytes is known afterwards.
-    fn read(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
+    fn words(&self, attribute: *const OrtOpAttr, kind: OrtOpAttrType) -> Option<Vec<u64>> {
         let mut words = vec![0u64; 1];
         loop {
             let (room, mut needed) = (words.len() * size_of::<u64>(), 0);
-            let data = words.as_mut_ptr().cast::<c_void>();
+            let data = words.as_mut_ptr().cast();
             // SAFETY: the buffer has the room that is stated.
             let status = unsafe { ((*self.api.table).ReadOpAttr)(attribute, kind, data, room, &raw mut needed) };
             let read = self.api.succeeded(status);
@@ -180,28 +180,6 @@ impl OfInference {
                 return (read && needed > 0).then_some(words);
             }
         }
-    }
-}
-
-impl Attributes for OfInference {
-    fn value(&self, name: &CStr) -> Option<Value> {
-        let mut attribute: *const OrtOpAttr = ptr::null();
-        // SAFETY: the promise of `new`; the name ends with a zero, the attribute belongs to the node.
-        let status = unsafe {
-            ((*self.api.table).ShapeInferContext_GetAttribute)(self.context, name.as_ptr(), &raw mut attribute)
-        };
-        if !self.api.succeeded(status) {
-            return None;
-        }
-        if let Some(words) = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_INT) {
-            return Some(Value::Int(words[0] as i64));
-        }
-        if let Some(words) = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_INTS) {
-            return Some(Value::Ints(words.into_iter().map(|word| word as i64).collect()));
-        }
-        let words = self.read(attribute, OrtOpAttrType::ORT_OP_ATTR_STRING)?;
-        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
-        Some(Value::Text(CStr::from_bytes_until_nul(&bytes).ok()?.to_string_lossy().into_owned()))
     }
 }
 
@@ -216,7 +194,7 @@ pub struct Axes {
 
 impl Axes {
     /// Reads `axes`, `axis` and `to_last`.
-    pub fn read(attributes: &impl Attributes) -> Result<Self> {
+    pub fn read(attributes: &Attributes) -> Result<Self> {
         let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
         let to_last = attributes.flag(c"to_last", false)?;
         if listed.is_some() && (axis.is_some() || to_last) {

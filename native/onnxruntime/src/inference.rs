@@ -1,9 +1,8 @@
 //! The shape of the output of a node, inferred while its model is loaded.
 
-use crate::api::{Api, Result, call};
-use crate::attributes::OfInference;
-use crate::operators::{Input, Node, Operator, UNKNOWN};
-use crate::tensor::{self, Tensor};
+use crate::api::{Api, Result, Tensor, call, tensor_described};
+use crate::attributes::{Attributes, Source};
+use crate::operators::{Input, Node, Operator, UNKNOWN, declared};
 use ort_sys::OrtShapeInferContext;
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -16,7 +15,7 @@ use std::ptr;
 /// The context is of the API's ONNX Runtime and valid for the call.
 pub unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
     // SAFETY: the caller's promise.
-    let node = Node::new(operator, &unsafe { OfInference::new(api, context) })?;
+    let node = Node::new(operator, &unsafe { Attributes::new(api, Source::Inference(context)) })?;
     let mut element = None;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;
@@ -26,10 +25,10 @@ pub unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShap
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
         // SAFETY: the description belongs to the context.
-        let Tensor { number, shape } = unsafe { tensor::described(api, info)? };
+        let Tensor { number, shape } = unsafe { tensor_described(api, info)? };
         // That of the first: a list of axes is of a type of its own.
         if index == 0 {
-            element = tensor::number(number);
+            element = declared(number);
         }
         let mut shape = shape.into_owned();
         // A tensor of unknown rank looks the same here as one of rank 0.

@@ -13,10 +13,8 @@ mod kernel;
 mod operators;
 mod pool;
 mod registration;
-mod tensor;
 
-use crate::operators::OPERATORS;
-use crate::tensor::ELEMENT_TYPES;
+use crate::operators::{ELEMENT_TYPES, OPERATORS};
 use api::{Api, Result, call, refuse};
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
 use registration::Registration;

@@ -3,7 +3,7 @@
 //! `ArgReduce` is the index of the extremum over any set of axes, `OneHot` 1 at the first largest element and 0 elsewhere,
 //! `Reduce` the extremum itself, `Extremum` the elementwise largest or smallest of any number of operands.
 
-use crate::api::{Failure, Refusal, Result, refuse};
+use crate::api::{Failure, Result, refuse};
 use crate::attributes::{Attributes, Axes, Chosen};
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, argreduce, extremum, onehot, select,
@@ -22,8 +22,8 @@ pub struct Operator {
     pub name: &'static CStr,
     /// The names of its attributes.
     pub attributes: &'static [&'static CStr],
-    /// Which inputs it takes.
-    pub inputs: Inputs,
+    /// The most inputs that a node may have, and what it takes, as a message says it.
+    pub inputs: (usize, &'static str),
     operation: Operation,
 }
 
@@ -44,25 +44,25 @@ pub static OPERATORS: [Operator; 4] = [
     Operator {
         name: c"ArgReduce",
         attributes: &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"],
-        inputs: Inputs::ONE,
+        inputs: (1, "takes one input"),
         operation: Operation::ArgReduce,
     },
     Operator {
         name: c"OneHot",
         attributes: &[c"axes", c"axis", c"to_last"],
-        inputs: Inputs::ONE,
+        inputs: (1, "takes one input"),
         operation: Operation::OneHot,
     },
     Operator {
         name: c"Reduce",
         attributes: &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"],
-        inputs: Inputs::ONE_AND_AXES,
+        inputs: (2, "takes one input and a list of axes"),
         operation: Operation::Reduce,
     },
     Operator {
         name: c"Extremum",
         attributes: &[c"order", c"broadcast"],
-        inputs: Inputs::ANY,
+        inputs: (usize::MAX, "takes inputs"),
         operation: Operation::Extremum,
     },
 ];
@@ -73,30 +73,38 @@ impl Operator {
     pub fn output(&self, input: Number) -> Number {
         if self.operation == Operation::ArgReduce { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
     }
-}
 
-/// Which inputs an operator takes.
-pub struct Inputs {
-    /// The most that a node may have.
-    pub most: usize,
-    /// What an operator takes, as a message says it.
-    pub said: &'static str,
-}
-
-impl Inputs {
-    const ONE: Self = Self { most: 1, said: "takes one input" };
-    const ONE_AND_AXES: Self = Self { most: 2, said: "takes one input and a list of axes" };
-    const ANY: Self = Self { most: usize::MAX, said: "takes inputs" };
-
-    /// Whether there is any number of one element type.
-    pub fn are_any(&self) -> bool {
-        self.most == usize::MAX
+    /// Whether it takes any number of inputs of one element type.
+    pub fn takes_any(&self) -> bool {
+        self.operation == Operation::Extremum
     }
 
     /// Whether the input at an index is the list of axes, which is of int64 and may be left out.
     pub fn is_axes(&self, index: usize) -> bool {
-        self.most == 2 && index == 1
+        self.operation == Operation::Reduce && index == 1
     }
+}
+
+/// Every element type that has an order, and its number.
+pub const ELEMENT_TYPES: [(Number, ElementType); 13] = [
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, ElementType::Bool),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8, ElementType::Int8),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16, ElementType::Int16),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32, ElementType::Int32),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, ElementType::Int64),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8, ElementType::UInt8),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16, ElementType::UInt16),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32, ElementType::UInt32),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64, ElementType::UInt64),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16, ElementType::Float16),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16, ElementType::BFloat16),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, ElementType::Float32),
+    (Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE, ElementType::Float64),
+];
+
+/// The number of an element type, if it is one that has an order. ONNX Runtime may have numbers that are not declared.
+pub fn declared(number: i32) -> Option<Number> {
+    ELEMENT_TYPES.iter().map(|&(known, _)| known).find(|&known| known as i32 == number)
 }
 
 /// A size of which nothing is known.
@@ -142,7 +150,7 @@ pub struct Node {
 
 impl Node {
     /// Reads the attributes; those of other operators are not there.
-    pub fn new(operator: &'static Operator, attributes: &impl Attributes) -> Result<Self> {
+    pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
         Ok(Self {
             operator,
             largest: attributes.largest()?,
@@ -300,5 +308,5 @@ fn join(one: i64, two: i64) -> Option<i64> {
 
 fn refusal(reason: &str, inputs: &[Input<'_>], help: &str) -> Failure {
     let shapes: Vec<String> = inputs.iter().map(|input| format!("{:?}", input.shape)).collect();
-    Refusal::new(reason, help).given(shapes.join(", "))
+    Failure::new(reason, help).given(|| shapes.join(", "))
 }

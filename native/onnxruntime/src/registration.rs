@@ -10,6 +10,7 @@ use ort_sys::{
     OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr,
 };
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// An operator on one element type, registered with one ONNX Runtime.
@@ -32,27 +33,16 @@ impl Registration {
         let registration: &'static Self = Box::leak(Box::new(Self { table: TABLE, api, operator, number, element }));
         (&raw const *registration).cast()
     }
-
-    /// The whole of which ONNX Runtime has the beginning.
-    ///
-    /// # Safety
-    /// The pointer comes from [`Registration::of`].
-    unsafe fn behind(table: *const OrtCustomOp) -> &'static Self {
-        // SAFETY: the caller's promise, and registrations are never freed.
-        unsafe { &*table.cast::<Self>() }
-    }
 }
 
 const TABLE: OrtCustomOp = OrtCustomOp {
     version: OLDEST,
-    CreateKernel: None,
     GetName: Some(name),
     GetExecutionProviderType: Some(processor),
     GetInputType: Some(input_type),
     GetInputTypeCount: Some(input_count),
     GetOutputType: Some(output_type),
-    GetOutputTypeCount: Some(one),
-    KernelCompute: None,
+    GetOutputTypeCount: Some(output_count),
     KernelDestroy: Some(destroy),
     GetInputCharacteristic: Some(input_characteristic),
     GetOutputCharacteristic: Some(output_characteristic),
@@ -64,105 +54,72 @@ const TABLE: OrtCustomOp = OrtCustomOp {
     CreateKernelV2: Some(create),
     KernelComputeV2: Some(compute),
     InferOutputShapeFn: Some(infer_shape),
-    GetStartVersion: None,
-    GetEndVersion: None,
-    GetMayInplace: None,
-    ReleaseMayInplace: None,
-    GetAliasMap: None,
-    ReleaseAliasMap: None,
+    // SAFETY: no function is there.
+    ..unsafe { MaybeUninit::zeroed().assume_init() }
 };
 
-unsafe extern "system" fn name(operator: *const OrtCustomOp) -> *const c_char {
-    // SAFETY: the only tables that ONNX Runtime has from us are the beginnings of registrations.
-    unsafe { Registration::behind(operator) }.operator.name.as_ptr()
+/// The functions of a table. The only tables that ONNX Runtime has from us are the beginnings of registrations.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
+        $(#[$doc])*
+        unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
+            // SAFETY: ONNX Runtime calls it as the C API documents it: with a registration's table, which is never freed, a
+            // kernel that `create` made for it and that has not been destroyed, and what belongs to the call.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
+    )*};
 }
 
-/// None named: the default, which is the CPU.
-unsafe extern "system" fn processor(_: *const OrtCustomOp) -> *const c_char {
-    ptr::null()
-}
-
-unsafe extern "system" fn input_type(operator: *const OrtCustomOp, index: usize) -> Number {
-    // SAFETY: as above.
-    let Registration { operator, number, .. } = unsafe { Registration::behind(operator) };
-    if operator.inputs.is_axes(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
-}
-
-/// How many inputs are described: any number of one kind are described as one.
-unsafe extern "system" fn input_count(operator: *const OrtCustomOp) -> usize {
-    // SAFETY: as above.
-    let inputs = &unsafe { Registration::behind(operator) }.operator.inputs;
-    if inputs.are_any() { 1 } else { inputs.most }
-}
-
-unsafe extern "system" fn output_type(operator: *const OrtCustomOp, _: usize) -> Number {
-    // SAFETY: as above.
-    let Registration { operator, number, .. } = unsafe { Registration::behind(operator) };
-    operator.output(*number)
-}
-
-unsafe extern "system" fn one(_: *const OrtCustomOp) -> usize {
-    1
-}
-
-unsafe extern "system" fn yes(_: *const OrtCustomOp) -> c_int {
-    1
-}
-
-unsafe extern "system" fn input_characteristic(operator: *const OrtCustomOp, index: usize) -> Characteristic {
-    // SAFETY: as above.
-    match &unsafe { Registration::behind(operator) }.operator.inputs {
-        inputs if inputs.are_any() => Characteristic::INPUT_OUTPUT_VARIADIC,
-        inputs if inputs.is_axes(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
-        _ => Characteristic::INPUT_OUTPUT_REQUIRED,
+functions! {
+    name(table: *const OrtCustomOp) -> *const c_char { (*table.cast::<Registration>()).operator.name.as_ptr() }
+    /// None named: the default, which is the CPU.
+    processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
+    input_type(table: *const OrtCustomOp, index: usize) -> Number {
+        let Registration { operator, number, .. } = &*table.cast();
+        if operator.is_axes(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
     }
-}
-
-unsafe extern "system" fn output_characteristic(_: *const OrtCustomOp, _: usize) -> Characteristic {
-    Characteristic::INPUT_OUTPUT_REQUIRED
-}
-
-unsafe extern "system" fn memory(_: *const OrtCustomOp, _: usize) -> OrtMemType {
-    OrtMemType::OrtMemTypeDefault
-}
-
-unsafe extern "system" fn create(
-    operator: *const OrtCustomOp,
-    _: *const OrtApi,
-    info: *const OrtKernelInfo,
-    kernel: *mut *mut c_void,
-) -> OrtStatusPtr {
-    // SAFETY: as above.
-    let Registration { api, operator, number, element, .. } = unsafe { Registration::behind(operator) };
-    api.status(|| {
-        // SAFETY: ONNX Runtime's information on the node that it wants a kernel for.
-        let made = Box::new(unsafe { Kernel::new(*api, operator, info, *number, *element)? });
-        // SAFETY: ONNX Runtime gives room for one pointer; `destroy` takes the box back.
-        unsafe { kernel.write(Box::into_raw(made).cast()) };
-        Ok(())
-    })
-}
-
-unsafe extern "system" fn compute(kernel: *mut c_void, context: *mut OrtKernelContext) -> OrtStatusPtr {
-    // SAFETY: the kernel is one that `create` made for this operator, and has not been destroyed.
-    let kernel = unsafe { &*kernel.cast::<Kernel>() };
-    // SAFETY: ONNX Runtime's context of the call that is running.
-    kernel.api.status(|| unsafe { kernel.run(context) })
-}
-
-unsafe extern "system" fn destroy(kernel: *mut c_void) {
-    // SAFETY: the kernel is one that `create` made for this operator, and nobody uses it any more.
-    drop(unsafe { Box::from_raw(kernel.cast::<Kernel>()) });
-}
-
-unsafe extern "system" fn infer_shape(
-    operator: *const OrtCustomOp,
-    context: *mut OrtShapeInferContext,
-) -> OrtStatusPtr {
-    // SAFETY: as above.
-    let Registration { api, operator, .. } = unsafe { Registration::behind(operator) };
-    // The table is that of any element type. ONNX Runtime looks at no status here and would not release one.
-    // SAFETY: ONNX Runtime's context of the inference that is running.
-    api.succeeded(api.status(|| unsafe { infer(*api, operator, context) }));
-    OrtStatusPtr(ptr::null_mut())
+    /// How many inputs are described: any number of one kind are described as one.
+    input_count(table: *const OrtCustomOp) -> usize {
+        let operator = (*table.cast::<Registration>()).operator;
+        if operator.takes_any() { 1 } else { operator.inputs.0 }
+    }
+    output_type(table: *const OrtCustomOp, _index: usize) -> Number {
+        let Registration { operator, number, .. } = &*table.cast();
+        operator.output(*number)
+    }
+    output_count(_table: *const OrtCustomOp) -> usize { 1 }
+    yes(_table: *const OrtCustomOp) -> c_int { 1 }
+    input_characteristic(table: *const OrtCustomOp, index: usize) -> Characteristic {
+        match (*table.cast::<Registration>()).operator {
+            operator if operator.takes_any() => Characteristic::INPUT_OUTPUT_VARIADIC,
+            operator if operator.is_axes(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
+            _ => Characteristic::INPUT_OUTPUT_REQUIRED,
+        }
+    }
+    output_characteristic(_table: *const OrtCustomOp, _index: usize) -> Characteristic {
+        Characteristic::INPUT_OUTPUT_REQUIRED
+    }
+    memory(_table: *const OrtCustomOp, _index: usize) -> OrtMemType { OrtMemType::OrtMemTypeDefault }
+    create(
+        table: *const OrtCustomOp, _api: *const OrtApi, info: *const OrtKernelInfo, kernel: *mut *mut c_void
+    ) -> OrtStatusPtr {
+        let Registration { api, operator, number, element, .. } = &*table.cast();
+        api.status(|| {
+            let made = Kernel::new(*api, operator, info, *number, *element).map_err(|failure| failure.of(operator.name))?;
+            *kernel = Box::into_raw(Box::new(made)).cast();
+            Ok(())
+        })
+    }
+    compute(kernel: *mut c_void, context: *mut OrtKernelContext) -> OrtStatusPtr {
+        let kernel = &*kernel.cast::<Kernel>();
+        kernel.api.status(|| kernel.run(context).map_err(|failure| failure.of(kernel.node.operator.name)))
+    }
+    destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<Kernel>())) }
+    /// The table is that of any element type. ONNX Runtime looks at no status here and would not release one.
+    infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
+        let Registration { api, operator, .. } = &*table.cast();
+        api.succeeded(api.status(|| infer(*api, operator, context)));
+        OrtStatusPtr(ptr::null_mut())
+    }
 }

@@ -5,10 +5,9 @@
 use libloading::os::unix as system;
 #[cfg(windows)]
 use libloading::os::windows as system;
-use ort_sys::ONNXTensorElementDataType::{self, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT};
 use ort_sys::{
-    OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext, OrtKernelInfo,
-    OrtSessionOptions, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
+    ONNXTensorElementDataType, OrtApi, OrtApiBase, OrtCustomOp, OrtCustomOpDomain, OrtErrorCode, OrtKernelContext,
+    OrtKernelInfo, OrtSessionOptions, OrtStatus, OrtStatusPtr, OrtTensorTypeAndShapeInfo, OrtValue,
 };
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -75,8 +74,8 @@ struct Tensor {
     number: i32,
     rank: usize,
     shape: Vec<i64>,
-    /// The bytes, aligned for every element.
-    words: Vec<u64>,
+    /// The elements.
+    words: [u64; 2],
 }
 
 /// A call of a node: what a context points to.
@@ -121,8 +120,8 @@ unsafe fn missing(name: *const c_char) -> OrtStatusPtr {
 /// The functions of the host, each of which is given valid pointers to what its parameters say: that is what their unsafe
 /// blocks rely on.
 macro_rules! functions {
-    ($($name:ident($($parameter:ident: $type:ty),*) $body:block)*) => {$(
-        unsafe extern "system" fn $name($($parameter: $type),*) -> OrtStatusPtr {
+    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
+        unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
             // SAFETY: the library calls it as the C API documents it, with objects of this host.
             #[allow(unused_unsafe)]
             unsafe { $body }
@@ -131,50 +130,50 @@ macro_rules! functions {
 }
 
 functions! {
-    create_status(_code: OrtErrorCode, message: *const c_char) {
+    create_status(_code: OrtErrorCode, message: *const c_char) -> OrtStatusPtr {
         OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
     }
-    create_domain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) {
+    create_domain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) -> OrtStatusPtr {
         assert_eq!(text(name), "ai.extremum");
         // Nobody follows it.
         *domain = ptr::without_provenance_mut(1);
         FINE
     }
-    add_operator(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
+    add_operator(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) -> OrtStatusPtr {
         OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
         FINE
     }
-    add_domain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) {
+    add_domain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) -> OrtStatusPtr {
         (*options.cast::<Options>()).domains += 1;
         FINE
     }
-    has_entry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) {
+    has_entry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) -> OrtStatusPtr {
         *has = (*options.cast::<Options>()).keys.contains(&text(key)).into();
         FINE
     }
-    add_entry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) {
+    add_entry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) -> OrtStatusPtr {
         (*options.cast::<Options>()).keys.push(text(key));
         FINE
     }
-    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) { missing(name) }
-    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) { missing(name) }
-    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) { missing(name) }
-    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) { missing(name) }
-    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) { missing(name) }
-    input_count(info: *const OrtKernelInfo, count: *mut usize) {
+    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> OrtStatusPtr { missing(name) }
+    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> OrtStatusPtr { missing(name) }
+    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    input_count(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Node>()).inputs;
         FINE
     }
-    output_count(info: *const OrtKernelInfo, count: *mut usize) {
+    output_count(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Node>()).outputs;
         FINE
     }
-    input(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) {
+    input(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) -> OrtStatusPtr {
         let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
         *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
         FINE
     }
-    output(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) {
+    output(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) -> OrtStatusPtr {
         let output = &mut (*context.cast::<Call>()).output;
         if let Some(tensor) = output {
             tensor.shape = (0..rank).map(|axis| *sizes.add(axis)).collect();
@@ -183,35 +182,30 @@ functions! {
         *value = output.as_mut().map_or(ptr::null_mut(), |tensor| ptr::from_mut(tensor).cast());
         FINE
     }
-    data(value: *mut OrtValue, data: *mut *mut c_void) {
+    data(value: *mut OrtValue, data: *mut *mut c_void) -> OrtStatusPtr {
         *data = (*value.cast::<Tensor>()).words.as_mut_ptr().cast();
         FINE
     }
-    description(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) {
+    description(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) -> OrtStatusPtr {
         *info = Box::into_raw(Box::new((*value.cast::<Tensor>()).clone())).cast();
         FINE
     }
-    element_type(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) {
+    element_type(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) -> OrtStatusPtr {
         *number.cast::<i32>() = (*info.cast::<Tensor>()).number;
         FINE
     }
-    rank(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) {
+    rank(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Tensor>()).rank;
         FINE
     }
-    sizes(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) {
+    sizes(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) -> OrtStatusPtr {
         ptr::copy_nonoverlapping((*info.cast::<Tensor>()).shape.as_ptr(), sizes, count);
         FINE
     }
-}
-
-unsafe extern "system" fn release_status(status: *mut OrtStatus) {
-    text_of(OrtStatusPtr(status));
-}
-
-unsafe extern "system" fn release_description(info: *mut OrtTensorTypeAndShapeInfo) {
-    // SAFETY: a description that `description` made.
-    drop(unsafe { Box::from_raw(info.cast::<Tensor>()) });
+    release_status(status: *mut OrtStatus) -> () { drop(text_of(OrtStatusPtr(status))) }
+    release_description(info: *mut OrtTensorTypeAndShapeInfo) -> () { drop(Box::from_raw(info.cast::<Tensor>())) }
+    version() -> *const c_char { c"1.18.0".as_ptr() }
+    old_version() -> *const c_char { c"1.17.3".as_ptr() }
 }
 
 unsafe extern "system" fn table(_: u32) -> *const OrtApi {
@@ -252,14 +246,6 @@ unsafe extern "system" fn table(_: u32) -> *const OrtApi {
     }))
 }
 
-unsafe extern "system" fn version() -> *const c_char {
-    c"1.18.0".as_ptr()
-}
-
-unsafe extern "system" fn old_version() -> *const c_char {
-    c"1.17.3".as_ptr()
-}
-
 const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
 
 #[test]
@@ -298,20 +284,18 @@ fn an_old_host_is_told_so() {
     assert_eq!((message.as_deref(), options.domains), (Some(expected), 0));
 }
 
-const FLOAT: i32 = 1;
 const INT8: i32 = 3;
 const INT64: i32 = 7;
 
-fn tensor(number: i32, shape: &[i64], word: u64) -> Option<Tensor> {
-    Some(Tensor { number, rank: shape.len(), shape: shape.into(), words: vec![word, 0] })
+fn tensor(number: i32, shape: &[i64], words: [u64; 2]) -> Option<Tensor> {
+    Some(Tensor { number, rank: shape.len(), shape: shape.into(), words })
 }
 
-fn floats(one: f32, other: f32) -> Option<Tensor> {
-    let word = u64::from(one.to_bits()) | u64::from(other.to_bits()) << 32;
-    tensor(FLOAT, &[2], if cfg!(target_endian = "big") { word.rotate_left(32) } else { word })
+fn x() -> Option<Tensor> {
+    tensor(INT64, &[2], [1, 3])
 }
 
-/// What makes a kernel of floats and runs it on a call ends in: the text of an error, if there is one.
+/// What it ends in to make a kernel of int64 and to run it on a call: the text of an error, if there is one.
 fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
     let (library, function) = loaded();
     forget(library);
@@ -322,7 +306,7 @@ fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
     unsafe {
         let is_wanted = |operator: &&OrtCustomOp| {
             let first = operator.GetInputType.expect("a function")(*operator, 0);
-            name(operator) == wanted && first == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT
+            name(operator) == wanted && first as i32 == INT64
         };
         let operator = operators().into_iter().find(is_wanted).expect("the library has it");
         let create = operator.CreateKernelV2.expect("a function");
@@ -337,17 +321,15 @@ fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
 
 #[test]
 fn a_call_is_answered() {
-    let x = || floats(1.0, 3.0);
-    let axes = |axis: i64| tensor(INT64, &[1], axis as u64);
-    let three = floats(3.0, 0.0).expect("a tensor").words[0];
-    for (operator, inputs, number, expected) in [
-        ("ArgReduce", vec![x()], INT64, 1),
-        ("Reduce", vec![x()], FLOAT, three),
-        ("Reduce", vec![x(), None], FLOAT, three),
-        ("Reduce", vec![x(), axes(0)], FLOAT, three),
-        ("Reduce", vec![x(), axes(-1)], FLOAT, three),
+    let list = |axis: i64| vec![x(), tensor(INT64, &[1], [axis as u64, 0])];
+    for (operator, inputs, expected) in [
+        ("ArgReduce", vec![x()], 1),
+        ("Reduce", vec![x()], 3),
+        ("Reduce", vec![x(), None], 3),
+        ("Reduce", list(0), 3),
+        ("Reduce", list(-1), 3),
     ] {
-        let mut call = Call { inputs, output: tensor(number, &[], 0) };
+        let mut call = Call { inputs, output: tensor(INT64, &[], [0, 0]) };
         assert_eq!(outcome(operator, 1, &mut call), None);
         let output = call.output.expect("it was wanted");
         assert_eq!((&output.shape[..], output.words[0]), (&[1][..], expected), "{operator}");
@@ -358,26 +340,34 @@ fn a_call_is_answered() {
 
 #[test]
 fn what_a_kernel_cannot_run_on_is_refused() {
-    let x = || floats(1.0, 3.0);
-    let types = "help: make the model anew: its types contradict each other";
-    let as_list = "help: give them as a tensor of rank 1";
-    let in_range = "given: float32[2], axes: [7]; help: use an axis in [-1, 0]";
+    let types = "not 7; help: make the model anew: its types contradict each other";
+    let list = |number, shape: &[i64]| vec![x(), tensor(number, shape, [7, 0])];
     let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
-    let list = |number, shape: &[i64], axis| vec![x(), tensor(number, shape, axis)];
     for (operator, inputs, number, message) in [
-        ("Extremum", list(INT8, &[], 0), FLOAT, format!("an input is of element type 3, not 1; {types}")),
-        ("ArgReduce", vec![x()], INT8, format!("the output is of element type 3, not 7; {types}")),
-        ("Extremum", vec![x(), None], FLOAT, "input 1 is left out; help: give every input".into()),
-        ("Reduce", list(INT8, &[1], 0), FLOAT, format!("the list of axes is of element type 3, not 7; {types}")),
-        ("Reduce", list(INT64, &[], 0), FLOAT, format!("the axes are no list; given: axes: int64[]; {as_list}")),
-        ("Reduce", list(INT64, &[1], 7), FLOAT, format!("axis 7 is out of range for an input of rank 1; {in_range}")),
+        ("Extremum", list(INT8, &[]), INT64, format!("Extremum: an input is of element type 3, {types}")),
+        ("ArgReduce", vec![x()], INT8, format!("ArgReduce: the output is of element type 3, {types}")),
+        ("Extremum", vec![x(), None], INT64, "Extremum: input 1 is left out; help: give every input".into()),
+        ("Reduce", list(INT8, &[1]), INT64, format!("Reduce: the list of axes is of element type 3, {types}")),
+        (
+            "Reduce",
+            list(INT64, &[]),
+            INT64,
+            "Reduce: the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1".into(),
+        ),
+        (
+            "Reduce",
+            list(INT64, &[1]),
+            INT64,
+            "Reduce: axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; \
+             help: use an axis in [-1, 0]"
+                .into(),
+        ),
+        // A panic is an error that asks for a report.
+        ("OneHot", vec![endless], INT64, "extremum failed inside, please report this: capacity overflow".into()),
     ] {
-        let mut call = Call { inputs, output: tensor(number, &[], 0) };
-        assert_eq!(outcome(operator, 1, &mut call), Some(format!("{operator}: {message}")));
+        let mut call = Call { inputs, output: tensor(number, &[], [0, 0]) };
+        assert_eq!(outcome(operator, 1, &mut call), Some(message));
     }
-    // A panic is an error that asks for a report.
-    let message = "extremum failed inside, please report this: capacity overflow";
-    assert_eq!(outcome("OneHot", 1, &mut Call { inputs: vec![endless], output: None }).as_deref(), Some(message));
 }
 
 #[test]
@@ -390,7 +380,7 @@ fn a_node_with_other_inputs_and_outputs_is_refused() {
         ("Reduce", 0, 1, "takes one input and a list of axes"),
         ("Reduce", 3, 1, "takes one input and a list of axes"),
     ] {
-        let mut call = Call { inputs: vec![floats(1.0, 3.0); inputs], output: None };
+        let mut call = Call { inputs: vec![x(); inputs], output: None };
         let given = format!("the node has {inputs} inputs and {outputs} outputs");
         let expected = format!("{operator}: {given}; help: the operator {takes} and has one output");
         assert_eq!(outcome(operator, outputs, &mut call), Some(expected));

@@ -1,9 +1,10 @@
 //! `maximum` and `minimum`.
 
 use crate::arguments::omits;
-use crate::array::{Array, Elements, Ndarray, Operands, descriptor, elements_of, settled, target};
+use crate::array::{
+    Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
+};
 use crate::interpreter::{ELEMENT_TYPE, Function, detached, error, refuse_unknown};
-use crate::output::{Output, order_of_memory};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};

@@ -1,9 +1,8 @@
 //! `hardmax`.
 
 use crate::arguments::{Axes, Given, settle};
-use crate::array::{Array, settled, target};
+use crate::array::{Array, Output, order_of_memory, settled, target};
 use crate::interpreter::{Function, detached, refuse_unknown};
-use crate::output::{Output, order_of_memory};
 use extremum_kernels::onehot;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;

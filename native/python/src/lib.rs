@@ -9,7 +9,6 @@ mod elementwise;
 mod hardmax;
 mod interpreter;
 mod memory;
-mod output;
 mod reductions;
 mod settings;
 

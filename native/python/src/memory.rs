@@ -66,21 +66,6 @@ struct Handler {
     allocator: Allocator,
 }
 
-// SAFETY: it is never written to, and its context is null.
-unsafe impl Sync for Handler {}
-
-static HANDLER: Handler = {
-    let mut name = [0; 127];
-    let mut at = 0;
-    while at < NAME.len() {
-        name[at] = NAME[at] as c_char;
-        at += 1;
-    }
-    let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
-    Handler { name, version: 1, allocator: Allocator { context, malloc, calloc, realloc, free } }
-};
-const NAME: &[u8] = b"extremum";
-
 /// The names that NumPy gives a capsule with a handler, and its own handler.
 const CAPSULE: &CStr = c"mem_handler";
 const DEFAULT: &CStr = c"default_allocator";
@@ -98,13 +83,17 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
     }
     static TABLE: Function = Function::new("numpy_table");
     let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
+    let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
+    let allocator = Allocator { context, malloc, calloc, realloc, free };
+    let handler = Box::leak(Box::new(Handler { name: [0; 127], version: 1, allocator }));
+    handler.name[..8].copy_from_slice(&b"extremum".map(|byte| byte as c_char));
     // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
     let numpy = unsafe {
         let table = PyCapsule_GetPointer(table.as_ptr(), ptr::null()).cast::<SetHandler>();
         if table.is_null() {
             return Err(PyErr::fetch(py));
         }
-        let handler = PyCapsule_New((&raw const HANDLER).cast_mut().cast(), CAPSULE.as_ptr(), None);
+        let handler = PyCapsule_New((&raw mut *handler).cast(), CAPSULE.as_ptr(), None);
         (table.add(SET_HANDLER).read(), Bound::from_owned_ptr_or_err(py, handler)?.unbind())
     };
     // As in `Function::find`: nothing runs under the lock.

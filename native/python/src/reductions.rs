@@ -2,9 +2,8 @@
 //! end of the order in one pass, with elements left out.
 
 use crate::arguments::{Axes, Given, index_type, omits, settle};
-use crate::array::{Array, Elements, Ndarray, descriptor, into_result, operand, settled, target};
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, operand, settled, target};
 use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
-use crate::output::Output;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, select};
 use numpy::npyffi::PY_ARRAY_API;

@@ -10,7 +10,6 @@ pub mod line;
 pub mod masks;
 pub mod onehot;
 pub mod plan;
-pub mod read_bandwidth;
 pub mod reduce;
 pub mod results;
 pub mod row_batches;
