@@ -47,7 +47,7 @@ def test_indices_of_every_format(form, axes, dtype):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("value", [np.float32(3), np.float64(3), np.int8(3), np.float32(np.nan)], ids=repr)
+@pytest.mark.parametrize("value", [np.int8(3), np.float32(np.nan)], ids=repr)
 def test_a_file_of_rank_0(form, value):
     words = save(np.array(value), form)
     assert apply("argmax", *words, "-o", "y.npy") == 0
@@ -62,7 +62,7 @@ def test_a_file_of_rank_0(form, value):
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("axes", [(0,), (1,), (2, 0), ()], ids=str)
+@pytest.mark.parametrize("axes", [(1,), (2, 0)], ids=str)
 def test_values_and_their_indices_of_every_format(form, axes, capsys):
     x = sample()
     words = save(x, form) + [word for axis in axes for word in ("--axis", axis)]

@@ -162,25 +162,6 @@ def test_gigabytes_of_zeros_in_an_archive_take_no_memory(tmp_path):
     assert peak < 2**22
 
 
-def damaged(content, count):
-    """Yield copies of a file with a few bytes changed, cut off or put in, the same every time."""
-    random = np.random.default_rng(0)
-    for _ in range(count):
-        data = bytearray(content)
-        for _ in range(random.integers(1, 4)):
-            at = int(random.integers(len(data)))
-            match random.integers(4):
-                case 0:
-                    data[at] = random.integers(256)
-                case 1:
-                    del data[at + 1 : at + int(random.integers(2, 20))]
-                case 2:
-                    data[at:at] = random.bytes(int(random.integers(1, 5)))
-                case _:
-                    del data[at + 1 :]
-        yield bytes(data)
-
-
 def packed(method, name="x.npy"):
     file, array = io.BytesIO(), io.BytesIO()
     np.save(array, np.arange(200).reshape(20, 10))
@@ -197,27 +178,16 @@ def flagged(offset, flag):
     return bytes(content)
 
 
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+@pytest.mark.parametrize("content", [flagged(6, 1), flagged(8, 99)], ids=["encrypted", "packed otherwise"])
+def test_refuses_an_archive_that_cannot_be_unpacked(tmp_path, content):
+    (tmp_path / "x.npz").write_bytes(content)
+    assert refusal(InputError, read_array, f"{tmp_path}/x.npz") == f"'{tmp_path}/x.npz' is not a valid .npz file"
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.filterwarnings("ignore")
-def test_damaged_files_of_every_kind(tmp_path, suffix):
-    path = tmp_path / f"x.{suffix}"
-    if suffix == "npz":
-        whole = [each for method in METHODS for each in damaged(packed(method), 150)]
-        contents = [flagged(6, 1), flagged(8, 99), *whole]
-    else:
-        write(path, SCORES)
-        contents = [b"", b"\xff not an array", *damaged(path.read_bytes(), 300)]
-    refused = 0
-    for content in contents:
-        path.write_bytes(content)
-        try:
-            assert isinstance(read_array(str(path)), np.ndarray)
-        except (InputError, MemoryLimitError):
-            refused += 1
-    assert refused > len(contents) // 3
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_unpacks_what_zip_packs(tmp_path, method):
+    (tmp_path / "x.npz").write_bytes(packed(method))
+    assert read_array(f"{tmp_path}/x.npz").sum() == 19900
 
 
 USUAL = "'descr': '<f4', 'fortran_order': False, 'shape': "
