@@ -104,6 +104,12 @@ def test_values_and_indices_are_the_references(data, case, order, width):
     hold_all(list(zip(lazy, [values] * 4 + [indices] * 3, strict=True)), context)
 
 
+def test_the_last_block_of_a_merge_is_shorter(monkeypatch):
+    monkeypatch.setattr(partials, "_MERGE_BYTES", 24)
+    x = np.arange(28, dtype=np.float32).reshape(4, 7)
+    hold(ed.argmax(chunked(x, ((2, 2), (7,))), 0), np.full(7, 3), "seven slices, three at a time")
+
+
 @settings(max_examples=30)
 @given(st.data(), calls())
 def test_hardmax_is_that_of_the_whole_array(data, case):

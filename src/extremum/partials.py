@@ -204,7 +204,7 @@ class Pieces:
         merge = Reduction(self.call.function, (largest,), 0, True, last, where=there)
         (best,) = merge.search(Operand(values), True, np.dtype(np.int32))[1]
         if indices is None:
-            return best.values, None
+            return best.values[0], None
         place = best.indices
         assert place is not None
         in_order = self.is_ordered or not self.has_indices or bool((indices[1:] > indices[:-1]).all())
@@ -216,7 +216,7 @@ class Pieces:
             assert place is not None
         # Where nothing takes part in any, it takes part in the first neither.
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
-        chosen = best.values if in_order and there is None else values.reshape(-1)[columns]
+        chosen = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
         return chosen, indices.reshape(-1)[columns]
 
 
