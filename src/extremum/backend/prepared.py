@@ -68,8 +68,16 @@ class PreparedModel(BackendRep):
         self.loaded = loaded
         self.engine = "onnxruntime" if isinstance(executor, Session) else "reference"
         self._executor = executor
-        self._binder = Binder(loaded.proto.graph)
         self._outputs = namedtupledict("Outputs", list(executor.output_names))
+        graph = loaded.proto.graph
+        # None for what is no tensor.
+        self._types = {
+            each.name: declared_type(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
+        }
+        self._names, optional = list(self._types), defaults(graph)
+        self._required = [name for name in self._names if name not in optional]
+        # The types of the arrays of the last run that passed: most runs come with arrays of the same types.
+        self._passed: object = None
 
     def __repr__(self) -> str:
         graph = self.loaded.proto.graph
@@ -107,31 +115,10 @@ class PreparedModel(BackendRep):
             If an operator of onnx's reference implementation fails.
         """
         refuse(options)
-        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, self._binder.bind(inputs)))
+        outputs: tuple[Any, ...] = self._outputs(*self._executor.run(None, self._bind(inputs)))
         return outputs
 
-
-def refuse(options: Mapping[str, Any]) -> None:
-    """Refuse options of onnx's interface that mean nothing here."""
-    for name in options:
-        raise ArgumentError(f"there is no option {name!r} here")
-
-
-class Binder:
-    """What a graph declares of its inputs, read once for any number of runs."""
-
-    def __init__(self, graph: onnx.GraphProto) -> None:
-        # None for what is no tensor.
-        self._types = {
-            each.name: declared_type(each.type) if each.type.HasField("tensor_type") else None for each in graph.input
-        }
-        self._names = list(self._types)
-        optional = defaults(graph)
-        self._required = [name for name in self._names if name not in optional]
-        # The types of the arrays of the last call that passed: most calls come with arrays of the same types.
-        self._passed: object = None
-
-    def bind(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    def _bind(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
         """Return the inputs by name, checked."""
         named = _named(inputs, self._names, self._required)
         # Whether an input passes depends on these alone, if it is an array.
@@ -145,6 +132,12 @@ class Binder:
                 named[name] = _tensor(name, given, expected, sizes)
         self._passed = None if None in signature else signature
         return named
+
+
+def refuse(options: Mapping[str, Any]) -> None:
+    """Refuse options of onnx's interface that mean nothing here."""
+    for name in options:
+        raise ArgumentError(f"there is no option {name!r} here")
 
 
 def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]:
