@@ -1,4 +1,4 @@
-"""Files are written whole, all of them or none, never over anything, and what a killed process left is removed."""
+"""New files and outputs of a model: whole, all or none, never over anything, each with a name of its own."""
 
 import errno
 import os
@@ -9,10 +9,14 @@ import threading
 from functools import partial
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import pytest
 
+from commands import tree
 from extremum.cli import new_files as module
-from extremum.cli.new_files import new_files, require_free, write_new
+from extremum.cli.inputs import read_array
+from extremum.cli.new_files import file_names, new_files, output_paths, require_free, write_new, write_outputs
 from extremum.errors import ArgumentError
 
 CONTENTS = {"a.txt": b"first" * 1000, "b.txt": b"second" * 1000, "c.txt": b"third" * 1000}
@@ -22,12 +26,6 @@ def write(folder: Path, more=None) -> None:
     """Write the files of the table, and perhaps one more."""
     files = {folder / name: lambda file, content=content: file.write(content) for name, content in CONTENTS.items()}
     write_new({**files, **({folder / "d.txt": more} if more else {})})
-
-
-def tree(folder: Path) -> dict[str, bytes | None]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")
-    }
 
 
 def whole(name: str) -> dict[str, bytes | None]:
@@ -88,13 +86,10 @@ def test_a_failed_write_leaves_nothing(folder, tmp_path, error):
     assert tree(tmp_path) == before
 
 
-def test_an_error_of_another_file_keeps_its_name(tmp_path):
+def test_an_error_names_the_file_or_folder_that_it_is_about(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError) as caught, new_files([tmp_path / "x"]):
         (tmp_path / "source").read_bytes()
     assert caught.value.filename == str(tmp_path / "source")
-
-
-def test_a_folder_that_nobody_may_write_to_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", partial(fail, errno.EACCES))
     with pytest.raises(PermissionError) as caught:
         write(tmp_path / "new")
@@ -153,7 +148,8 @@ write_new({Path(sys.argv[1], name): lambda file, name=name: (
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
-def test_what_a_killed_process_left_is_removed_by_the_next(folder, tmp_path):
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    folder = tmp_path / "folder"
     before = tree(tmp_path)
     words = [sys.executable, "-c", KILLED, str(folder)]
     assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
@@ -196,3 +192,111 @@ def test_a_name_is_free_or_not(tmp_path):
     with pytest.raises(ArgumentError, match="there is no folder"):
         require_free(tmp_path / "no" / "file")
     require_free(tmp_path / "file")
+
+
+# Outputs of a model.
+
+ARRAYS = {"labels": np.arange(3), "scores": np.ones((2, 2), np.float32)}
+HOSTILE = [
+    "", ".", "..", "../a", "a/b", "a\\b", "a%2Fb", "a:0", "a b", "a+b", ".extremum-0123456789abcdef", "~", "-", "*",
+    "?",     "\0", "\x1b[2J", "\n", "\u202e", "\u2028", "\ud800", "é", "e\u0301", "ß", "ẞ", "\U0001f600",
+    "A", "a", "%41", "aB", "Ab", "AB", "é/a", "É/A", "é/A",
+    "con", "CON", "Con.x", "nul", "LPT9", "com1.a", "console",
+    "x" * 10_000, "x" * 10_001, "X" * 10_000, "é" * 300, "x" * 200, "x" * 201, "X" * 201, "x/" * 100,
+]  # fmt: skip
+
+
+def test_writes_one_file_per_output(tmp_path, monkeypatch):
+    written = write_outputs(ARRAYS, tmp_path / "answers")
+    assert set(tree(tmp_path)) == {"answers", "answers/labels.npy", "answers/scores.npy"}
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(np.load(written[name]), array)
+    monkeypatch.setattr(np.lib.format, "write_array", partial(fail, errno.ENOSPC))
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_outputs(ARRAYS, tmp_path / "more")
+    assert caught.value.filename == str(tmp_path / "more" / "labels.npy")
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.zeros((0, 3)),
+        np.float32(2),
+        np.arange(4).astype(ml_dtypes.bfloat16),
+        np.array(["?", "żółw", "a\0b"], object),
+        np.array([], object),
+    ],
+    ids=lambda array: str(array.dtype),
+)
+def test_any_array_comes_back(tmp_path, array):
+    path = write_outputs({"x": array}, tmp_path)["x"]
+    found = read_array(str(path), None if array.dtype == object else array.dtype)
+    assert found.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([np.ones(2)], "is not a tensor and cannot be saved as .npy"),
+        (None, "is not a tensor and cannot be saved as .npy"),
+        (np.array(["a", None], object), "holds neither numbers nor text and cannot be saved as .npy"),
+        (np.array(["a\0"], object), "holds text that ends with NUL and cannot be saved as .npy"),
+    ],
+)
+def test_refuses_what_a_file_does_not_hold(tmp_path, value, reason):
+    with pytest.raises(ArgumentError, match=f"output 'x' {reason}"):
+        write_outputs({"labels": np.ones(2), "x": value}, tmp_path / "answers")
+    assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mine", "/mine' is a file, not a folder"),
+        ("link", "/link' is a link to nothing, not a folder"),
+        ("no/answers", "/no/answers': there is no folder "),
+        ("old", "/old/scores.npy' already exists"),
+        ("linked", "/linked/scores.npy' already exists"),
+    ],
+)
+def test_refuses_a_folder_that_cannot_be_written_to(tmp_path, name, reason):
+    for folder in ("old", "linked"):
+        (tmp_path / folder).mkdir()
+    for path in ("mine", "old/scores.npy"):
+        (tmp_path / path).write_text("mine")
+    for path in ("link", "linked/scores.npy"):
+        (tmp_path / path).symlink_to("nowhere")
+    before = tree(tmp_path)
+    with pytest.raises(ArgumentError) as caught:
+        write_outputs(ARRAYS, tmp_path / name)
+    assert reason in caught.value.reason
+    assert tree(tmp_path) == before
+
+
+def test_usual_names_stand_for_themselves():
+    assert file_names(["labels", "output_0", "Identity", "a.b-c~d"]) == {
+        name: f"{name}.npy" for name in ("labels", "output_0", "Identity", "a.b-c~d")
+    }
+    assert file_names(["block/scores:0"])["block/scores:0"] == "block%2Fscores%3A0.npy"
+
+
+def test_every_name_has_a_file_of_its_own_anywhere(tmp_path):
+    found = file_names(HOSTILE)
+    assert list(found) == HOSTILE
+    # What a file system may take for one: case, and how accents are written.
+    assert len({file.lower() for file in found.values()}) == len(HOSTILE)
+    for file in found.values():
+        assert file.isascii()
+        assert file.isprintable()
+        assert len(file) <= 210
+        assert not set(file) & set('\\/:*?"<>| ')
+        assert not file.startswith(".")
+        assert file.partition(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt9"}
+        (tmp_path / file).write_text("there")
+    assert {path.name for path in tmp_path.iterdir()} == set(found.values())
+    assert {path.parent for path in output_paths(HOSTILE, Path("out")).values()} == {Path("out")}
+    # The name of a file that is cut may be the name of another output.
+    (long,) = file_names(["x" * 10_000]).values()
+    assert len(set(file_names(["x" * 10_000, long.removesuffix(".npy")]).values())) == 2
