@@ -160,39 +160,19 @@ def test_an_element_type_refused_inside_a_function_and_a_subgraph():
     assert caught.value.where == "functions[1].node[0], opset 13"
 
 
+LACKS = r"^ArgMin-11 has no attribute 'select_last_index'"
+
+
 @pytest.mark.parametrize(
     ("opset", "body", "x", "kind", "message"),
     [
-        (
-            13,
-            "(float[n] x) => (y) { z = Neg(x) y = ArgMax(z) }",
-            X[0, :0],
-            SpecError,
-            "at    the node that gives 'y', opset 13",
-        ),
-        *(
-            (
-                opset,
-                "(float[2] x) => (y) { y = ArgMin <select_last_index=0> (x) }",
-                X[0, :2],
-                SpecError,
-                rf"^ArgMin-{opset} has no attribute 'select_last_index'",
-            )
-            for opset in (1, 11)
-        ),
-        *(
-            (
-                opset,
-                "(float[2] x) => (y) { y = Max(x) }",
-                np.ones(2, bool),
-                ElementTypeError,
-                f"^Max-{opset} does not take bool",
-            )
-            for opset in (1, 13)
-        ),
+        (13, "z = Neg(x) y = ArgMax(z)", X[0, :0], SpecError, "at    the node that gives 'y', opset 13"),
+        (11, "y = ArgMin <select_last_index=0> (x)", X[0, :2], SpecError, LACKS),
+        (1, "y = Max(x)", np.ones(2, bool), ElementTypeError, "^Max-1 does not take bool"),
+        (13, "y = Max(x)", np.ones(2, bool), ElementTypeError, "^Max-13 does not take bool"),
     ],
 )
 def test_onnx_evaluator_alone_refuses_in_the_same_words(opset, body, x, kind, message):
-    evaluator = ReferenceEvaluator(model(body, opset), new_ops=backend.reference_ops())
+    proto = model(f"(float[n] x) => (y) {{ {body} }}", opset)
     with pytest.raises(kind, match=message):
-        evaluator.run(None, {"x": x})
+        ReferenceEvaluator(proto, new_ops=backend.reference_ops()).run(None, {"x": x})
