@@ -1,10 +1,10 @@
-//! The attributes of a node, read while its kernel is made or while shapes are inferred, and the axes that they name.
+//! The attributes of a node, read while its kernel is made or while shapes are inferred.
 
 use crate::api::{Api, Failure, Result, refuse};
-use crate::operators::{OPERATORS, PerAxis};
+use crate::operators::OPERATORS;
 use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, OrtStatusPtr};
 use std::ffi::CStr;
-use std::{mem, ptr};
+use std::ptr;
 
 /// The value of an attribute.
 enum Value {
@@ -56,12 +56,12 @@ impl Attributes {
     }
 
     /// An integer.
-    fn int(&self, name: &CStr) -> Result<Option<i64>> {
+    pub fn int(&self, name: &CStr) -> Result<Option<i64>> {
         self.read(name, "an integer", |value| if let Value::Int(value) = value { Some(*value) } else { None })
     }
 
     /// A list of integers, at least one.
-    fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
+    pub fn ints(&self, name: &CStr) -> Result<Option<Vec<i64>>> {
         let ints = |value: &Value| if let Value::Ints(values) = value { Some(values.clone()) } else { None };
         self.read(name, "a list of at least one integer", ints)
     }
@@ -181,81 +181,4 @@ impl Attributes {
             }
         }
     }
-}
-
-/// The axes that a node looks along.
-pub struct Axes {
-    /// Those of `axes`.
-    pub listed: Option<Vec<i64>>,
-    axis: Option<i64>,
-    /// Whether all axes that follow the one are meant too.
-    to_last: bool,
-}
-
-impl Axes {
-    /// Reads `axes`, `axis` and `to_last`.
-    pub fn read(attributes: &Attributes) -> Result<Self> {
-        let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
-        let to_last = attributes.flag(c"to_last", false)?;
-        if listed.is_some() && (axis.is_some() || to_last) {
-            let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
-            return refuse(reason, "list all axes, or give one axis");
-        }
-        Ok(Self { listed, axis, to_last })
-    }
-
-    /// Those of an input of some rank; the defaults are those of `axis` without and with `to_last`.
-    pub fn of(&self, rank: usize, one: i64, first: i64) -> Result<Chosen> {
-        let axis = [self.axis.unwrap_or(if self.to_last { first } else { one })];
-        let Chosen(mut chosen) = Chosen::listed(self.listed.as_deref().unwrap_or(&axis), rank)?;
-        for axis in 1..if self.to_last { rank } else { 0 } {
-            chosen[axis] |= chosen[axis - 1];
-        }
-        Ok(Chosen(chosen))
-    }
-}
-
-/// Of each axis of an input whose rank is known, whether it is among those that a node looks along.
-pub struct Chosen(pub PerAxis<bool>);
-
-impl Chosen {
-    /// Those of a list.
-    pub fn listed(axes: &[i64], rank: usize) -> Result<Self> {
-        let mut chosen = PerAxis::from_elem(false, rank);
-        for &axis in axes {
-            if mem::replace(&mut chosen[position(axis, rank)?], true) {
-                return refuse(format!("axis {axis} is listed twice"), "list each axis once");
-            }
-        }
-        Ok(Self(chosen))
-    }
-
-    /// Refuses a shape of which one of them has no element.
-    pub fn refuse_empty(&self, shape: &[i64]) -> Result<()> {
-        match shape.iter().zip(&self.0).position(|(&size, &chosen)| size == 0 && chosen) {
-            None => Ok(()),
-            Some(axis) => {
-                let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
-                refuse(reason, "reduce axes that are not empty")
-            }
-        }
-    }
-
-    /// What a reduction over them leaves of a shape.
-    pub fn reduced(&self, shape: &[i64], keepdims: bool) -> PerAxis<i64> {
-        let sizes = shape.iter().zip(&self.0).filter(|&(_, &chosen)| keepdims || !chosen);
-        sizes.map(|(&size, &chosen)| if chosen { 1 } else { size }).collect()
-    }
-}
-
-fn position(axis: i64, rank: usize) -> Result<usize> {
-    let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-    if (0..rank as i64).contains(&from_front) {
-        return Ok(from_front as usize);
-    }
-    let help = match rank {
-        0 => "give it at least one axis".into(),
-        _ => format!("use an axis in [-{rank}, {}]", rank - 1),
-    };
-    refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help)
 }

@@ -4,7 +4,7 @@
 //! `Reduce` the extremum itself, `Extremum` the elementwise largest or smallest of any number of operands.
 
 use crate::api::{Failure, Result, refuse};
-use crate::attributes::{Attributes, Axes, Chosen};
+use crate::attributes::Attributes;
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, argreduce, extremum, onehot, select,
 };
@@ -12,7 +12,7 @@ use ort_sys::ONNXTensorElementDataType as Number;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ffi::CStr;
-use std::ptr;
+use std::{mem, ptr};
 
 pub use extremum_kernels::layout::PerAxis;
 
@@ -136,7 +136,11 @@ pub struct Node {
     /// The operator.
     pub operator: &'static Operator,
     largest: bool,
-    axes: Axes,
+    /// The axes of `axes`.
+    listed: Option<Vec<i64>>,
+    axis: Option<i64>,
+    /// Whether all axes that follow the one are meant too.
+    to_last: bool,
     keepdims: bool,
     /// Whether the last of equals wins.
     last: bool,
@@ -151,10 +155,18 @@ pub struct Node {
 impl Node {
     /// Reads the attributes; those of other operators are not there.
     pub fn new(operator: &'static Operator, attributes: &Attributes) -> Result<Self> {
+        let (listed, axis) = (attributes.ints(c"axes")?, attributes.int(c"axis")?);
+        let to_last = attributes.flag(c"to_last", false)?;
+        if listed.is_some() && (axis.is_some() || to_last) {
+            let reason = "attribute 'axes' cannot stand beside 'axis' or 'to_last'";
+            return refuse(reason, "list all axes, or give one axis");
+        }
         Ok(Self {
             operator,
             largest: attributes.largest()?,
-            axes: Axes::read(attributes)?,
+            listed,
+            axis,
+            to_last,
             keepdims: attributes.flag(c"keepdims", true)?,
             last: attributes.flag(c"select_last_index", false)?,
             noop: attributes.flag(c"noop_with_empty_axes", false)?,
@@ -163,16 +175,24 @@ impl Node {
         })
     }
 
-    /// The axes of a call; None where they are not known yet.
-    fn chosen(&self, inputs: &[Input<'_>]) -> Result<Option<Chosen>> {
+    /// Of each axis of the input of a call whether the node looks along it; None where that is not known yet.
+    fn chosen(&self, inputs: &[Input<'_>]) -> Result<Option<PerAxis<bool>>> {
         let rank = inputs[0].shape.len();
-        match self.operator.operation {
-            Operation::ArgReduce => return self.axes.of(rank, 0, 0).map(Some),
-            // The defaults of Hardmax: the last axis since version 13, axis 1 and all after it before.
-            Operation::OneHot => return self.axes.of(rank, -1, 1).map(Some),
-            _ => {}
+        if self.operator.operation != Operation::Reduce {
+            // The defaults of Hardmax are the last axis since version 13, axis 1 and all after it before.
+            let default = match self.operator.operation {
+                Operation::OneHot if self.to_last => 1,
+                Operation::OneHot => -1,
+                _ => 0,
+            };
+            let one = [self.axis.unwrap_or(default)];
+            let mut chosen = chosen(self.listed.as_deref().unwrap_or(&one), rank)?;
+            for axis in 1..if self.to_last { rank } else { 0 } {
+                chosen[axis] |= chosen[axis - 1];
+            }
+            return Ok(Some(chosen));
         }
-        let listed = match (&self.axes.listed, inputs.get(1)) {
+        let listed = match (&self.listed, inputs.get(1)) {
             (None, None) => &[],
             (Some(axes), None) => &axes[..],
             (None, Some(Input { axes: Some(axes), .. })) => axes,
@@ -182,8 +202,8 @@ impl Node {
             }
         };
         match listed.is_empty() && !self.noop {
-            true => Ok(Some(Chosen(PerAxis::from_elem(true, rank)))),
-            false => Chosen::listed(listed, rank).map(Some),
+            true => Ok(Some(PerAxis::from_elem(true, rank))),
+            false => chosen(listed, rank).map(Some),
         }
     }
 
@@ -198,13 +218,19 @@ impl Node {
         }
         let Some(chosen) = self.chosen(inputs)? else { return Ok([UNKNOWN][..].into()) };
         let shape = &inputs[0].shape;
-        if operation == Operation::OneHot {
-            return Ok(shape[..].into());
+        let axes = 0..shape.len();
+        match operation {
+            Operation::OneHot => return Ok(shape[..].into()),
+            Operation::Reduce if self.identity => {}
+            _ => {
+                if let Some(axis) = axes.clone().find(|&axis| chosen[axis] && shape[axis] == 0) {
+                    let reason = format!("there is nothing to choose from: axis {axis} of the input has no element");
+                    return refuse(reason, "reduce axes that are not empty");
+                }
+            }
         }
-        if operation == Operation::ArgReduce || !self.identity {
-            chosen.refuse_empty(shape)?;
-        }
-        Ok(chosen.reduced(shape, self.keepdims))
+        let kept = axes.filter(|&axis| self.keepdims || !chosen[axis]);
+        Ok(kept.map(|axis| if chosen[axis] { 1 } else { shape[axis] }).collect())
     }
 
     /// The shape that all inputs are broadcast to.
@@ -248,7 +274,7 @@ impl Node {
         let Input { data, shape: whole, .. } = &inputs[0];
         let chosen = &self.chosen(inputs)?.expect("the inputs of a call are known");
         let axes = (0..whole.len()).rev().zip(c_order(whole, size));
-        let axes = axes.map(|(axis, (len, stride))| (len, stride, chosen.0[axis]));
+        let axes = axes.map(|(axis, (len, stride))| (len, stride, chosen[axis]));
         match self.operator.operation {
             Operation::ArgReduce => {
                 let mut to = IndexType::Int64.size() as isize;
@@ -268,7 +294,7 @@ impl Node {
                 unsafe { onehot(*data, element, false, walk, output) };
             }
             // Every element is the only one of its slice.
-            _ if whole.iter().zip(&chosen.0).all(|(&len, &reduced)| len == 1 || !reduced) => {
+            _ if whole.iter().zip(chosen).all(|(&len, &reduced)| len == 1 || !reduced) => {
                 // An array without elements may have no memory.
                 let bytes = whole.iter().fold(size, |bytes, &len| bytes.wrapping_mul(len as usize));
                 if bytes > 0 {
@@ -287,6 +313,25 @@ impl Node {
         }
         Ok(())
     }
+}
+
+/// Of each axis whether it is among those of a list.
+fn chosen(axes: &[i64], rank: usize) -> Result<PerAxis<bool>> {
+    let mut chosen = PerAxis::from_elem(false, rank);
+    for &axis in axes {
+        let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+        if !(0..rank as i64).contains(&from_front) {
+            let help = match rank {
+                0 => "give it at least one axis".into(),
+                _ => format!("use an axis in [-{rank}, {}]", rank - 1),
+            };
+            return refuse(format!("axis {axis} is out of range for an input of rank {rank}"), help);
+        }
+        if mem::replace(&mut chosen[from_front as usize], true) {
+            return refuse(format!("axis {axis} is listed twice"), "list each axis once");
+        }
+    }
+    Ok(chosen)
 }
 
 /// Whether two shapes differ, as far as their sizes are known.

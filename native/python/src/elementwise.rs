@@ -10,6 +10,7 @@ use extremum_kernels::{ElementType, Extreme, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
 
 macro_rules! elementwise {
     ($function:ident, $largest:literal, $superlative:literal, $zero:literal, $operators:literal, $(#[doc = $example:literal])+) => {
@@ -132,29 +133,35 @@ fn run<'py>(
     arrays: &Bound<'py, PyTuple>,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // What is no array: a number, or for the Python side; and how many operands stand before it.
     let mut numbers = Vec::new();
     let mut objects = Operands::with_capacity(arrays.len());
     for (at, object) in arrays.iter_borrowed().enumerate() {
         match settled(&object) {
             Some(array) => objects.push(array),
-            None => note(&mut numbers, at, object),
+            None => numbers.push((at, object)),
         }
     }
-    let given = match numbers[..] {
-        [] => None,
-        _ => match convert(&mut numbers, &objects) {
-            None => return Ok(None),
-            given => given,
-        },
-    };
+    let mut made = None;
+    if !numbers.is_empty() {
+        made = convert(&numbers, &objects);
+        if made.is_none() {
+            return Ok(None);
+        }
+    }
     let out = out.map(|out| target(out, function)).transpose()?;
     // No Python code runs from here until the kernel has ended, except to word an error.
     let mut arrays = Vec::with_capacity(objects.len());
     for object in objects {
         arrays.push(Array::new(object, function)?);
     }
-    if let Some(elements) = given {
-        insert(&mut numbers, elements, &mut arrays);
+    if let Some((elements, bits)) = &mut made {
+        // As arrays without dimensions, where they stand among the operands: the place decides which of several NaNs is the
+        // result.
+        for ((at, _), bits) in numbers.iter().zip(bits) {
+            let array = arrays[0].beside((&raw mut *bits).cast(), *elements);
+            arrays.insert(*at, array);
+        }
     }
     let out = out.map(|out| Array::new(out, function)).transpose()?;
     let Some(&Array { elements, .. }) = arrays.first() else { return Ok(None) };
@@ -199,43 +206,16 @@ fn broadcast(py: Python<'_>, function: &str, arrays: &[Array<'_>]) -> PyResult<P
     Ok(shape)
 }
 
-/// What is no array: a number, or for the Python side.
-struct Number<'a, 'py> {
-    /// How many operands stand before it.
-    at: usize,
-    object: Borrowed<'a, 'py, PyAny>,
-    /// The element that it becomes, at the lowest address.
-    bits: u64,
-}
-
-/// Notes an operand that is no array.
+/// Gives numbers the element type that the first array has now, which `Array::new` may find changed; None where there is one
+/// for the Python side.
 #[cold]
-#[inline(never)]
-fn note<'a, 'py>(numbers: &mut Vec<Number<'a, 'py>>, at: usize, object: Borrowed<'a, 'py, PyAny>) {
-    numbers.push(Number { at, object, bits: 0 });
-}
-
-/// Gives numbers the element type that the first array has now, which `Array::new` may find changed, and says which it is;
-/// None where there is one for the Python side.
-#[cold]
-fn convert(numbers: &mut [Number<'_, '_>], arrays: &[Ndarray<'_>]) -> Option<Elements> {
-    let elements = elements_of(arrays.first()?)?;
-    for number in numbers {
-        number.bits = bits(&number.object, elements)?;
-    }
-    Some(Elements { swapped: false, ..elements })
-}
-
-/// Puts numbers between the arrays, as arrays without dimensions, where they stand among the operands: the place decides
-/// which of several NaNs is the result. The numbers have to stay where they are until the arrays have been read.
-#[cold]
-fn insert<'py>(numbers: &mut [Number<'_, 'py>], elements: Elements, arrays: &mut Vec<Array<'py>>) {
-    for number in numbers {
-        if let Some(first) = arrays.first() {
-            let array = first.beside((&raw mut number.bits).cast(), elements);
-            arrays.insert(number.at, array);
-        }
-    }
+fn convert(
+    numbers: &[(usize, Borrowed<'_, '_, PyAny>)],
+    arrays: &[Ndarray<'_>],
+) -> Option<(Elements, SmallVec<[u64; 4]>)> {
+    let elements = Elements { swapped: false, ..elements_of(arrays.first()?)? };
+    let bits = numbers.iter().map(|(_, number)| bits(number, elements)).collect::<Option<_>>()?;
+    Some((elements, bits))
 }
 
 /// The element that a number becomes, exactly as the Python side makes it; None for what is neither of the type's kind nor
