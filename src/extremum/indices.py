@@ -79,18 +79,18 @@ def unravel(
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
     """Return an axis argument as an integer or a tuple of them; a truth value is none, whatever Python says."""
-
-    def integer(each: Any) -> int:
-        try:
-            return operator.index(None if isinstance(each, bool) else each)  # type: ignore[arg-type]
-        except TypeError:
-            raise ArgumentTypeError(
-                f"{function}: axis {each!r} is not an integer",
-                given=None if array is None else _given(array, list(array.shape), axis),
-                remedy="pass an int or a tuple of ints",
-            ) from None
-
-    return tuple(map(integer, tuple(axis))) if isinstance(axis, tuple | list) else integer(axis)
+    several = isinstance(axis, tuple | list)
+    each: Any = None
+    numbers: list[int] = []
+    try:
+        for each in tuple(axis) if several else (axis,):
+            numbers.append(operator.index(None if isinstance(each, bool) else each))  # type: ignore[arg-type]
+    except TypeError:
+        reason, given = f"{function}: axis {each!r} is not an integer", None
+        if array is not None:
+            given = _given(array, list(array.shape), axis)
+        raise ArgumentTypeError(reason, given=given, remedy="pass an int or a tuple of ints") from None
+    return tuple(numbers) if several else numbers[0]
 
 
 def axis_error(

@@ -6,7 +6,7 @@ use extremum_kernels::ElementType;
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 use std::ffi::c_int;
 use std::ptr;
 
@@ -20,7 +20,11 @@ pub fn settle<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     static INTEGERS: Function = Function::new("integers");
     let open = axis.filter(|axis| !is_settled(axis));
-    open.map(|axis| INTEGERS.call(axis.py(), (function, axis, array))).transpose()
+    open.map(|axis| match axis.cast_exact::<PyList>().map(PyListMethods::to_tuple) {
+        Ok(axes) if is_settled(&axes) => Ok(axes.into_any()),
+        _ => INTEGERS.call(axis.py(), (function, axis, array)),
+    })
+    .transpose()
 }
 
 #[inline]
