@@ -62,7 +62,7 @@ const NARROWEST: usize = 16;
 const SEVERAL: usize = 4096;
 
 /// Columns from which on tiles of columns are faster.
-const WIDE: usize = 128;
+const WIDE: usize = 1024;
 
 /// Whether blocks of so many rows and columns are read so, of which the rows may `follow` one another. A lane holds the number of a
 /// row.
@@ -70,7 +70,8 @@ pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) ->
     let size = element.size();
     let bytes = columns * size;
     let counted = size > 2 || rows <= 1 << (8 * size);
-    let several = follow && NARROWEST.is_multiple_of(bytes) && (NARROWEST..=SEVERAL).contains(&(rows * bytes));
+    let several =
+        follow && columns >= 2 && NARROWEST.is_multiple_of(bytes) && (NARROWEST..=SEVERAL).contains(&(rows * bytes));
     element != ElementType::Bool
         && rows >= 2
         && counted
@@ -106,7 +107,7 @@ impl Down {
     }
 }
 
-/// Chains of rows that are compared side by side.
+/// Registers that are compared side by side, and chains of rows where there is but one register of columns.
 const CHAINS: usize = 4;
 
 struct Strips<'a, K, V>(&'a Down, i64, i64, PhantomData<(K, V)>);
@@ -119,17 +120,19 @@ impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
         for block in 0..job.blocks {
             let mut column = 0;
             while column < job.columns {
-                let left = job.columns - column;
-                let done = if left >= 2 * V::LANES {
-                    self.strip::<2>(block, column)
-                } else {
-                    column = column.min(job.columns - V::LANES);
-                    self.strip::<1>(block, column)
+                let left = (job.columns - column) / V::LANES;
+                let (done, registers) = match left {
+                    4.. => (self.strip::<1>(block, column), 4),
+                    2.. => (self.strip::<2>(block, column), 2),
+                    _ => {
+                        column = column.min(job.columns - V::LANES);
+                        (self.strip::<4>(block, column), 1)
+                    }
                 };
                 if !done {
                     return block;
                 }
-                column += if left >= 2 * V::LANES { 2 * V::LANES } else { V::LANES };
+                column += registers * V::LANES;
             }
         }
         job.blocks
@@ -137,41 +140,34 @@ impl<K: Kind, V: Lanes<K>> Task for Strips<'_, K, V> {
 }
 
 impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
-    /// Reads `N` registers of columns of a block; false where a lane was NaN.
+    /// Reads `4 / EACH` registers of columns of a block in `EACH` chains of rows; false where a lane was NaN.
     #[inline(always)]
-    unsafe fn strip<const N: usize>(&self, block: usize, column: usize) -> bool {
+    unsafe fn strip<const EACH: usize>(&self, block: usize, column: usize) -> bool {
         let job = self.0;
         let (flip, infinity) = (splat::<K, V>(self.1), splat::<K, V>(self.2));
         let from = job.data.wrapping_offset(job.block * block as isize).wrapping_add(column * K::SIZE);
-        let load = |row: usize, at: usize| {
-            V::load(from.wrapping_offset(job.row * row as isize).wrapping_add(at * V::BYTES)).lanes(flip)
-        };
-        let length = job.rows.div_ceil(CHAINS);
-        let row = |chain, step| first_row((job.rows, 1), job.last, chain, step);
         let mut seen = V::unseen();
-        let (mut best, mut place) = ([[flip; CHAINS]; N], [[flip; CHAINS]; N]);
-        for chain in 0..CHAINS {
-            let first = row(chain, 0);
-            for at in 0..N {
-                best[at][chain] = load(first, at);
-                place[at][chain] = splat::<K, V>(first as i64);
-                V::see(&mut seen, best[at][chain], best[at][chain]);
+        let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
+        let chains = Chains::<EACH>::new(from, job.rows, job.row, job.last);
+        for step in 0..chains.length {
+            let (mut read, mut rows) = ([flip; CHAINS], [flip; CHAINS]);
+            for at in 0..CHAINS {
+                let (row, start) = chains.read(at % EACH, step);
+                let start = start.wrapping_add(at / EACH * V::BYTES);
+                (read[at], rows[at]) = (V::load(start).lanes(flip), splat::<K, V>(row as i64));
             }
-        }
-        for step in 1..length {
-            for chain in (0..CHAINS).step_by(2) {
-                let (one, other) = (row(chain, step), row(chain + 1, step));
-                let (number, next) = (splat::<K, V>(one as i64), splat::<K, V>(other as i64));
-                for at in 0..N {
-                    let (a, b) = (load(one, at), load(other, at));
-                    V::see(&mut seen, a, b);
-                    a.take(number, &mut best[at][chain], &mut place[at][chain]);
-                    b.take(next, &mut best[at][chain + 1], &mut place[at][chain + 1]);
+            V::see(&mut seen, read[0], read[1]);
+            V::see(&mut seen, read[2], read[3]);
+            if step == 0 {
+                (best, place) = (read, rows);
+            } else {
+                for at in 0..CHAINS {
+                    read[at].take(rows[at], &mut best[at], &mut place[at]);
                 }
             }
         }
-        for at in 0..N {
-            let (most, rows) = combined(best[at], place[at]);
+        for at in 0..CHAINS / EACH {
+            let (most, rows) = combined::<K, V>(&best[at * EACH..][..EACH], &place[at * EACH..][..EACH]);
             if V::saw_nan(seen, most, infinity) {
                 return false;
             }
@@ -190,23 +186,45 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     }
 }
 
-/// The best of four chains, of which the first wins a tie.
+/// The best of some chains, of which the first wins a tie.
 #[inline(always)]
-unsafe fn combined<K: Kind, V: Lanes<K>>(best: [V; CHAINS], place: [V; CHAINS]) -> (V, V) {
+unsafe fn combined<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     let (mut most, mut rows) = (best[0], place[0]);
-    for chain in 1..CHAINS {
+    for chain in 1..best.len() {
         best[chain].take(place[chain], &mut most, &mut rows);
     }
     (most, rows)
 }
 
-/// The first row that a chain reads at a step, of `count` that are read `each` at a time in order of comparison: chains overlap.
-#[inline(always)]
-fn first_row((count, each): (usize, usize), last: bool, chain: usize, step: usize) -> usize {
-    let reads = count.div_ceil(each);
-    let length = reads.div_ceil(CHAINS);
-    let row = (((chain * length).min(reads - length) + step) * each).min(count - each);
-    if last { count - each - row } else { row }
+/// Stretches of `count` reads that are walked side by side, in the order of comparison; they overlap where they have to.
+struct Chains<const N: usize> {
+    /// The number of the first read of each, and where it is.
+    first: [(isize, *const u8); N],
+    /// Reads of each.
+    length: usize,
+    /// From one read to the next.
+    next: (isize, isize),
+}
+
+impl<const N: usize> Chains<N> {
+    #[inline(always)]
+    fn new(data: *const u8, count: usize, stride: isize, last: bool) -> Self {
+        let length = count.div_ceil(N);
+        let (start, by) = if last { (count as isize - 1, -1) } else { (0, 1) };
+        let mut first = [(0, data); N];
+        for chain in 0..N {
+            let number = start + by * (chain * length).min(count - length) as isize;
+            first[chain] = (number, data.wrapping_offset(number * stride));
+        }
+        Self { first, length, next: (by, by * stride) }
+    }
+
+    /// The number of a read, and where it is.
+    #[inline(always)]
+    fn read(&self, chain: usize, step: usize) -> (isize, *const u8) {
+        let (number, data) = self.first[chain];
+        (number + self.next.0 * step as isize, data.wrapping_offset(self.next.1 * step as isize))
+    }
 }
 
 /// Blocks of which a register holds several rows.
@@ -222,17 +240,21 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let each = V::BYTES / width;
         // The number of its row for each element of a block.
         let mut numbers = [0u8; SEVERAL];
-        for at in 0..job.rows * job.columns {
-            let number = (at / job.columns).to_le_bytes();
-            numbers[at * K::SIZE..][..K::SIZE].copy_from_slice(&number[..K::SIZE]);
+        for (row, numbers) in numbers.chunks_exact_mut(width).take(job.rows).enumerate() {
+            for number in numbers.chunks_exact_mut(K::SIZE) {
+                number.copy_from_slice(&row.to_le_bytes()[..K::SIZE]);
+            }
         }
+        let (reads, end) = (job.rows.div_ceil(each), (job.rows - each) * width);
+        let length = reads.div_ceil(CHAINS);
         for block in 0..job.blocks {
             let from = job.data.wrapping_offset(job.block * block as isize);
             let mut seen = V::unseen();
             let (mut best, mut place) = ([flip; CHAINS], [flip; CHAINS]);
-            for step in 0..job.rows.div_ceil(each).div_ceil(CHAINS) {
+            for step in 0..length {
                 for chain in 0..CHAINS {
-                    let at = first_row((job.rows, each), job.last, chain, step) * width;
+                    let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
+                    let at = if job.last { end - at } else { at };
                     let (lanes, rows) = (V::load(from.add(at)).lanes(flip), V::load(numbers.as_ptr().add(at)));
                     V::see(&mut seen, lanes, lanes);
                     if step == 0 {
@@ -242,16 +264,26 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                     }
                 }
             }
-            let (most, rows) = combined(best, place);
+            let (most, rows) = combined::<K, V>(&best, &place);
             if V::saw_nan(seen, most, infinity) {
                 return block;
             }
+            // Lane and row in one number (no lane has more than 32 bits): the larger lane wins, and of equals the row that ties go to.
             let (most, rows) = (Unpacked::new(most), Unpacked::new(rows));
-            for column in 0..job.columns {
-                let lanes = (column..V::LANES).step_by(job.columns);
-                let key = |lane: usize| (most.rank::<K>(lane), rows.get::<K>(lane) as i64);
-                let wins = |(rank, row): (i64, i64)| (rank, if job.last { row } else { -row });
-                let row = lanes.map(key).max_by_key(|&key| wins(key)).map_or(0, |(_, row)| row);
+            let flip_row = if job.last { 0 } else { u32::MAX };
+            let mut keys = [0i64; NARROWEST];
+            for lane in 0..V::LANES {
+                keys[lane] = most.rank::<K>(lane) | i64::from(rows.get::<K>(lane) as u32 ^ flip_row);
+            }
+            let mut lanes = V::LANES / 2;
+            while lanes >= job.columns {
+                for lane in 0..lanes {
+                    keys[lane] = keys[lane].max(keys[lane + lanes]);
+                }
+                lanes /= 2;
+            }
+            for (column, &key) in keys[..job.columns].iter().enumerate() {
+                let row = i64::from(key as u32 ^ flip_row);
                 let result = block * job.columns + column;
                 if !job.index.is_null() {
                     job.index.add(result).write_unaligned(row);

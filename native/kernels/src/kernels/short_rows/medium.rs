@@ -26,41 +26,46 @@ use std::mem::MaybeUninit;
 /// Rows of a batch.
 pub const BATCH: usize = 4;
 
-/// Registers of a chunk of a long row, and chunks of the longest row there is.
+/// Registers of a chunk of a row that is read one at a time, and of a shorter row; chunks of the longest row there is.
+const LONG_CHUNK: usize = 8;
 const CHUNK: usize = 4;
 const CHUNKS: usize = 512;
 
 /// Bytes from which on rows are read one at a time.
-const LONG: usize = 2048;
+const LONG: usize = 1024;
 
 /// Returns the number of rows done.
 pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
     let lanes = <I::Register as Lanes<K>>::LANES;
     match job.len.div_ceil(lanes) {
-        count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1>(job),
+        count if count >= CHUNK && job.len * K::SIZE > LONG => batches::<I, K, 0, 1, LONG_CHUNK>(job),
         _ if job.rows < BATCH => 0,
-        1 => batches::<I, K, 1, BATCH>(job),
-        2 => batches::<I, K, 2, BATCH>(job),
-        3 => batches::<I, K, 3, BATCH>(job),
-        4 => batches::<I, K, 4, BATCH>(job),
-        5 | 6 => batches::<I, K, 6, BATCH>(job),
-        7 | 8 => batches::<I, K, 8, BATCH>(job),
-        _ => batches::<I, K, 0, BATCH>(job),
+        1 => batches::<I, K, 1, BATCH, CHUNK>(job),
+        2 => batches::<I, K, 2, BATCH, CHUNK>(job),
+        3 => batches::<I, K, 3, BATCH, CHUNK>(job),
+        4 => batches::<I, K, 4, BATCH, CHUNK>(job),
+        5 | 6 => batches::<I, K, 6, BATCH, CHUNK>(job),
+        7 | 8 => batches::<I, K, 8, BATCH, CHUNK>(job),
+        _ => batches::<I, K, 0, BATCH, CHUNK>(job),
     }
 }
 
 /// Rows of at most `N` registers, of more than four where `N` is 0.
-unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize>(job: &Job) -> usize {
+unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROWS: usize, const CHUNK: usize>(
+    job: &Job,
+) -> usize {
     // Shorter rows are turned: there is no need for the code.
     if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= longest_turned::<I>(K::SIZE)) {
         return 0;
     }
-    I::run(Medium::<K, I::Register, N, ROWS>(job, PhantomData))
+    I::run(Medium::<K, I::Register, N, ROWS, CHUNK>(job, PhantomData))
 }
 
-struct Medium<'a, K, V, const N: usize, const ROWS: usize>(&'a Job, PhantomData<(K, V)>);
+struct Medium<'a, K, V, const N: usize, const ROWS: usize, const CHUNK: usize>(&'a Job, PhantomData<(K, V)>);
 
-impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize> Task for Medium<'_, K, V, N, ROWS> {
+impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize> Task
+    for Medium<'_, K, V, N, ROWS, CHUNK>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -92,7 +97,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize> Task for Medium<'_
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize> Medium<'_, K, V, N, ROWS> {
+impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize> Medium<'_, K, V, N, ROWS, CHUNK> {
     /// Where a register of a row begins: the last overlaps the one before, and is read twice where their number is rounded up.
     #[inline(always)]
     fn start(len: usize, at: usize) -> usize {
@@ -130,10 +135,15 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize> Medium<'_, K, V, N
                 for chunk in 0..job.len.div_ceil(CHUNK * V::LANES) {
                     let from = from.add((chunk * CHUNK * V::LANES).min(last) * K::SIZE);
                     let read = |at: usize| V::load(from.add(at * V::BYTES)).lanes(flip);
-                    let (a, b, c, d) = (read(0), read(1), read(2), read(3));
-                    V::see(&mut seen, a, b);
-                    V::see(&mut seen, c, d);
-                    let most = a.larger(b).larger(c.larger(d));
+                    let mut pair = |at: usize| {
+                        let (one, other) = (read(at), read(at + 1));
+                        V::see(&mut seen, one, other);
+                        one.larger(other)
+                    };
+                    let mut most = pair(0).larger(pair(2));
+                    if CHUNK == 8 {
+                        most = most.larger(pair(4).larger(pair(6)));
+                    }
                     kept.add(chunk * ROWS + row).write(most);
                     best[row] = if chunk == 0 { most } else { most.larger(best[row]) };
                 }
