@@ -100,7 +100,7 @@ impl Set for Avx2 {
     type Register = std::arch::x86_64::__m256i;
     type Half = std::arch::x86_64::__m128i;
     type Narrow = std::arch::x86_64::__m128i;
-    const TURNED: [usize; 4] = [31, 80, 60, 256];
+    const TURNED: [usize; 4] = [31, 80, 60, 160];
     const LONGEST: [[usize; 4]; 3] =
         [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [8, 0, 32, 1024]];
     #[inline(always)]
