@@ -62,7 +62,7 @@ const NARROWEST: usize = 16;
 const SEVERAL: usize = 4096;
 
 /// Columns from which on tiles of columns are faster.
-const WIDE: usize = 1024;
+const WIDE: usize = 128;
 
 /// Whether blocks of so many rows and columns are read so, of which the rows may `follow` one another. A lane holds the number of a
 /// row.

@@ -18,7 +18,7 @@ use std::ptr;
 const COLUMNS: usize = 512;
 
 /// Bytes of the largest block: a larger one is worth tiles.
-const BLOCK: isize = 1 << 20;
+const BLOCK: isize = 1 << 16;
 
 /// Whether this is the way for an input of which nothing is left out.
 pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
