@@ -266,7 +266,7 @@ def open_session(
     options = session_options()
     if threads is not None:
         options.intra_op_num_threads = threads
-    converted = convert_sites(model.unread, sites).model
+    converted = convert_sites(model.proto, sites).model
     register(options)
     add_weights(options, model)
     try:

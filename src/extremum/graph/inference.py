@@ -176,8 +176,6 @@ def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
         sized = onnx.shape_inference.infer_shapes(model)
         for _ in range(_ROUNDS):
             _forget(sized.graph, named)
-            if _is_known(sized.graph):
-                break
             followed = onnx.ModelProto()
             followed.CopyFrom(sized)
             whole = _leave_out(followed.graph, opsets, {})
@@ -185,10 +183,9 @@ def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
             if whole:
                 return followed.graph
             _forget(followed.graph, named)
-            is_more = _take_over(sized.graph, followed.graph)
-            sized = onnx.shape_inference.infer_shapes(sized)
-            if not is_more:
+            if not _take_over(sized.graph, followed.graph):
                 break
+            sized = onnx.shape_inference.infer_shapes(sized)
     except Exception:
         # Whoever looks at the nodes says better what is wrong.
         return model.graph
@@ -206,16 +203,6 @@ def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
         for size in value.type.tensor_type.shape.dim:
             if size.dim_param and size.dim_param not in named:
                 size.Clear()
-
-
-def _is_known(graph: onnx.GraphProto) -> bool:
-    """Return whether every size of every value is known."""
-    return all(
-        each.type.tensor_type.HasField("shape")
-        and all(size.WhichOneof("value") is not None for size in each.type.tensor_type.shape.dim)
-        for body in nodes.graphs(graph)
-        for each in (*body.value_info, *body.output)
-    )
 
 
 def _leave_out(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
@@ -246,15 +233,15 @@ def _leave_out(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: Mutable
 
 
 def _take_over(graph: onnx.GraphProto, followed: onnx.GraphProto) -> bool:
-    """Give a graph the types of a copy in which values were followed; return whether they are more than it had."""
-    before = {value.name: value.type for value in (*graph.value_info, *graph.output)}
-    is_more = any(value.type != before.get(value.name) for value in (*followed.value_info, *followed.output))
+    """Give a graph the types of a copy in which values were followed; return whether they differ from its own."""
+    before, after = ({each.name: each.type for each in (*of.value_info, *of.output)} for of in (graph, followed))
+    if all(before.get(name) == declared for name, declared in after.items()):
+        return False
+    for value in graph.output:
+        value.type.CopyFrom(after[value.name])
     del graph.value_info[:]
     graph.value_info.extend(followed.value_info)
-    found = {value.name: value.type for value in followed.output}
-    for value in graph.output:
-        value.type.CopyFrom(found[value.name])
-    return is_more
+    return True
 
 
 # The shape that a model declares for a value counts where it adds a size to the inferred shape; some exporters declare

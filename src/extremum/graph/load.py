@@ -382,8 +382,7 @@ class Model:
     """A model with its weights, which are held once."""
 
     def __init__(self, model: Source) -> None:
-        # ``unread`` lacks the content of other files.
-        self.proto = self.unread = _read(model)
+        self.proto = _read(model)
         # The large weights that are no longer in ``proto``, by name.
         self.weights: dict[str, bytes] = {}
         # The folder of its other files, if it has any.
@@ -392,8 +391,8 @@ class Model:
         self._given = self.proto if isinstance(model, onnx.ModelProto) else None
         if any(True for _ in external(self.proto)):
             folder = _folder(model)
-            self.unread, self.folder = _copy(self.proto), str(folder)
             read_external(self.proto, folder, at_most=LARGE)
+            self.folder = str(folder)
 
     def split_weights(self) -> None:
         """Take large weights out of the message, so that no serialisation copies them and a runtime gets them as is."""
@@ -406,7 +405,7 @@ class Model:
         read = {name for node in model.graph.node if key(node) not in functions for name in node.input}
         names = Counter(each.name for each in model.graph.initializer)
         names.update(each.values.name for each in model.graph.sparse_initializer)
-        self.proto = self.unread = onnx.ModelProto()
+        self.proto = onnx.ModelProto()
         copy_fields(model, self.proto, but="graph")
         copy_fields(model.graph, self.proto.graph, but="initializer")
         for tensor in model.graph.initializer:
@@ -424,13 +423,11 @@ class Model:
         """The model with its weights in it; the one that was given, if one was."""
         if self._given is not None:
             return self._given
-        if self.folder is not None:
-            whole = _copy(self.unread)
-            read_external(whole, Path(self.folder))
-            return whole
-        if not self.weights:
+        if self.folder is None and not self.weights:
             return self.proto
         whole = _copy(self.proto)
+        if self.folder is not None:
+            read_external(whole, Path(self.folder))
         for tensor in whole.graph.initializer:
             if tensor.name in self.weights and is_external(tensor):
                 _fill(tensor, self.weights[tensor.name])

@@ -90,15 +90,10 @@ def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
     text = kind(value)
     if text is None:
         return None
-    if not value.HasField("tensor_type"):
-        return type_proto(text)
     tensor = value.tensor_type
-    dimensions = tensor.shape.dim
-    if len(dimensions) > _LARGEST_RANK:
+    if not value.HasField("tensor_type") or len(tensor.shape.dim) > _LARGEST_RANK:
         return type_proto(text)
-    largest = _LONGEST_LIST if len(dimensions) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
-    if all(0 <= each.dim_value <= largest for each in dimensions):
-        return value
+    largest = _LONGEST_LIST if len(tensor.shape.dim) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
     copy = onnx.TypeProto()
     copy.CopyFrom(value)
     for each in copy.tensor_type.shape.dim:
