@@ -34,7 +34,11 @@ TEXTS = (
     { k = ai.onnx.ml.LabelEncoder<classes_strings = ["a", "b"]>(x) y = ArgMax<axis = 1, keepdims = 0>(k) }""",
     """<ir_version: 9, opset_import: ["" : 13], producer_name: "one", doc_string: "two", model_version: 3>
     g (int32[a, b, c] x) => (int32[a, b, c] y) { y = Min(x, x, x, x) }""",
+    """<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (float[3] last, int64[2, 1] places)
+    <int64 trips = {2}> { last, places = Loop(trips, "", x) < body = b (int64 i, bool go, float[3] s)
+      => (bool more, float[3] t, int64[1] at) { more = Identity(go) t = Max(s, s) at = ArgMax(t) } > }""",
 )
+NUMPY_TYPES = ("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float64", "uint64", "bool")
 
 
 @functools.cache
@@ -42,25 +46,13 @@ def models():
     """Serialised models."""
     found = [path.read_bytes() for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.onnx"))]
     written = [onnx.parser.parse_model(text) for text in TEXTS]
-    return [*found, *(model.SerializeToString() for model in [*written, _constants(), _sparse(), _external(), _loop()])]
+    return [*found, *(model.SerializeToString() for model in [*written, _constants(), _sparse(), _external()])]
 
 
 def _constants():
     """A constant and an initializer of every element type, raw and not."""
     nodes, initializers = [], []
-    for kind in (
-        "float32",
-        "uint8",
-        "int8",
-        "uint16",
-        "int16",
-        "int32",
-        "int64",
-        "float16",
-        "float64",
-        "uint64",
-        "bool",
-    ):
+    for kind in NUMPY_TYPES:
         array = np.arange(6).reshape(2, 3).astype(kind)
         raw = numpy_helper.from_array(array, f"raw_{kind}")
         typed = helper.make_tensor(f"typed_{kind}", raw.data_type, array.shape, array.ravel().tolist())
@@ -90,26 +82,6 @@ def _external():
     for key, value in {"location": "weights.bin", "offset": "0", "length": "4"}.items():
         tensor.external_data.add(key=key, value=value)
     return model
-
-
-def _loop():
-    body = onnx.parser.parse_graph(
-        "body (int64 i, bool go, float[3] s) => (bool more, float[3] t, int64[1] at)"
-        "{ more = Identity(go) t = Max(s, s) at = ArgMax(t) }"
-    )
-    nodes = [helper.make_node("Loop", ["trips", "", "x"], ["last", "places"], body=body)]
-    trips = helper.make_tensor("trips", TensorProto.INT64, [], [2])
-    graph = helper.make_graph(
-        nodes,
-        "loop",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
-        [
-            helper.make_tensor_value_info("last", TensorProto.FLOAT, [3]),
-            helper.make_tensor_value_info("places", TensorProto.INT64, [2, 1]),
-        ],
-        [trips],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
 @functools.cache

@@ -53,7 +53,7 @@ class Kind(enum.Enum):
 
 def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Inputs]:
     """Yield inputs for a node, by name."""
-    return _drawn(_sample_types(site), kinds)
+    return _draw_samples(_sample_types(site), kinds)
 
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
@@ -71,7 +71,7 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
     return types
 
 
-def _drawn(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
+def _draw_samples(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
     is_wide = any(each.values is None and each.element in ("int64", "uint64") for each in types.values())
     for seed, kind in enumerate(Kind):
         if kind in kinds and (is_wide or kind is not Kind.HALVES):
@@ -172,7 +172,7 @@ class AskedRuntime:
     def __init__(self, watched: Subprocess | InProcess) -> None:
         self.watched = watched
         self.name = shown(watched)
-        self._known: dict[object, list[_Evidence]] = {}
+        self._evidence: dict[object, list[_Evidence]] = {}
 
     def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
         """Return the differences, one for each class of answers; none for a node that breaks its promise."""
@@ -189,24 +189,24 @@ class AskedRuntime:
         node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=["y"], attribute=stated.attribute)
         types = {names[name]: each for name, each in _sample_types(site).items()}
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
-        if key not in self._known:
-            self._known[key] = list(self._differences(site, node, types, kinds))
+        if key not in self._evidence:
+            self._evidence[key] = list(self._differences(site, node, types, kinds))
         text = f"{_text(stated)}, opset {site.opsets['']}"
         return [
             Difference(outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers]))
-            for outcome, why, arrays, answers in self._known[key]
+            for outcome, why, arrays, answers in self._evidence[key]
         ]
 
     def _differences(
         self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Collection[Kind]
     ) -> Iterator[_Evidence]:
         seen = {Outcome.EXACT}
-        for inputs in _drawn(types, kinds):
+        for inputs in _draw_samples(types, kinds):
             outcome = self._answer(site, node, inputs)[0]
             if outcome in seen:
                 continue
             seen.add(outcome)
-            small = _shrunk(inputs, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
+            small = _shrink(inputs, lambda fewer, of=outcome: self._answer(site, node, fewer)[0] is of)  # type: ignore[misc]
             outcome, why, answers = self._answer(site, node, small)
             yield outcome, why, [_array(x) for x in small.values()], answers
             if why:
@@ -252,18 +252,18 @@ def _value(name: str, x: NDArray[Any]) -> onnx.ValueInfoProto:
     return onnx.helper.make_tensor_value_info(name, dtypes.from_numpy(x.dtype).onnx_number, x.shape)
 
 
-def _shrunk(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
+def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
     """Return the fewest elements that still differ: along each axis one, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
         size = _size(inputs, axis)
-        one = (_taken(inputs, axis, [at]) for at in range(size) if size > 1)
+        one = (_take(inputs, axis, [at]) for at in range(size) if size > 1)
         smaller = next(filter(differs, one), None)
         if smaller is not None:
             inputs = smaller
             continue
         for at in reversed(range(size)):
             left = [each for each in range(_size(inputs, axis)) if each != at]
-            fewer = _taken(inputs, axis, left)
+            fewer = _take(inputs, axis, left)
             if left and differs(fewer):
                 inputs = fewer
     return inputs
@@ -273,7 +273,7 @@ def _size(inputs: Inputs, axis: int) -> int:
     return max(int(x.shape[axis]) for x in inputs.values() if x.ndim >= -axis)
 
 
-def _taken(inputs: Inputs, axis: int, places: list[int]) -> Inputs:
+def _take(inputs: Inputs, axis: int, places: list[int]) -> Inputs:
     # An array with one element along the axis is broadcast.
     return {name: x if x.ndim < -axis or x.shape[axis] == 1 else np.take(x, places, axis) for name, x in inputs.items()}
 

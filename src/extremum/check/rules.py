@@ -275,11 +275,11 @@ def axis_range(site: Site, schema: OperatorVersion, targets: Targets) -> Iterato
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     # EX011 finds a default that is out of range.
-    yield from _axes_refused(site, schema, stated=True)
+    yield from _axes_errors(site, schema, stated=True)
 
 
-def _axes_refused(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterator[ExtremumError]:
-    """Yield why a node is refused for the axes that it states, or for their default."""
+def _axes_errors(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterator[ExtremumError]:
+    """Yield the errors in the axes that a node states, or in their default."""
     values = [site.values.get(each.name, validate.UNKNOWN) for each in schema.attributes if each.range.is_axis]
     states = any(value is not validate.UNKNOWN for value in values)
     for tensor in site.inputs[:1] if states is stated else ():
@@ -406,7 +406,7 @@ def default_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Itera
     Instead: 11 (float[10] scores) => (float[10] hot) { hot = Hardmax <axis = 0> (scores) }
     """
     if schema.family is Family.HARDMAX:
-        yield from _axes_refused(site, schema, stated=False)
+        yield from _axes_errors(site, schema, stated=False)
 
 
 @rule("EX012", "impossible declared output", Severity.ERROR)

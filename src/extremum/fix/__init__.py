@@ -83,16 +83,16 @@ def fix(
 
 def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *, whole: bool) -> Fixed:
     family = _family(original)
-    found: dict[str, _Finding] = {}
+    findings: dict[str, _Finding] = {}
     for site in family:
         finding = _finding(site, target)
         # A node of a function may have a finding for each of several types; a refusal counts first.
-        if finding is not None and (site.path not in found or finding[0] == target.refuses):
-            found[site.path] = finding
-    refused = [(site, found[site.path][0]) for site in family if site.path in found]
+        if finding is not None and (site.path not in findings or finding[0] == target.refuses):
+            findings[site.path] = finding
+    refused = [(site, findings[site.path][0]) for site in family if site.path in findings]
     needs_later = raise_opset is not None and any(_needs_later(site, code, raise_opset) for site, code in refused)
     source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
-    changes, refusals, differences = _changes(family, _family(source), found, _names(source), target)
+    changes, refusals, differences = _changes(family, _family(source), findings, _names(source), target)
     notes = [
         f"an element type at {site.place} is not known, so {target.name} was not asked about it"
         for site in family
@@ -134,7 +134,7 @@ def _finding(site: Site, target: Target) -> _Finding | None:
 
 
 def _changes(
-    family: Sequence[Site], now: Sequence[Site], found: Mapping[str, _Finding], known: frozenset[str], target: Target
+    family: Sequence[Site], now: Sequence[Site], findings: Mapping[str, _Finding], known: frozenset[str], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
     """Return the changes, and why some nodes have none that the target refuses, or answers differently.
 
@@ -147,7 +147,7 @@ def _changes(
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
     changes, refused, different = dict[str, Change](), dict[str, ExtremumError](), dict[str, ExtremumError]()
     for before, site in zip(family, now, strict=True):
-        code, reason = found.get(before.path, ("", None))
+        code, reason = findings.get(before.path, ("", None))
         try:
             _require_same_meaning(before, site)
             if not code:
@@ -223,22 +223,22 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
         remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
         raise type(error)(error.reason, given=error.given, remedy=remedy)
     # If its own version does not take the node, the later version defines what it computes.
-    meant = before if taker is None else site
-    meant.output()
-    assert meant.schema is not None
+    source = before if taker is None else site
+    source.output()
+    assert source.schema is not None
     element = str(before.element)
-    if meant is site:
+    if source is site:
         finding = _finding(site, target)
         if finding is None:
             title = f"as {site.schema}"
             return Change(before.place, site.path, str(before.schema), element, title, before.node, (site.node,))
         code, _ = finding
-    rewrite = find(meant.schema.family, meant.element, code)
+    rewrite = find(source.schema.family, source.element, code)
     if rewrite is None:
-        raise SpecError(f"{target.name} takes no exact replacement of {meant.schema} of {element}")
+        raise SpecError(f"{target.name} takes no exact replacement of {source.schema} of {element}")
     if opset < rewrite.since:
         raise SpecError(
-            f"{meant.schema} of {element} can be rewritten from opset {rewrite.since} on",
+            f"{source.schema} of {element} can be rewritten from opset {rewrite.since} on",
             remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
     prefix = f"{site.node.output[0]}/"
@@ -248,7 +248,7 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
     rewrite.build(fragment)
     after = tuple(fragment.finish())
     change = Change(before.place, site.path, str(before.schema), element, rewrite.title, before.node, after)
-    verify_node(meant, change, opset, target)
+    verify_node(source, change, opset, target)
     return change
 
 

@@ -439,7 +439,7 @@ class InferenceInput:
         return infer_types(self.model) if self.graph.declare_shapes(graph) else graph
 
     def _graph(
-        self, body: Body, source: onnx.GraphProto, kinds: Kinds, passed: Sequence[str | None] = ()
+        self, body: Body, source: onnx.GraphProto, kinds: Kinds, inputs_of_graph: Sequence[str | None] = ()
     ) -> list[str | None]:
         """Add a graph that gets values of these kinds, and return the kinds of its outputs."""
         graph = body.graph
@@ -447,7 +447,7 @@ class InferenceInput:
         inputs = {value.name for value in source.input}
         for index, value in enumerate(source.input):
             name = body.name_of(value.name)
-            given = passed[index] if index < len(passed) else None
+            given = inputs_of_graph[index] if index < len(inputs_of_graph) else None
             declared = sound(value.type) or (type_proto(given) if given else None)
             graph.input.add(name=name, type=declared)
             kinds[name] = kind(declared) if declared is not None else None
@@ -504,22 +504,22 @@ class InferenceInput:
             copy = body.graph.node.add(op_type=node.op_type, domain=domain, name=node.name)
             copy.input.extend(map(body.name_of, node.input))
             copy.output.extend(map(body.name_of, node.output))
-        ends = dict[str, list[str | None]]()
+        graph_outputs = dict[str, list[str | None]]()
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 graph = copy.attribute.add(name=attribute.name, type=attribute.type).g
                 path = nodes.path(body.path, len(body.entries), attribute.name)
-                held = Body(path, body.opsets, graph, body.names, body.attributes)
-                entry.graphs.append((attribute.name, held))
-                passed = _passed(node.op_type, given, len(attribute.g.input))
-                ends[attribute.name] = self._graph(held, attribute.g, ChainMap({}, kinds), passed)
+                inner = Body(path, body.opsets, graph, body.names, body.attributes)
+                entry.graphs.append((attribute.name, inner))
+                inputs_of_graph = _graph_inputs(node.op_type, given, len(attribute.g.input))
+                graph_outputs[attribute.name] = self._graph(inner, attribute.g, ChainMap({}, kinds), inputs_of_graph)
             elif visible:
                 copy.attribute.append(attribute)
             elif attribute.name == "value" and attribute.HasField("t") and node.op_type == "Constant" and node.output:
                 stated = tensor_type(attribute.t.data_type, attribute.t.dims)
                 body.declare(body.name_of(node.output[0]), stated, kinds)
         by_promise = promise.gives(node, given) if promise is not None else [None] * len(node.output)
-        by_graphs = _of_graphs(node.op_type, ends)
+        by_graphs = _graph_outputs(node.op_type, graph_outputs)
         return [each or next(iter(by_graphs[index : index + 1]), None) for index, each in enumerate(by_promise)]
 
     def _call(self, function: onnx.FunctionProto, node: onnx.NodeProto, caller: Body, kinds: Kinds) -> Body:
@@ -530,10 +530,10 @@ class InferenceInput:
         names = Names(f"{function.name}:{self._calls}/")
         names.update(dict.fromkeys(function.input, ""))
         names.update(zip(function.input, map(caller.name_of, node.input), strict=False))
-        passed_on = []
+        aliases = []
         for formal, given in zip(function.output, map(caller.name_of, node.output), strict=False):
             if formal in names:
-                passed_on.append((names[formal], given))
+                aliases.append((names[formal], given))
             elif given:
                 names[formal] = given
         attributes = {each.name: each for each in function.attribute_proto}
@@ -542,27 +542,27 @@ class InferenceInput:
         body = Body(path, opsets, caller.graph, names, attributes, function, caller.outputs)
         body.note_types(function.value_info, kinds)
         self._nodes(body, function.node, kinds)
-        for source, given in passed_on:
+        for source, given in aliases:
             if given and kinds.get(source) is not None:
                 caller.declare(given, kinds[source], kinds)
                 caller.graph.node.add(op_type="Identity", input=[source], output=[given])
         return body
 
 
-def _of_graphs(operator: str, ends: Mapping[str, list[str | None]]) -> list[str | None]:
+def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:
     """Return the kinds of the outputs of an operator that come out of its graphs."""
     match operator:
         case "If":
-            one, other = ends.get("then_branch", []), ends.get("else_branch", [])
+            one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
             return [first if first == second else None for first, second in zip(one, other, strict=False)]
         case "Loop":
-            return ends.get("body", [])[1:]
+            return graph_outputs.get("body", [])[1:]
         case "Scan":
-            return ends.get("body", [])
+            return graph_outputs.get("body", [])
     return []
 
 
-def _passed(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
+def _graph_inputs(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:
     """Return the kinds of the values that an operator passes to its graph."""
     if operator == "Loop":
         return ("tensor(int64)", "tensor(bool)", *given[2:])

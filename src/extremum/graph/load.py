@@ -213,7 +213,7 @@ def require_inside(model: onnx.ModelProto, folder: str | os.PathLike[str]) -> bo
     checked = set[str]()
     for tensor in tensors:
         path = _path(tensor, Path(folder))
-        if folder and (location := _stated(tensor, "location")) not in checked:
+        if folder and (location := _entry(tensor, "location")) not in checked:
             checked.add(location)
             try:
                 # onnxruntime 1.21 opens a pipe or a device, and waits for ever.
@@ -237,7 +237,7 @@ def read_external(model: onnx.ModelProto, folder: Path | None, *, at_most: float
                 remedy="give the file of the model",
             )
         try:
-            location = _stated(tensor, "location")
+            location = _entry(tensor, "location")
             if location not in paths:
                 paths[location] = _path(tensor, folder)
             content = _content(tensor, paths[location], at_most)
@@ -275,12 +275,12 @@ def _content(tensor: onnx.TensorProto, path: Path, at_most: float) -> bytes | No
         return file.read(needed)
 
 
-def _stated(tensor: onnx.TensorProto, name: str) -> str:
+def _entry(tensor: onnx.TensorProto, name: str) -> str:
     return next((each.value for each in tensor.external_data if each.key == name), "")
 
 
 def _number(tensor: onnx.TensorProto, name: str) -> int | None:
-    text = _stated(tensor, name)
+    text = _entry(tensor, name)
     if text and re.fullmatch(r"[0-9]{1,19}", text) is None:
         raise wrong_tensor(tensor.name, f"{text[:40]!r} for a place in a file")
     return int(text) if text else None
@@ -288,7 +288,7 @@ def _number(tensor: onnx.TensorProto, name: str) -> int | None:
 
 def _path(tensor: onnx.TensorProto, folder: Path) -> Path:
     """Return the file of a tensor, which is in the folder whatever links there are."""
-    location = _stated(tensor, "location")
+    location = _entry(tensor, "location")
     spellings = (PurePosixPath(location), PureWindowsPath(location))
     if location and not any(each.is_absolute() or each.drive or ".." in each.parts for each in spellings):
         try:

@@ -52,11 +52,11 @@ def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
             tensor = tensor_kind(value.sparse_tensor_type.elem_type)
             return f"sparse_{tensor}" if tensor else None
         case "map_type":
-            key, held = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
-            return f"map({key}, {held})" if key and held else None
+            key, inner = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
+            return f"map({key}, {inner})" if key and inner else None
         case "sequence_type" | "optional_type":
-            held = kind(getattr(value, field).elem_type, depth + 1)
-            return f"{'seq' if field == 'sequence_type' else 'optional'}({held})" if held else None
+            inner = kind(getattr(value, field).elem_type, depth + 1)
+            return f"{'seq' if field == 'sequence_type' else 'optional'}({inner})" if inner else None
     return None
 
 
@@ -64,19 +64,19 @@ def type_proto(text: str) -> onnx.TypeProto:
     """Return the declaration of a kind."""
     result = onnx.TypeProto()
     outer, _, rest = text.partition("(")
-    held = rest[:-1]
+    inner = rest[:-1]
     match outer:
         case "tensor":
-            result.tensor_type.elem_type = _NUMBERS[held]
+            result.tensor_type.elem_type = _NUMBERS[inner]
         case "sparse_tensor":
-            result.sparse_tensor_type.elem_type = _NUMBERS[held]
+            result.sparse_tensor_type.elem_type = _NUMBERS[inner]
         case "map":
-            key, _, held = held.partition(", ")
+            key, _, inner = inner.partition(", ")
             result.map_type.key_type = _NUMBERS[key]
-            result.map_type.value_type.CopyFrom(type_proto(held))
+            result.map_type.value_type.CopyFrom(type_proto(inner))
         case _:
             sequence = result.sequence_type if outer == "seq" else result.optional_type
-            sequence.elem_type.CopyFrom(type_proto(held))
+            sequence.elem_type.CopyFrom(type_proto(inner))
     return result
 
 
