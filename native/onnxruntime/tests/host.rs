@@ -114,66 +114,77 @@ fn text_of(status: OrtStatusPtr) -> Option<String> {
 /// The name ends with a zero.
 unsafe fn missing(name: *const c_char) -> OrtStatusPtr {
     // SAFETY: the caller's.
-    unsafe { create_status(OrtErrorCode::ORT_FAIL, name) }
+    unsafe { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
 }
 
-/// The functions of the host, each of which is given valid pointers to what its parameters say: that is what their unsafe
-/// blocks rely on.
-macro_rules! functions {
-    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
+/// The functions of the host by their names in its table, and the table. Each is given valid pointers to what its parameters
+/// say: that is what their unsafe blocks rely on.
+macro_rules! host {
+    ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
+        $(#[allow(non_snake_case)]
         unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
             // SAFETY: the library calls it as the C API documents it, with objects of this host.
             #[allow(unused_unsafe)]
             unsafe { $body }
+        })*
+
+        unsafe extern "system" fn table(_: u32) -> *const OrtApi {
+            static TABLE: OnceLock<usize> = OnceLock::new();
+            ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
+                let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
+                // SAFETY: the places of functions in a table that nobody else has yet.
+                unsafe { $((&raw mut (*table).$name).write($name);)* }
+                table.expose_provenance()
+            }))
         }
-    )*};
+    };
 }
 
-functions! {
-    create_status(_code: OrtErrorCode, message: *const c_char) -> OrtStatusPtr {
+host! {
+    CreateStatus(_code: OrtErrorCode, message: *const c_char) -> OrtStatusPtr {
         OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
     }
-    create_domain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) -> OrtStatusPtr {
+    CreateCustomOpDomain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) -> OrtStatusPtr {
         assert_eq!(text(name), "ai.extremum");
         // Nobody follows it.
         *domain = ptr::without_provenance_mut(1);
         FINE
     }
-    add_operator(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) -> OrtStatusPtr {
+    CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) -> OrtStatusPtr {
         OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
         FINE
     }
-    add_domain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) -> OrtStatusPtr {
+    AddCustomOpDomain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) -> OrtStatusPtr {
         (*options.cast::<Options>()).domains += 1;
         FINE
     }
-    has_entry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) -> OrtStatusPtr {
+    HasSessionConfigEntry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) -> OrtStatusPtr {
         *has = (*options.cast::<Options>()).keys.contains(&text(key)).into();
         FINE
     }
-    add_entry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) -> OrtStatusPtr {
+    AddSessionConfigEntry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) -> OrtStatusPtr {
         (*options.cast::<Options>()).keys.push(text(key));
         FINE
     }
-    no_int(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> OrtStatusPtr { missing(name) }
-    no_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> OrtStatusPtr { missing(name) }
-    no_text(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    no_ints(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    no_floats(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    input_count(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
+    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> OrtStatusPtr { missing(name) }
+    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> OrtStatusPtr { missing(name) }
+    KernelInfoGetAttribute_string(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    KernelInfoGetAttributeArray_int64(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    KernelInfoGetAttributeArray_float(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) -> OrtStatusPtr { missing(name) }
+    KernelInfo_GetInputCount(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Node>()).inputs;
         FINE
     }
-    output_count(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
+    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Node>()).outputs;
         FINE
     }
-    input(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) -> OrtStatusPtr {
+    KernelContext_GetInput(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) -> OrtStatusPtr {
         let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
         *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
         FINE
     }
-    output(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) -> OrtStatusPtr {
+    KernelContext_GetOutput(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) -> OrtStatusPtr {
         let output = &mut (*context.cast::<Call>()).output;
         if let Some(tensor) = output {
             tensor.shape = (0..rank).map(|axis| *sizes.add(axis)).collect();
@@ -182,68 +193,36 @@ functions! {
         *value = output.as_mut().map_or(ptr::null_mut(), |tensor| ptr::from_mut(tensor).cast());
         FINE
     }
-    data(value: *mut OrtValue, data: *mut *mut c_void) -> OrtStatusPtr {
+    GetTensorMutableData(value: *mut OrtValue, data: *mut *mut c_void) -> OrtStatusPtr {
         *data = (*value.cast::<Tensor>()).words.as_mut_ptr().cast();
         FINE
     }
-    description(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) -> OrtStatusPtr {
+    GetTensorTypeAndShape(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) -> OrtStatusPtr {
         *info = Box::into_raw(Box::new((*value.cast::<Tensor>()).clone())).cast();
         FINE
     }
-    element_type(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) -> OrtStatusPtr {
+    GetTensorElementType(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) -> OrtStatusPtr {
         *number.cast::<i32>() = (*info.cast::<Tensor>()).number;
         FINE
     }
-    rank(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) -> OrtStatusPtr {
+    GetDimensionsCount(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) -> OrtStatusPtr {
         *count = (*info.cast::<Tensor>()).rank;
         FINE
     }
-    sizes(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) -> OrtStatusPtr {
+    GetDimensions(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) -> OrtStatusPtr {
         ptr::copy_nonoverlapping((*info.cast::<Tensor>()).shape.as_ptr(), sizes, count);
         FINE
     }
-    release_status(status: *mut OrtStatus) -> () { drop(text_of(OrtStatusPtr(status))) }
-    release_description(info: *mut OrtTensorTypeAndShapeInfo) -> () { drop(Box::from_raw(info.cast::<Tensor>())) }
-    version() -> *const c_char { c"1.18.0".as_ptr() }
-    old_version() -> *const c_char { c"1.17.3".as_ptr() }
+    ReleaseStatus(status: *mut OrtStatus) -> () { drop(text_of(OrtStatusPtr(status))) }
+    ReleaseTensorTypeAndShapeInfo(info: *mut OrtTensorTypeAndShapeInfo) -> () { drop(Box::from_raw(info.cast::<Tensor>())) }
 }
 
-unsafe extern "system" fn table(_: u32) -> *const OrtApi {
-    static TABLE: OnceLock<usize> = OnceLock::new();
-    macro_rules! table {
-        ($($name:ident = $function:expr,)*) => {{
-            let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
-            // SAFETY: the places of functions in a table that nobody else has yet.
-            unsafe { $((&raw mut (*table).$name).write($function);)* }
-            table.expose_provenance()
-        }};
-    }
-    ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
-        table! {
-            CreateStatus = create_status,
-            ReleaseStatus = release_status,
-            CreateCustomOpDomain = create_domain,
-            CustomOpDomain_Add = add_operator,
-            AddCustomOpDomain = add_domain,
-            HasSessionConfigEntry = has_entry,
-            AddSessionConfigEntry = add_entry,
-            KernelInfoGetAttribute_int64 = no_int,
-            KernelInfoGetAttribute_float = no_float,
-            KernelInfoGetAttribute_string = no_text,
-            KernelInfoGetAttributeArray_int64 = no_ints,
-            KernelInfoGetAttributeArray_float = no_floats,
-            KernelInfo_GetInputCount = input_count,
-            KernelInfo_GetOutputCount = output_count,
-            KernelContext_GetInput = input,
-            KernelContext_GetOutput = output,
-            GetTensorMutableData = data,
-            GetTensorTypeAndShape = description,
-            GetTensorElementType = element_type,
-            GetDimensionsCount = rank,
-            GetDimensions = sizes,
-            ReleaseTensorTypeAndShapeInfo = release_description,
-        }
-    }))
+extern "system" fn version() -> *const c_char {
+    c"1.18.0".as_ptr()
+}
+
+extern "system" fn old_version() -> *const c_char {
+    c"1.17.3".as_ptr()
 }
 
 const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
