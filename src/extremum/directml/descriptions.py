@@ -18,26 +18,6 @@ from extremum import dtypes
 from extremum.dtypes import ElementType
 from extremum.errors import ArgumentError, ElementTypeError, SpecError
 
-__all__ = [
-    "LARGEST",
-    "ActivationHardmax1OperatorDesc",
-    "ActivationHardmaxOperatorDesc",
-    "ArgMaxOperatorDesc",
-    "ArgMinOperatorDesc",
-    "AxisDirection",
-    "ElementWiseMaxOperatorDesc",
-    "ElementWiseMinOperatorDesc",
-    "FeatureLevel",
-    "OperatorDesc",
-    "ReduceFunction",
-    "ReduceOperatorDesc",
-    "TensorDataType",
-    "TensorDesc",
-    "TensorFlags",
-    "feature_level_of",
-    "packed_strides",
-]
-
 
 class _Enumeration(Enum):
     @property

@@ -32,15 +32,6 @@ from extremum.operations import ArgReduce, Operation
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
-__all__ = [
-    "Operator",
-    "accept",
-    "accept_element",
-    "create_operator",
-    "feature_level_required",
-    "lowest_level",
-]
-
 
 def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     """Return the core operation that a description means at a feature level."""
