@@ -120,6 +120,11 @@ unsafe fn missing(name: *const c_char) -> OrtStatusPtr {
 /// The functions of the host by their names in its table, and the table. Each is given valid pointers to what its parameters
 /// say: that is what their unsafe blocks rely on.
 macro_rules! host {
+    // Those of the first list end well.
+    ([$($fine:ident($($of:ident: $its:ty),*) $work:block)*]
+     $($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
+        host! { $($fine($($of: $its),*) -> Status { $work; FINE })* $($name($($parameter: $type),*) -> $result $body)* }
+    };
     ($($name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {
         $(#[allow(non_snake_case)]
         unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
@@ -140,81 +145,87 @@ macro_rules! host {
     };
 }
 
+type Status = OrtStatusPtr;
+
 host! {
-    CreateStatus(_code: OrtErrorCode, message: *const c_char) -> OrtStatusPtr {
-        OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
-    }
-    CreateCustomOpDomain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) -> OrtStatusPtr {
+    [
+    CreateCustomOpDomain(name: *const c_char, domain: *mut *mut OrtCustomOpDomain) {
         assert_eq!(text(name), "ai.extremum");
         // Nobody follows it.
         *domain = ptr::without_provenance_mut(1);
-        FINE
     }
-    CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) -> OrtStatusPtr {
+    CustomOpDomain_Add(_domain: *mut OrtCustomOpDomain, operator: *const OrtCustomOp) {
         OPERATORS.lock().expect("no test has failed").push(operator.expose_provenance());
-        FINE
     }
-    AddCustomOpDomain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) -> OrtStatusPtr {
+    AddCustomOpDomain(options: *mut OrtSessionOptions, _domain: *mut OrtCustomOpDomain) {
         (*options.cast::<Options>()).domains += 1;
-        FINE
     }
-    HasSessionConfigEntry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) -> OrtStatusPtr {
+    HasSessionConfigEntry(options: *const OrtSessionOptions, key: *const c_char, has: *mut c_int) {
         *has = (*options.cast::<Options>()).keys.contains(&text(key)).into();
-        FINE
     }
-    AddSessionConfigEntry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) -> OrtStatusPtr {
+    AddSessionConfigEntry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) {
         (*options.cast::<Options>()).keys.push(text(key));
-        FINE
     }
-    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> OrtStatusPtr { missing(name) }
-    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> OrtStatusPtr { missing(name) }
-    KernelInfoGetAttribute_string(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    KernelInfoGetAttributeArray_int64(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    KernelInfoGetAttributeArray_float(_info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize) -> OrtStatusPtr { missing(name) }
-    KernelInfo_GetInputCount(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
-        *count = (*info.cast::<Node>()).inputs;
-        FINE
-    }
-    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) -> OrtStatusPtr {
-        *count = (*info.cast::<Node>()).outputs;
-        FINE
-    }
-    KernelContext_GetInput(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) -> OrtStatusPtr {
+    KernelInfo_GetInputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Node>()).inputs }
+    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Node>()).outputs }
+    KernelContext_GetInput(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) {
         let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
         *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
-        FINE
     }
-    KernelContext_GetOutput(context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue) -> OrtStatusPtr {
+    KernelContext_GetOutput(
+        context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue
+    ) {
         let output = &mut (*context.cast::<Call>()).output;
         if let Some(tensor) = output {
             tensor.shape = (0..rank).map(|axis| *sizes.add(axis)).collect();
             tensor.rank = rank;
         }
         *value = output.as_mut().map_or(ptr::null_mut(), |tensor| ptr::from_mut(tensor).cast());
-        FINE
     }
-    GetTensorMutableData(value: *mut OrtValue, data: *mut *mut c_void) -> OrtStatusPtr {
+    GetTensorMutableData(value: *mut OrtValue, data: *mut *mut c_void) {
         *data = (*value.cast::<Tensor>()).words.as_mut_ptr().cast();
-        FINE
     }
-    GetTensorTypeAndShape(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) -> OrtStatusPtr {
+    GetTensorTypeAndShape(value: *const OrtValue, info: *mut *mut OrtTensorTypeAndShapeInfo) {
         *info = Box::into_raw(Box::new((*value.cast::<Tensor>()).clone())).cast();
-        FINE
     }
-    GetTensorElementType(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) -> OrtStatusPtr {
+    GetTensorElementType(info: *const OrtTensorTypeAndShapeInfo, number: *mut ONNXTensorElementDataType) {
         *number.cast::<i32>() = (*info.cast::<Tensor>()).number;
-        FINE
     }
-    GetDimensionsCount(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) -> OrtStatusPtr {
+    GetDimensionsCount(info: *const OrtTensorTypeAndShapeInfo, count: *mut usize) {
         *count = (*info.cast::<Tensor>()).rank;
-        FINE
     }
-    GetDimensions(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) -> OrtStatusPtr {
+    GetDimensions(info: *const OrtTensorTypeAndShapeInfo, sizes: *mut i64, count: usize) {
         ptr::copy_nonoverlapping((*info.cast::<Tensor>()).shape.as_ptr(), sizes, count);
-        FINE
+    }
+    ]
+    CreateStatus(_code: OrtErrorCode, message: *const c_char) -> Status {
+        OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
+    }
+    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> Status {
+        missing(name)
+    }
+    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> Status {
+        missing(name)
+    }
+    KernelInfoGetAttribute_string(
+        _info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize
+    ) -> Status {
+        missing(name)
+    }
+    KernelInfoGetAttributeArray_int64(
+        _info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize
+    ) -> Status {
+        missing(name)
+    }
+    KernelInfoGetAttributeArray_float(
+        _info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize
+    ) -> Status {
+        missing(name)
     }
     ReleaseStatus(status: *mut OrtStatus) -> () { drop(text_of(OrtStatusPtr(status))) }
-    ReleaseTensorTypeAndShapeInfo(info: *mut OrtTensorTypeAndShapeInfo) -> () { drop(Box::from_raw(info.cast::<Tensor>())) }
+    ReleaseTensorTypeAndShapeInfo(info: *mut OrtTensorTypeAndShapeInfo) -> () {
+        drop(Box::from_raw(info.cast::<Tensor>()))
+    }
 }
 
 extern "system" fn version() -> *const c_char {
