@@ -1,19 +1,19 @@
 """What docs/runtimes.md shows, on few cases: its commands, and its adapter as a package that is installed."""
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from extremum import runtimes
+from extremum.cli import main
+
 pytest.importorskip("onnxruntime")
 
 PAGE = (Path(__file__).parents[1] / "docs" / "runtimes.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^(?:\$ |.*\brun: (?:.*&& )?)(extremum .*)$", PAGE, re.MULTILINE)
+COMMANDS = re.findall(r"^(?:\$ |.*\brun: (?:.*&& )?)extremum (.*)$", PAGE, re.MULTILINE)
 # The whole suite takes minutes.
 FEW = ("--opset", "13", "--type", "float32", "--topic", "ties", "--topic", "nan", "--operator", "ArgMax")
 # A session as the page uses one, for the runtime that nobody has.
@@ -36,47 +36,36 @@ def block(language):
 
 
 @pytest.fixture
-def extremum(tmp_path):
-    """Run a command in a folder in which the package `mine` is installed; what it prints goes where the line says."""
-    site = tmp_path / "site"
-    (site / "mine").mkdir(parents=True)
-    (site / "mine" / "__init__.py").write_text(SESSION, encoding="utf-8")
-    (site / "mine" / "conformance.py").write_text(f"import mine\n\n{block('python')}", encoding="utf-8")
-    installed = site / "mine-1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", encoding="utf-8")
+def installed(tmp_path, monkeypatch):
+    """Install the package `mine` of the page."""
     group, name, function = re.fullmatch(r'\[project\.entry-points\."(.*)"\]\n(\w+) = "(.*)"\n', block("toml")).groups()
-    (installed / "entry_points.txt").write_text(f"[{group}]\n{name} = {function}\n", encoding="utf-8")
-
-    def run(line):
-        line, _, file = line.partition(" > ")
-        words = shlex.split(line.partition(" >> ")[0])
-        few = FEW if words[2] in ("run", "export") else ()
-        done = subprocess.run(
-            [sys.executable, "-m", *words, *few],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        # 1: a runtime answers otherwise than a document says.
-        assert done.returncode in (0, 1), f"{line}: {done.stderr}"
-        if file:
-            (tmp_path / file).write_text(done.stdout, encoding="utf-8")
-        return done
-
-    return run
+    files = {
+        "mine/__init__.py": SESSION,
+        "mine/conformance.py": f"import mine\n\n{block('python')}",
+        "mine-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n",
+        "mine-1.0.dist-info/entry_points.txt": f"[{group}]\n{name} = {function}\n",
+    }
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    runtimes._open.cache_clear()
 
 
-def test_every_command_of_the_page_runs(extremum, tmp_path):
+def test_every_command_of_the_page_runs(installed, in_process, capsys):
     assert len(COMMANDS) == 7
-    for line in COMMANDS:
+    for line in [*COMMANDS, "conformance run mine"]:
         # Two jobs of the page write a folder of this name.
-        shutil.rmtree(tmp_path / "suite", ignore_errors=True)
-        extremum(line)
-
-
-def test_the_adapter_of_the_page_is_found_and_asked(extremum):
-    done = extremum("extremum conformance run mine")
-    assert re.search(r"^mine 1\.0\b", done.stdout, re.MULTILINE), done.stdout
+        shutil.rmtree("suite", ignore_errors=True)
+        words, _, file = line.partition(" > ")
+        words = shlex.split(words.partition(" >> ")[0])
+        with pytest.raises(SystemExit) as ended:
+            main([*words, *(FEW if words[1] in ("run", "export") else ())])
+        out, err = capsys.readouterr()
+        # 1: a runtime answers otherwise than a document says.
+        assert ended.value.code in (0, 1), f"{line}: {err}"
+        if file:
+            Path(file).write_text(out, encoding="utf-8")
+    assert re.search(r"^mine 1\.0\b", out, re.MULTILINE), out
