@@ -4,6 +4,12 @@
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
 //! rest. `kernels::short_rows` and `kernels::down` are written for the vector registers of [`crate::vector`].
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: that of `Task::run`, and that the instruction set is available"
+)]
+
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Work that is compiled once per instruction set. Mark `run` as `#[inline(always)]`.
@@ -99,54 +105,37 @@ impl InstructionSet {
 }
 
 /// Runs a task compiled for the instruction set in force.
-///
-/// # Safety
-/// As for [`Task::run`].
 #[inline(always)]
 pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
-    // SAFETY: the caller's; `current` returns only what `is_available` has confirmed.
-    unsafe {
-        match InstructionSet::current() {
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => avx512::run(task),
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => avx2::run(task),
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Sse42 => sse42::run(task),
-            _ => dispatch_narrow(task),
-        }
+    match InstructionSet::current() {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => avx512::run(task),
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2 => avx2::run(task),
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Sse42 => sse42::run(task),
+        _ => dispatch_narrow(task),
     }
 }
 
 /// Runs a task compiled for the instruction set in force, which is wide.
-///
-/// # Safety
-/// As for [`Task::run`]; an instruction set that [is wide](InstructionSet::is_wide) has been in force, so that the processor
-/// has one.
 #[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
-    // SAFETY: the caller's; with AVX-512 there is AVX2.
-    unsafe {
-        match InstructionSet::current() {
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => avx512::run(task),
-            #[cfg(target_arch = "x86_64")]
-            _ => avx2::run(task),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => dispatch_narrow(task),
-        }
+    match InstructionSet::current() {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => avx512::run(task),
+        #[cfg(target_arch = "x86_64")]
+        _ => avx2::run(task),
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => dispatch_narrow(task),
     }
 }
 
 /// Runs a task compiled for the baseline. (Not inlined: it would be compiled again wherever tasks are dispatched, and all of
 /// them would ask for the memory that it needs.)
-///
-/// # Safety
-/// As for [`Task::run`].
 #[inline(never)]
 pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
-    // SAFETY: the caller's.
-    unsafe { task.run() }
+    task.run()
 }
 
 /// For each instruction set, all that the compiler may use, which is all that a processor is asked for: a hypervisor may
@@ -172,13 +161,9 @@ macro_rules! instruction_set {
             }
 
             /// Runs a task compiled for it.
-            ///
-            /// # Safety
-            /// It [is available](is_available); besides, as for [`Task::run`].
             $(#[target_feature(enable = $feature)])+
             pub unsafe fn run<T: Task>(task: T) -> T::Output {
-                // SAFETY: the caller's.
-                unsafe { task.run() }
+                task.run()
             }
         }
     };

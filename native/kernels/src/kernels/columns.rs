@@ -13,6 +13,12 @@
 //! channels they spend as long on it as on comparing. Left out: passes of other heights. A tile that is filled with the worst lane first needs half the copies
 //! of the loop, and takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the rows are there, with room for the results"
+)]
+
 use crate::element::compare::{Compared, Index, Key, Lane};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
@@ -57,16 +63,13 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         let places = !S::Element::TOLD || self.to.iter().any(|to| !to.index.is_null());
         let most = <LaneOf<S> as Lane>::Index::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
-        // SAFETY: the caller's.
-        unsafe {
-            let done = match places {
-                true => self.accumulate::<S::Element, true>(),
-                false => self.accumulate::<S::Element, false>(),
-            };
-            if !done {
-                // NaN among the floats: once more with keys, which know its place.
-                self.accumulate::<<S::Element as Compared>::Ordered, true>();
-            }
+        let done = match places {
+            true => self.accumulate::<S::Element, true>(),
+            false => self.accumulate::<S::Element, false>(),
+        };
+        if !done {
+            // NaN among the floats: once more with keys, which know its place.
+            self.accumulate::<<S::Element as Compared>::Ordered, true>();
         }
     }
 }
@@ -74,67 +77,58 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
 impl<S: Source, X: Ends> Columns<'_, S, X> {
     /// Accumulates all rows with the lanes of `F`, with their places where `PLACES`; false where a lane was NaN, and the
     /// results are then worthless.
-    ///
-    /// # Safety
-    /// As for [`Task::run`]; `F` is laid out like the elements.
     #[inline(always)]
     unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool>(&self) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, index, .. } = self.to[0];
-        // SAFETY: as many rows are read as there are, or one of them twice.
-        unsafe {
-            // (Not for 16 bits: their keys would be worked out at the width of the results.)
-            let bare = PLACES && !X::BOTH && !S::MASKED && keys.is_null() && values.is_null();
-            match rows {
-                2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
-                3 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
-                4 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 4>(lines, columns, last, index),
-                5 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
-                _ => {}
-            }
-            let (mut best, mut place) = (Tile::new(), Tile::new());
-            let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
-            let (mut best, mut place) = (Tile::new(), Tile::new());
-            let others = if X::BOTH { columns } else { 0 };
-            let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
-            // Places at one end are asked for most: they have more copies of the loop, and fewer rows are read twice.
-            let exact = PLACES && !X::BOTH && !S::MASKED;
-            let lines = if rows == 1 { lines.every(0) } else { lines };
-            let (mut row, mut nan) = (0, false);
-            while row < rows {
-                let height = match rows - row {
-                    8.. => 8,
-                    4.. if exact => 4,
-                    _ if rows >= 8 && !exact => 8,
-                    _ => 2,
-                };
-                row = row.min(rows.saturating_sub(height));
-                let (down, one, other) = (lines.from(row as isize), &mut first, &mut second);
-                nan |= match (height, row == 0) {
-                    (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
-                    (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
-                    (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
-                    (8, false) => pass::<S::As<F>, X, 8, false, PLACES>(down, row, one, other),
-                    (4, false) => pass::<S::As<F>, X, 4, false, PLACES>(down, row, one, other),
-                    (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
-                };
-                row += height;
-            }
-            if !nan {
-                self.write::<F, X::First, PLACES>(&first, self.to[0]);
-                if X::BOTH {
-                    self.write::<F, X::Second, PLACES>(&second, self.to[1]);
-                }
-            }
-            !nan
+        // (Not for 16 bits: their keys would be worked out at the width of the results.)
+        let bare = PLACES && !X::BOTH && !S::MASKED && keys.is_null() && values.is_null();
+        match rows {
+            2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
+            3 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
+            4 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 4>(lines, columns, last, index),
+            5 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
+            _ => {}
         }
+        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let mut first = Accumulators::<F> { best: best.slice(columns), place: place.slice(columns) };
+        let (mut best, mut place) = (Tile::new(), Tile::new());
+        let others = if X::BOTH { columns } else { 0 };
+        let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
+        // Places at one end are asked for most: they have more copies of the loop, and fewer rows are read twice.
+        let exact = PLACES && !X::BOTH && !S::MASKED;
+        let lines = if rows == 1 { lines.every(0) } else { lines };
+        let (mut row, mut nan) = (0, false);
+        while row < rows {
+            let height = match rows - row {
+                8.. => 8,
+                4.. if exact => 4,
+                _ if rows >= 8 && !exact => 8,
+                _ => 2,
+            };
+            row = row.min(rows.saturating_sub(height));
+            let (down, one, other) = (lines.from(row as isize), &mut first, &mut second);
+            nan |= match (height, row == 0) {
+                (8, true) => pass::<S::As<F>, X, 8, true, PLACES>(down, row, one, other),
+                (4, true) => pass::<S::As<F>, X, 4, true, PLACES>(down, row, one, other),
+                (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
+                (8, false) => pass::<S::As<F>, X, 8, false, PLACES>(down, row, one, other),
+                (4, false) => pass::<S::As<F>, X, 4, false, PLACES>(down, row, one, other),
+                (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
+            };
+            row += height;
+        }
+        if !nan {
+            self.write::<F, X::First, PLACES>(&first, self.to[0]);
+            if X::BOTH {
+                self.write::<F, X::Second, PLACES>(&second, self.to[1]);
+            }
+        }
+        !nan
     }
 
     /// Writes what the columns of a tile have come to.
-    ///
-    /// # Safety
-    /// As for [`Task::run`]; the tile has places where `PLACES`.
     #[inline(always)]
     unsafe fn write<F: Compared<Lane: Lane<Key = KeyOf<S>>>, O: Order, const PLACES: bool>(
         &self,
@@ -143,34 +137,31 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
     ) {
         let Outputs { keys, values, index, .. } = to;
         let last_row = self.rows as i64 - 1;
-        // SAFETY: the results have room for every column. Only places tell elements that lanes do not, and they lie in the columns.
-        unsafe {
-            let row = |column: usize| match tile.place[column].assume_init().widen() {
-                place if self.last => last_row - place,
-                place => place,
-            };
-            if PLACES && !index.is_null() {
-                for column in 0..self.columns {
-                    index.add(column).write_unaligned(row(column));
-                }
+        let row = |column: usize| match tile.place[column].assume_init().widen() {
+            place if self.last => last_row - place,
+            place => place,
+        };
+        if PLACES && !index.is_null() {
+            for column in 0..self.columns {
+                index.add(column).write_unaligned(row(column));
             }
-            if !keys.is_null() {
-                for column in 0..self.columns {
-                    keys.cast::<KeyOf<S>>().add(column).write(tile.best[column].assume_init().key::<O>());
-                }
+        }
+        if !keys.is_null() {
+            for column in 0..self.columns {
+                keys.cast::<KeyOf<S>>().add(column).write(tile.best[column].assume_init().key::<O>());
             }
-            if !values.is_null() {
-                let mut open = <F::Lane as Lane>::Index::ZERO;
-                for column in 0..self.columns {
-                    let (element, told) = F::from_lane::<O>(tile.best[column].assume_init());
-                    values.cast::<F>().add(column).write_unaligned(element);
-                    open = open.or(!told);
-                }
-                for column in 0..if !F::TOLD && open.any() { self.columns } else { 0 } {
-                    if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
-                        let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
-                        values.cast::<S::Element>().add(column).write_unaligned(element);
-                    }
+        }
+        if !values.is_null() {
+            let mut open = <F::Lane as Lane>::Index::ZERO;
+            for column in 0..self.columns {
+                let (element, told) = F::from_lane::<O>(tile.best[column].assume_init());
+                values.cast::<F>().add(column).write_unaligned(element);
+                open = open.or(!told);
+            }
+            for column in 0..if !F::TOLD && open.any() { self.columns } else { 0 } {
+                if !F::from_lane::<O>(tile.best[column].assume_init()).1 {
+                    let element = self.lines.line::<S>(row(column) as isize).element::<O>(column);
+                    values.cast::<S::Element>().add(column).write_unaligned(element);
                 }
             }
         }
@@ -187,16 +178,10 @@ struct Accumulators<'a, F: Compared> {
 
 impl<F: Compared> Accumulators<'_, F> {
     /// What is so far in a column.
-    ///
-    /// # Safety
-    /// It is filled.
     #[inline(always)]
     unsafe fn get<const PLACES: bool>(&self, column: usize) -> Champion<F> {
-        // SAFETY: the caller's.
-        unsafe {
-            let place = if PLACES { self.place[column].assume_init() } else { Index::ZERO };
-            (self.best[column].assume_init(), place)
-        }
+        let place = if PLACES { self.place[column].assume_init() } else { Index::ZERO };
+        (self.best[column].assume_init(), place)
     }
 
     #[inline(always)]
@@ -226,9 +211,6 @@ impl Tile {
 }
 
 /// Accumulates `ROWS` rows in the tile, which `FRESH` begins with the first of them; whether a lane was NaN.
-///
-/// # Safety
-/// There are `ROWS` rows of as many columns as the tiles have; unless `FRESH`, those are filled.
 #[inline(always)]
 unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const PLACES: bool>(
     lines: Lines,
@@ -244,25 +226,19 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
         Accumulators::<S::Element> { best: &mut second.best[..others], place: &mut second.place[..others] };
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        // SAFETY: the caller's.
-        unsafe {
-            let so_far = if FRESH { None } else { Some(first.get::<PLACES>(column)) };
-            let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
-            flags = flags | nan;
-            if X::BOTH {
-                let so_far = if FRESH { None } else { Some(second.get::<PLACES>(column)) };
-                second.set::<PLACES>(column, descend::<S, X::Second, ROWS>(lines, row, column, so_far).0);
-            }
-            first.set::<PLACES>(column, champion);
+        let so_far = if FRESH { None } else { Some(first.get::<PLACES>(column)) };
+        let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
+        flags = flags | nan;
+        if X::BOTH {
+            let so_far = if FRESH { None } else { Some(second.get::<PLACES>(column)) };
+            second.set::<PLACES>(column, descend::<S, X::Second, ROWS>(lines, row, column, so_far).0);
         }
+        first.set::<PLACES>(column, champion);
     }
     flags.any()
 }
 
 /// Compares all of `ROWS` rows and writes the row numbers straight away; whether a lane was NaN.
-///
-/// # Safety
-/// There are `ROWS` rows of so many columns, and room for as many results.
 #[inline(always)]
 pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,
@@ -272,21 +248,15 @@ pub unsafe fn few<S: Source, O: Order, const ROWS: usize>(
 ) -> bool {
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        // SAFETY: the caller vouches for the rows, and for room for as many results as there are columns.
-        unsafe {
-            let ((_, at), any) = descend::<S, O, ROWS>(lines, 0, column, None);
-            flags = flags | any;
-            let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
-            index.add(column).write_unaligned(at.widen());
-        }
+        let ((_, at), any) = descend::<S, O, ROWS>(lines, 0, column, None);
+        flags = flags | any;
+        let at = if last { <LaneOf<S> as Lane>::Index::new(ROWS - 1) - at } else { at };
+        index.add(column).write_unaligned(at.widen());
     }
     flags.any()
 }
 
 /// Goes down `ROWS` rows of one column: the best lane, its row, and whether a lane was NaN.
-///
-/// # Safety
-/// There are `ROWS` rows that have the column.
 #[inline(always)]
 unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     lines: Lines,
@@ -298,8 +268,7 @@ unsafe fn descend<S: Source, O: Order, const ROWS: usize>(
     let mut nan = <LaneOf<S> as Lane>::Index::ZERO;
     for step in 0..ROWS {
         let line = lines.line::<S>(step as isize);
-        // SAFETY: the caller vouches for `ROWS` rows of as many columns as the tile has.
-        let lane = unsafe { line.lane::<O>(column) };
+        let lane = line.lane::<O>(column);
         let better = (so_far.is_none() && step == 0) || O::better(lane, champion);
         champion = if better { lane } else { champion };
         at = if better { <LaneOf<S> as Lane>::Index::new(row + step) } else { at };

@@ -12,6 +12,12 @@
 //! are searched for the better of their two values at once: most end early. Rows of bytes begin with a short block, since among
 //! random bytes there is an extreme in it.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the rows are there, with room for their results"
+)]
+
 use crate::element::compare::{Compared, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
@@ -50,27 +56,24 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
         let other = X::BOTH as usize;
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
         for row in 0..self.rows {
-            // SAFETY: the caller vouches for `rows` rows of `len` elements and as many results.
-            unsafe {
-                let source = self.lines.line::<S>(row as isize);
-                // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
-                let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
-                let ahead = row + 1 < self.rows && self.len * size >= AHEAD / 2;
-                let found = find::<S, X>(source, self.len, self.last);
-                for end in 0..1 + X::BOTH as usize {
-                    let (Some(key), place) = found[end] else { unreachable!("a row holds at least one element") };
-                    let sought = match end {
-                        0 => Self::note::<X::First>(to[0], against[0].cast(), row, key),
-                        _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
-                    };
-                    if sought {
-                        if ahead && S::Element::TWO_KEYS {
-                            prefetch::<LOOK>(next);
-                        } else if ahead {
-                            prefetch::<AHEAD>(next);
-                        }
-                        self.look(end, to[end], row, source, key, place);
+            let source = self.lines.line::<S>(row as isize);
+            // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
+            let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
+            let ahead = row + 1 < self.rows && self.len * size >= AHEAD / 2;
+            let found = find::<S, X>(source, self.len, self.last);
+            for end in 0..1 + X::BOTH as usize {
+                let (Some(key), place) = found[end] else { unreachable!("a row holds at least one element") };
+                let sought = match end {
+                    0 => Self::note::<X::First>(to[0], against[0].cast(), row, key),
+                    _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
+                };
+                if sought {
+                    if ahead && S::Element::TWO_KEYS {
+                        prefetch::<LOOK>(next);
+                    } else if ahead {
+                        prefetch::<AHEAD>(next);
                     }
+                    self.look(end, to[end], row, source, key, place);
                 }
             }
         }
@@ -80,59 +83,44 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
 impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
     /// Writes what the key says of a row's extremum; whether its place has still to be looked for, because somebody asks for
     /// it, or because the key does not say which element it is.
-    ///
-    /// # Safety
-    /// As for [`Task::run`].
     #[inline(always)]
     unsafe fn note<O: Order>(to: Outputs, against: *const Key<S::Element>, row: usize, key: Key<S::Element>) -> bool {
         let Outputs { keys, values, index, .. } = to;
-        // SAFETY: the caller's.
-        unsafe {
-            if !keys.is_null() {
-                keys.cast::<Key<S::Element>>().add(row).write(key);
-            }
-            if !against.is_null() && O::better(*against.add(row), key) {
-                index.add(row).write_unaligned(0);
-                return false;
-            }
-            if index.is_null() {
-                let (element, told) = <S::Element as Compared>::Ordered::from_lane::<O>(key);
-                values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
-                return !told;
-            }
+        if !keys.is_null() {
+            keys.cast::<Key<S::Element>>().add(row).write(key);
+        }
+        if !against.is_null() && O::better(*against.add(row), key) {
+            index.add(row).write_unaligned(0);
+            return false;
+        }
+        if index.is_null() {
+            let (element, told) = <S::Element as Compared>::Ordered::from_lane::<O>(key);
+            values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
+            return !told;
         }
         true
     }
 
     /// Looks for the place of a row's extremum.
-    ///
-    /// # Safety
-    /// As for [`Task::run`]; the block at `place` holds the key.
     #[inline(always)]
     unsafe fn look(&self, end: usize, to: Outputs, row: usize, source: S, key: Key<S::Element>, place: (usize, usize)) {
         let Outputs { values, index, .. } = to;
         let last = self.last;
-        // SAFETY: the caller's.
-        unsafe {
-            let at = match end {
-                0 => seek_at::<S, X::First>(source, key, place, last),
-                _ => seek_at::<S, X::Second>(source, key, place, last),
-            };
-            if !index.is_null() {
-                index.add(row).write_unaligned(at as i64);
-            }
-            if !values.is_null() {
-                let element = if end == 0 { source.element::<X::First>(at) } else { source.element::<X::Second>(at) };
-                values.cast::<S::Element>().add(row).write_unaligned(element);
-            }
+        let at = match end {
+            0 => seek_at::<S, X::First>(source, key, place, last),
+            _ => seek_at::<S, X::Second>(source, key, place, last),
+        };
+        if !index.is_null() {
+            index.add(row).write_unaligned(at as i64);
+        }
+        if !values.is_null() {
+            let element = if end == 0 { source.element::<X::First>(at) } else { source.element::<X::Second>(at) };
+            values.cast::<S::Element>().add(row).write_unaligned(element);
         }
     }
 }
 
 /// The first or the last place of a key.
-///
-/// # Safety
-/// The row has the places, and they hold the key.
 #[inline(always)]
 unsafe fn seek_at<S: Source, O: Order>(
     source: S,
@@ -141,14 +129,11 @@ unsafe fn seek_at<S: Source, O: Order>(
     last: bool,
 ) -> usize {
     let block = source.skip(start);
-    // SAFETY: the caller's.
-    let at = unsafe {
-        match last {
+    start
+        + match last {
             false => seek::<S, O, false>(block, stop - start, key),
             true => seek::<S, O, true>(block, stop - start, key),
         }
-    };
-    start + at
 }
 
 /// Bytes from which a row is read in blocks twice as long: from the third-level cache on, each comparison
@@ -167,9 +152,6 @@ const FIRST_BYTES: usize = 2048;
 type Found<E> = (Option<Key<E>>, (usize, usize));
 
 /// For each end the key of the extremum of `len` elements, and where it lies.
-///
-/// # Safety
-/// There are `len >= 1` elements.
 #[inline(always)]
 unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Found<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
@@ -177,12 +159,9 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     let mut first: Found<S::Element> = (None, (0, len));
     let mut second = first;
     if S::Element::TWO_KEYS {
-        // SAFETY: the caller's.
-        unsafe {
-            first = seek_utmost::<S, X::First>(source, len, last);
-            if X::BOTH {
-                second = seek_utmost::<S, X::Second>(source, len, last);
-            }
+        first = seek_utmost::<S, X::First>(source, len, last);
+        if X::BOTH {
+            second = seek_utmost::<S, X::Second>(source, len, last);
         }
         return [first, second];
     }
@@ -205,19 +184,16 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         };
         left = if last { 0..start } else { stop..len };
         block = whole;
-        // SAFETY: `start..stop` lies in `0..len`.
-        unsafe {
-            if X::BOTH || S::MASKED {
-                let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0]);
-                if one.is_some() {
-                    first = (one, (start, stop));
-                }
-                if other.is_some() {
-                    second = (other, (start, stop));
-                }
-            } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0) {
-                first = (Some(key), (start, stop));
+        if X::BOTH || S::MASKED {
+            let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0]);
+            if one.is_some() {
+                first = (one, (start, stop));
             }
+            if other.is_some() {
+                second = (other, (start, stop));
+            }
+        } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0) {
+            first = (Some(key), (start, stop));
         }
         // Nothing is beyond NaN, which is at both ends.
         if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>())) {
@@ -235,21 +211,16 @@ const FIRST: usize = 32;
 
 /// Where a stretch of bools lies that holds the first (or last) of those that no other beats, with their key; or else the whole row,
 /// with the other one.
-///
-/// # Safety
-/// There are `len >= 1` elements.
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Found<S::Element> {
-    // SAFETY: every place asked for lies in `0..len`.
-    let hit = |at| unsafe { source.lane::<O>(at) }.key::<O>() == utmost::<O, _>();
+    let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
     let found = |start, stop| (Some(utmost::<O, _>()), (start, stop));
     if len >= FIRST && !S::MASKED {
         // Most rows end early: numbers of eight of them, the highest bits of which say which are true.
         let (high, low) = (u64::MAX / 255 * 128, u64::MAX / 255 * 127);
         for done in (0..FIRST).step_by(8) {
             let start = if last { len - 8 - done } else { done };
-            // SAFETY: there are as many, a byte each.
-            let bytes = u64::from_le(unsafe { source.data().add(start).cast::<u64>().read_unaligned() });
+            let bytes = u64::from_le(source.data().add(start).cast::<u64>().read_unaligned());
             let truth = (((bytes & low) + low) | bytes) & high;
             let hits = if O::LARGEST { truth } else { truth ^ high };
             if hits != 0 {
@@ -276,14 +247,10 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
 
 /// The first (or last) place of a key that the block held when it was swept. Another thread may have written since: then
 /// it is any place of the block.
-///
-/// # Safety
-/// There are `len` elements.
 #[inline(always)]
 unsafe fn seek<S: Source, O: Order, const LAST: bool>(source: S, len: usize, key: Key<S::Element>) -> usize {
     type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
-    // SAFETY: every place asked for lies in `0..len`.
-    let lane = |at| unsafe { source.lane::<O>(at) };
+    let lane = |at| source.lane::<O>(at);
     if len < LANES {
         let mut places = (0..len).filter(|&at| lane(at).key::<O>() == key);
         return if LAST { places.next_back() } else { places.next() }.unwrap_or(0);

@@ -16,6 +16,12 @@
 //! streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within them. Eight
 //! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: there are as many elements, and at least one, of any alignment"
+)]
+
 use crate::element::compare::{Compared, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
@@ -29,13 +35,9 @@ pub trait Sweep: Compared {
     const TWO_KEYS: bool = false;
 
     /// The extreme key of a block, if it is better than the champion so far.
-    ///
-    /// # Safety
-    /// `data` points at `len >= 1` elements, of any alignment.
     #[inline(always)]
     unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<Key<Self>>) -> Option<Key<Self>> {
-        // SAFETY: the caller's.
-        unsafe { sweep_lanes::<Self, O>(data, len, champion) }
+        sweep_lanes::<Self, O>(data, len, champion)
     }
 }
 
@@ -54,26 +56,23 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
     #[inline(always)]
     unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<i16>) -> Option<i16> {
-        // SAFETY: the caller's.
-        unsafe {
-            if len < LONG || !O::NAN_WINS {
-                return sweep_lanes::<Self, O>(data, len, champion);
-            }
-            let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
-            let most = sweep_lanes::<i16, Largest>(signed, len, None)?;
-            let negative = sweep_lanes::<u16, Largest>(unsigned, len, None)?;
-            let key = if most > INFINITY || negative > INFINITY as u16 | SIGN {
-                utmost::<O, _>()
-            } else {
-                Self::lane_of::<O>(match O::LARGEST {
-                    true if most >= 0 => most,
-                    true => -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16),
-                    false if negative >= SIGN => -((negative & !SIGN) as i16),
-                    false => sweep_lanes::<i16, Smallest>(signed, len, None)?,
-                })
-            };
-            Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
+        if len < LONG || !O::NAN_WINS {
+            return sweep_lanes::<Self, O>(data, len, champion);
         }
+        let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
+        let most = sweep_lanes::<i16, Largest>(signed, len, None)?;
+        let negative = sweep_lanes::<u16, Largest>(unsigned, len, None)?;
+        let key = if most > INFINITY || negative > INFINITY as u16 | SIGN {
+            utmost::<O, _>()
+        } else {
+            Self::lane_of::<O>(match O::LARGEST {
+                true if most >= 0 => most,
+                true => -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16),
+                false if negative >= SIGN => -((negative & !SIGN) as i16),
+                false => sweep_lanes::<i16, Smallest>(signed, len, None)?,
+            })
+        };
+        Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
     }
 }
 
@@ -89,18 +88,13 @@ pub const BLOCK: usize = 16384;
 pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
-///
-/// # Safety
-/// `data` points at `len >= 1` elements, of any alignment.
 #[inline(always)]
 pub unsafe fn sweep_lanes<E: Compared, O: Order>(
     data: *const E,
     len: usize,
     champion: Option<Key<E>>,
 ) -> Option<Key<E>> {
-    // SAFETY: the caller's.
-    let [key, _] = unsafe { sweep_ends::<*const E, O>(data, len, [champion, None]) };
-    key
+    sweep_ends::<*const E, O>(data, len, [champion, None])[0]
 }
 
 /// A key for each end of the order, where there is one.
@@ -108,59 +102,43 @@ pub type Keys<E> = [Option<Key<E>>; 2];
 
 /// For each end of the order the extreme key of a block, or of what a mask leaves of it, if it is better than the champion so
 /// far.
-///
-/// # Safety
-/// There are `len >= 1` elements.
 #[inline(always)]
 pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: Keys<S::Element>) -> Keys<S::Element> {
-    // SAFETY: the caller's.
-    unsafe {
-        match size_of::<S::Element>() {
-            1 => sweep_by::<S, X, 32>(source, len, champions),
-            2 => sweep_by::<S, X, 16>(source, len, champions),
-            4 => sweep_by::<S, X, 8>(source, len, champions),
-            _ => sweep_by::<S, X, 4>(source, len, champions),
-        }
+    match size_of::<S::Element>() {
+        1 => sweep_by::<S, X, 32>(source, len, champions),
+        2 => sweep_by::<S, X, 16>(source, len, champions),
+        4 => sweep_by::<S, X, 8>(source, len, champions),
+        _ => sweep_by::<S, X, 4>(source, len, champions),
     }
 }
 
 /// The same, by registers of `W` lanes.
-///
-/// # Safety
-/// As for [`sweep_ends`].
 #[inline(always)]
 unsafe fn sweep_by<S: Source, X: Ends, const W: usize>(
     source: S,
     len: usize,
     champions: Keys<S::Element>,
 ) -> Keys<S::Element> {
-    // SAFETY: there are as many elements as the registers have lanes.
-    unsafe {
-        if len >= 8 * W && !X::BOTH && !S::MASKED {
-            sweep_registers::<S, X, W, 8>(source, len, champions)
-        } else if len >= 4 * W && (X::BOTH || S::MASKED) {
-            sweep_registers::<S, X, W, 4>(source, len, champions)
-        } else if len >= 2 * W {
-            sweep_registers::<S, X, W, 2>(source, len, champions)
-        } else {
-            let second = if X::BOTH { sweep_few::<S, X::Second>(source, len, champions[1]) } else { None };
-            [sweep_few::<S, X::First>(source, len, champions[0]), second]
-        }
+    if len >= 8 * W && !X::BOTH && !S::MASKED {
+        sweep_registers::<S, X, W, 8>(source, len, champions)
+    } else if len >= 4 * W && (X::BOTH || S::MASKED) {
+        sweep_registers::<S, X, W, 4>(source, len, champions)
+    } else if len >= 2 * W {
+        sweep_registers::<S, X, W, 2>(source, len, champions)
+    } else {
+        let second = if X::BOTH { sweep_few::<S, X::Second>(source, len, champions[1]) } else { None };
+        [sweep_few::<S, X::First>(source, len, champions[0]), second]
     }
 }
 
 /// The extreme key of a few elements, if it is better than the champion so far.
-///
-/// # Safety
-/// There are `len >= 1` elements.
 #[inline(always)]
 unsafe fn sweep_few<S: Source, O: Order>(
     source: S,
     len: usize,
     champion: Option<Key<S::Element>>,
 ) -> Option<Key<S::Element>> {
-    // SAFETY: the caller's.
-    let keys = (0..len).map(|at| unsafe { source.lane::<O>(at) }.key::<O>());
+    let keys = (0..len).map(|at| source.lane::<O>(at).key::<O>());
     keys.reduce(better_key::<O, _>).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
 }
 
@@ -169,9 +147,6 @@ type LaneOf<S> = <<S as Source>::Element as Compared>::Lane;
 
 /// Sweeps `K` registers of `W` lanes in each step. (The compiler keeps such small arrays in registers where all loops over them
 /// have constant ends.)
-///
-/// # Safety
-/// There are `len >= K * W` elements; `K` is even.
 #[inline(always)]
 unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     source: S,
@@ -187,18 +162,15 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
         at = at.min(len - K * W);
         for pair in (0..K).step_by(2) {
             let (low, high) = (at + pair * W, at + pair * W + W);
-            // SAFETY: `at + K * W` is not beyond `len`.
-            unsafe {
-                let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
-                take::<X::First, _, W>(&mut first[pair], one);
-                take::<X::First, _, W>(&mut first[pair + 1], other);
-                for lane in 0..W {
-                    nan[lane] = nan[lane].or(one[lane].unordered::<X::First>(other[lane]));
-                }
-                if X::BOTH {
-                    take::<X::Second, _, W>(&mut second[pair], register::<S, X::Second, W>(source, low));
-                    take::<X::Second, _, W>(&mut second[pair + 1], register::<S, X::Second, W>(source, high));
-                }
+            let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
+            take::<X::First, _, W>(&mut first[pair], one);
+            take::<X::First, _, W>(&mut first[pair + 1], other);
+            for lane in 0..W {
+                nan[lane] = nan[lane].or(one[lane].unordered::<X::First>(other[lane]));
+            }
+            if X::BOTH {
+                take::<X::Second, _, W>(&mut second[pair], register::<S, X::Second, W>(source, low));
+                take::<X::Second, _, W>(&mut second[pair + 1], register::<S, X::Second, W>(source, high));
             }
         }
         at += K * W;
@@ -217,15 +189,11 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
 }
 
 /// `W` lanes from one on.
-///
-/// # Safety
-/// There are as many elements.
 #[inline(always)]
 unsafe fn register<S: Source, O: Order, const W: usize>(source: S, from: usize) -> [LaneOf<S>; W] {
     let mut lanes = [LaneOf::<S>::LOWEST; W];
     for lane in 0..W {
-        // SAFETY: the caller's.
-        lanes[lane] = unsafe { source.lane::<O>(from + lane) };
+        lanes[lane] = source.lane::<O>(from + lane);
     }
     lanes
 }
