@@ -37,6 +37,14 @@ unsafe fn bytes<V: Register>(register: V) -> [u8; BYTES] {
     bytes
 }
 
+/// What works in each part alike.
+unsafe fn in_each_part<K: Kind, R: Lanes<K>>([a, b, c, d]: [R; 4], table: &[u8; 16]) -> [R; 10] {
+    let (low, high) = zip::<K, R>(a, b);
+    let (mut best, mut place) = (a, c);
+    b.take(d, &mut best, &mut place);
+    [a, a.xor(b), a.smaller(b), a.complement(), a.larger(b), a.shuffle(table), low, high, best, place]
+}
+
 /// Holds registers to arrays of as many bytes.
 unsafe fn agree<K: Kind, V: Lanes<K>>()
 where
@@ -52,24 +60,12 @@ where
             row[..V::BYTES].chunks_exact(16).map(part).collect()
         };
         let parts = all.each_ref().map(parts);
+        let found = in_each_part::<K, V>([0, 1, 2, 3].map(|row| registers[row]), &table);
         for at in 0..V::BYTES / 16 {
-            let same = |register: V, part: Part| assert_eq!(bytes(register)[16 * at..][..16], bytes(part)[..16]);
-            let [a, b, c, d] = [0, 1, 2, 3].map(|row| registers[row]);
-            let [x, y, z, w] = [0, 1, 2, 3].map(|row| parts[row][at]);
-            same(a, x);
-            same(a.xor(b), x.xor(y));
-            same(a.smaller(b), x.smaller(y));
-            same(a.complement(), x.complement());
-            same(a.larger(b), Lanes::<K>::larger(x, y));
-            same(a.shuffle(&table), x.shuffle(&table));
-            let ((low, high), (lower, higher)) = (zip::<K, V>(a, b), zip::<K, Part>(x, y));
-            same(low, lower);
-            same(high, higher);
-            let ((mut best, mut place), (mut most, mut spot)) = ((a, c), (x, z));
-            b.take(d, &mut best, &mut place);
-            Lanes::<K>::take(y, w, &mut most, &mut spot);
-            same(best, most);
-            same(place, spot);
+            let expected = in_each_part::<K, Part>([0, 1, 2, 3].map(|row| parts[row][at]), &table);
+            for (operation, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+                assert_eq!(bytes(found)[16 * at..][..16], bytes(expected)[..16], "operation {operation}");
+            }
         }
         // The largest of all lanes, and where it lies.
         let four = spread_four::<K, V>([0, 1, 2, 3].map(|row| registers[row]));

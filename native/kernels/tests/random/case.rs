@@ -76,8 +76,8 @@ impl Case {
         }
     }
 
-    /// Makes the call; what is wrong with its result, in words.
-    pub fn run(&self, random: &mut Random) -> Result<(), String> {
+    /// Makes the call, and panics where its result is wrong.
+    pub fn run(&self, random: &mut Random) {
         assert!(self.set.force());
         small::set_limit(self.small);
         threads::set_limit(self.threads);
@@ -91,7 +91,7 @@ impl Case {
         if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
     }
 
-    fn arg_reduce(&self, random: &mut Random, index: IndexType) -> Result<(), String> {
+    fn arg_reduce(&self, random: &mut Random, index: IndexType) {
         let (kept, block) = self.split();
         let index = fitting(index, block.iter().product());
         let input = self.input(random);
@@ -108,10 +108,10 @@ impl Case {
         // SAFETY: the axes describe both arrays; no reduced axis is empty; lengths are small.
         unsafe { argreduce(given, axes.into_iter().rev(), output.data_mut(), index) };
         input.bytes.allow();
-        self.judge(slice::from_ref(&input), &output, &expected)
+        judge(slice::from_ref(&input), &output, &expected);
     }
 
-    fn one_hot(&self, random: &mut Random) -> Result<(), String> {
+    fn one_hot(&self, random: &mut Random) {
         let input = self.input(random);
         let size = self.element.size();
         let mut output = self.output(random, &self.lens, size);
@@ -130,10 +130,10 @@ impl Case {
         // SAFETY: the axes describe both arrays.
         unsafe { onehot(input.data(), self.element, self.swapped, axes.into_iter().rev(), output.data_mut()) };
         input.bytes.allow();
-        self.judge(slice::from_ref(&input), &output, &expected)
+        judge(slice::from_ref(&input), &output, &expected);
     }
 
-    fn extremum(&self, random: &mut Random) -> Result<(), String> {
+    fn extremum(&self, random: &mut Random) {
         let size = self.element.size();
         let mut output = self.output(random, &self.lens, size);
         let count = random.pick(&[1, 2, 2, 2, 3, 5, 9]);
@@ -200,21 +200,15 @@ impl Case {
         // SAFETY: the axis describes all lines.
         unsafe { extremum(&operands, self.element, extreme, axis, in_line.as_mut_ptr()) };
         for ((position, wanted), in_line) in expected.iter().zip(in_line.chunks_exact(size)) {
-            let found = key(&output, position, false);
-            if found != *wanted {
-                return Err(format!("{self:?}: {found:?} at {position:?}, not {wanted:?}"));
-            }
-            if !broadcast && output.element(position) != in_line {
-                let strides: Vec<_> = inputs.iter().map(|input| &input.strides).collect();
-                let found = output.element(position);
-                return Err(format!(
-                    "{self:?}, strides {strides:?}, in place {in_place}: {found:?} at {position:?}, in a line {in_line:?}"
-                ));
-            }
+            assert_eq!(key(&output, position, false), *wanted, "at {position:?}");
+            assert!(
+                broadcast || output.element(position) == in_line,
+                "at {position:?}, which is {in_line:?} in a line"
+            );
             let at = output.at(position);
             gaps[at..][..size].copy_from_slice(&output.bytes[at..][..size]);
         }
-        self.judge(&inputs, &output, &gaps)
+        judge(&inputs, &output, &gaps);
     }
 
     pub fn input(&self, random: &mut Random) -> Memory {
@@ -265,21 +259,14 @@ impl Case {
         let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
         (0..self.lens.len()).map(axis).collect()
     }
+}
 
-    /// Inputs as before, and the output as expected: its elements and what lies between them.
-    fn judge(&self, inputs: &[Memory], output: &Memory, expected: &[u8]) -> Result<(), String> {
-        let strides: Vec<_> = inputs.iter().map(|input| &input.strides).collect();
-        if inputs.iter().any(Memory::is_changed) {
-            return Err(format!("{self:?}, strides {strides:?}: an input has changed"));
-        }
-        match output.bytes.iter().zip(expected).position(|(found, expected)| found != expected) {
-            Some(at) => Err(format!(
-                "{self:?}, strides {strides:?} to {:?} from {}: byte {at} is {:#x}, not {:#x}",
-                output.strides, output.first, output.bytes[at], expected[at]
-            )),
-            None => Ok(()),
-        }
-    }
+/// Inputs as before, and the output as expected: its elements and what lies between them.
+fn judge(inputs: &[Memory], output: &Memory, expected: &[u8]) {
+    assert!(!inputs.iter().any(Memory::is_changed), "an input has changed");
+    let wrong = output.bytes.iter().zip(expected).position(|(found, expected)| found != expected);
+    let strides: Vec<_> = inputs.iter().chain([output]).map(|memory| &memory.strides).collect();
+    assert!(wrong.is_none(), "byte {wrong:?} from {}, strides {strides:?}", output.first);
 }
 
 /// A shape, and the axes that its kernels reduce: any, rows, blocks of a few columns, lines that are turned, one long row.
