@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a tile of columns keeps its best lanes, and the numbers of their rows
-//! for each pass of 8, 4 or 2 rows, from the end whose ties win; the last one may overlap the one before:
+//! for each pass of 8, 4, 2 or 1 rows, from the end whose ties win; the last one may overlap the one before:
 //!     for each column: load its best, go down the rows of the pass, store what is strictly better, note NaN
 //! if a lane was NaN: once more with keys, which place NaN in the order
 //! write rows, keys or elements of the tile
@@ -19,7 +19,7 @@
     reason = "one condition for all: the rows are there, with room for the results"
 )]
 
-use crate::element::compare::{Compared, Index, Key, Lane};
+use crate::element::compare::{Compared, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
 use crate::kernels::cache_line::Aligned;
@@ -105,6 +105,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 8.. => 8,
                 4.. if exact => 4,
                 _ if rows >= 8 && !exact => 8,
+                1 if row > 0 && exact => 1,
                 _ => 2,
             };
             row = row.min(rows.saturating_sub(height));
@@ -115,6 +116,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
                 (_, true) => pass::<S::As<F>, X, 2, true, PLACES>(down, row, one, other),
                 (8, false) => pass::<S::As<F>, X, 8, false, PLACES>(down, row, one, other),
                 (4, false) => pass::<S::As<F>, X, 4, false, PLACES>(down, row, one, other),
+                (1, false) => pass::<S::As<F>, X, 1, false, PLACES>(down, row, one, other),
                 (_, false) => pass::<S::As<F>, X, 2, false, PLACES>(down, row, one, other),
             };
             row += height;
@@ -226,11 +228,13 @@ unsafe fn pass<S: Source, X: Ends, const ROWS: usize, const FRESH: bool, const P
         Accumulators::<S::Element> { best: &mut second.best[..others], place: &mut second.place[..others] };
     let mut flags = <LaneOf<S> as Lane>::Index::ZERO;
     for column in 0..columns {
-        let so_far = if FRESH { None } else { Some(first.get::<PLACES>(column)) };
+        // (Where both ends began with their first row, bools would be compared one by one.)
+        let begin = |lane| if X::BOTH { Some((lane, Index::ZERO)) } else { None };
+        let so_far = if FRESH { begin(worst::<X::First, _>()) } else { Some(first.get::<PLACES>(column)) };
         let (champion, nan) = descend::<S, X::First, ROWS>(lines, row, column, so_far);
         flags = flags | nan;
         if X::BOTH {
-            let so_far = if FRESH { None } else { Some(second.get::<PLACES>(column)) };
+            let so_far = if FRESH { begin(worst::<X::Second, _>()) } else { Some(second.get::<PLACES>(column)) };
             second.set::<PLACES>(column, descend::<S, X::Second, ROWS>(lines, row, column, so_far).0);
         }
         first.set::<PLACES>(column, champion);

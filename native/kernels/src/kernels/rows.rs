@@ -51,71 +51,57 @@ impl<S: Source<Element: Sweep>, X: Ends> Task for Rows<'_, S, X> {
     #[inline(always)]
     unsafe fn run(self) {
         debug_assert!(self.len > 0 && !self.lines.data.is_null() && self.to.len() == 1 + X::BOTH as usize);
-        let size = size_of::<S::Element>();
         // Copies, since what is written might be the lists themselves for all that the compiler knows.
         let other = X::BOTH as usize;
         let (to, against) = ([self.to[0], self.to[other]], [self.against[0], self.against[other]]);
         for row in 0..self.rows {
-            let source = self.lines.line::<S>(row as isize);
-            // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
-            let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
-            let ahead = row + 1 < self.rows && self.len * size >= AHEAD / 2;
-            let found = find::<S, X>(source, self.len, self.last);
-            for end in 0..1 + X::BOTH as usize {
-                let (Some(key), place) = found[end] else { unreachable!("a row holds at least one element") };
-                let sought = match end {
-                    0 => Self::note::<X::First>(to[0], against[0].cast(), row, key),
-                    _ => Self::note::<X::Second>(to[1], against[1].cast(), row, key),
-                };
-                if sought {
-                    if ahead && S::Element::TWO_KEYS {
-                        prefetch::<LOOK>(next);
-                    } else if ahead {
-                        prefetch::<AHEAD>(next);
-                    }
-                    self.look(end, to[end], row, source, key, place);
-                }
+            let [first, second] = find::<S, X>(self.lines.line(row as isize), self.len, self.last);
+            self.finish::<X::First>(to[0], against[0].cast(), row, first);
+            if X::BOTH {
+                self.finish::<X::Second>(to[1], against[1].cast(), row, second);
             }
         }
     }
 }
 
 impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
-    /// Writes what the key says of a row's extremum; whether its place has still to be looked for, because somebody asks for
-    /// it, or because the key does not say which element it is.
+    /// Writes what is wanted of a row's extremum. Its place is looked for where somebody asks for it, or where the key does not
+    /// say which element it is.
     #[inline(always)]
-    unsafe fn note<O: Order>(to: Outputs, against: *const Key<S::Element>, row: usize, key: Key<S::Element>) -> bool {
+    unsafe fn finish<O: Order>(
+        &self,
+        to: Outputs,
+        against: *const Key<S::Element>,
+        row: usize,
+        found: Found<S::Element>,
+    ) {
         let Outputs { keys, values, index, .. } = to;
+        let (Some(key), place) = found else { unreachable!("a row holds at least one element") };
         if !keys.is_null() {
             keys.cast::<Key<S::Element>>().add(row).write(key);
         }
         if !against.is_null() && O::better(*against.add(row), key) {
-            index.add(row).write_unaligned(0);
-            return false;
+            return index.add(row).write_unaligned(0);
         }
         if index.is_null() {
             let (element, told) = <S::Element as Compared>::Ordered::from_lane::<O>(key);
             values.cast::<<S::Element as Compared>::Ordered>().add(row).write_unaligned(element);
-            return !told;
+            if told {
+                return;
+            }
         }
-        true
-    }
-
-    /// Looks for the place of a row's extremum.
-    #[inline(always)]
-    unsafe fn look(&self, end: usize, to: Outputs, row: usize, source: S, key: Key<S::Element>, place: (usize, usize)) {
-        let Outputs { values, index, .. } = to;
-        let last = self.last;
-        let at = match end {
-            0 => seek_at::<S, X::First>(source, key, place, last),
-            _ => seek_at::<S, X::Second>(source, key, place, last),
-        };
+        let source = self.lines.line::<S>(row as isize);
+        // To look for the place is a pause in reading; a walk over many rows asks for the next one before.
+        if row + 1 < self.rows && self.len * size_of::<S::Element>() >= AHEAD / 2 {
+            let next = source.data().cast::<u8>().wrapping_offset(self.lines.stride);
+            if S::Element::TWO_KEYS { prefetch::<LOOK>(next) } else { prefetch::<AHEAD>(next) }
+        }
+        let at = seek_at::<S, O>(source, key, place, self.last);
         if !index.is_null() {
             index.add(row).write_unaligned(at as i64);
         }
         if !values.is_null() {
-            let element = if end == 0 { source.element::<X::First>(at) } else { source.element::<X::Second>(at) };
-            values.cast::<S::Element>().add(row).write_unaligned(element);
+            values.cast::<S::Element>().add(row).write_unaligned(source.element::<O>(at));
         }
     }
 }
@@ -146,7 +132,7 @@ const LONG: usize = 1 << 20;
 const AHEAD: usize = 2048;
 
 /// Elements of the first block of a long row of bytes.
-const FIRST_BYTES: usize = 2048;
+const FIRST_BYTES: usize = 1024;
 
 /// A key, and where the block that holds it begins and ends.
 type Found<E> = (Option<Key<E>>, (usize, usize));
@@ -184,16 +170,16 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
         };
         left = if last { 0..start } else { stop..len };
         block = whole;
-        if X::BOTH || S::MASKED {
-            let [one, other] = sweep_ends::<S, X>(source.skip(start), stop - start, [first.0, second.0]);
-            if one.is_some() {
-                first = (one, (start, stop));
-            }
-            if other.is_some() {
-                second = (other, (start, stop));
-            }
-        } else if let Some(key) = S::Element::sweep::<X::First>(data.add(start), stop - start, first.0) {
-            first = (Some(key), (start, stop));
+        let champions = [first.0, second.0];
+        let [one, other] = match S::MASKED {
+            true => sweep_ends::<S, X>(source.skip(start), stop - start, champions),
+            false => S::Element::sweep::<X>(data.add(start), stop - start, champions),
+        };
+        if one.is_some() {
+            first = (one, (start, stop));
+        }
+        if other.is_some() {
+            second = (other, (start, stop));
         }
         // Nothing is beyond NaN, which is at both ends.
         if first.0 == Some(utmost::<X::First, _>()) && (!X::BOTH || second.0 == Some(utmost::<X::Second, _>())) {

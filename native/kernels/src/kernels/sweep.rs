@@ -34,10 +34,10 @@ pub trait Sweep: Compared {
     /// Whether there are but two keys: the first element with the better one is all there is to find.
     const TWO_KEYS: bool = false;
 
-    /// The extreme key of a block, if it is better than the champion so far.
+    /// For each end of the order the extreme key of a block, if it is better than the champion so far.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<Key<Self>>) -> Option<Key<Self>> {
-        sweep_lanes::<Self, O>(data, len, champion)
+    unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
+        sweep_ends::<*const Self, X>(data, len, champions)
     }
 }
 
@@ -55,21 +55,37 @@ impl<const INFINITY: i16, const ONE: u16> Sweep for Float16Bits<INFINITY, ONE> {
     /// By bits, which are no more to compare than integers: as signed ones the positive are in order and above all
     /// others, as unsigned ones the negative are, the other way round. A block is small enough to be read twice.
     #[inline(always)]
-    unsafe fn sweep<O: Order>(data: *const Self, len: usize, champion: Option<i16>) -> Option<i16> {
-        if len < LONG || !O::NAN_WINS {
-            return sweep_lanes::<Self, O>(data, len, champion);
+    unsafe fn sweep<X: Ends>(data: *const Self, len: usize, champions: Keys<Self>) -> Keys<Self> {
+        if len < LONG || !X::First::NAN_WINS {
+            return sweep_ends::<*const Self, X>(data, len, champions);
         }
-        let (signed, unsigned) = (data.cast::<i16>(), data.cast::<u16>());
-        let most = sweep_lanes::<i16, Largest>(signed, len, None)?;
-        let negative = sweep_lanes::<u16, Largest>(unsigned, len, None)?;
-        let key = if most > INFINITY || negative > INFINITY as u16 | SIGN {
+        let signed = sweep_lanes::<i16, Largest>(data.cast(), len, None);
+        let unsigned = sweep_lanes::<u16, Largest>(data.cast(), len, None);
+        let (Some(signed), Some(unsigned)) = (signed, unsigned) else { return [None; 2] };
+        let first = Self::by_bits::<X::First>(data, len, signed, unsigned, champions[0]);
+        [first, if X::BOTH { Self::by_bits::<X::Second>(data, len, signed, unsigned, champions[1]) } else { None }]
+    }
+}
+
+impl<const INFINITY: i16, const ONE: u16> Float16Bits<INFINITY, ONE> {
+    /// The extreme key of a block, if it is better than the champion so far, by the largest of the bits as integers with a sign and
+    /// without one.
+    #[inline(always)]
+    unsafe fn by_bits<O: Order>(
+        data: *const Self,
+        len: usize,
+        signed: i16,
+        unsigned: u16,
+        champion: Option<i16>,
+    ) -> Option<i16> {
+        let key = if signed > INFINITY || unsigned > INFINITY as u16 | SIGN {
             utmost::<O, _>()
         } else {
             Self::lane_of::<O>(match O::LARGEST {
-                true if most >= 0 => most,
-                true => -((sweep_lanes::<u16, Smallest>(unsigned, len, None)? & !SIGN) as i16),
-                false if negative >= SIGN => -((negative & !SIGN) as i16),
-                false => sweep_lanes::<i16, Smallest>(signed, len, None)?,
+                true if signed >= 0 => signed,
+                true => -((sweep_lanes::<u16, Smallest>(data.cast(), len, None)? & !SIGN) as i16),
+                false if unsigned >= SIGN => -((unsigned & !SIGN) as i16),
+                false => sweep_lanes::<i16, Smallest>(data.cast(), len, None)?,
             })
         };
         Some(key).filter(|&key| champion.is_none_or(|champion| O::better(key, champion)))
