@@ -82,13 +82,13 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, index, .. } = self.to[0];
-        // (Not for 16 bits: their keys would be worked out at the width of the results.)
-        let bare = PLACES && !X::BOTH && !S::MASKED && keys.is_null() && values.is_null();
+        // (Not for narrow lanes: they would be worked out at the width of the results.)
+        let bare = PLACES && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
         match rows {
             2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
-            3 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
-            4 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 4>(lines, columns, last, index),
-            5 if bare && size_of::<F>() != 2 => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
+            3 if bare => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
+            4 if bare => return !few::<S::As<F>, X::First, 4>(lines, columns, last, index),
+            5 if bare => return !few::<S::As<F>, X::First, 5>(lines, columns, last, index),
             _ => {}
         }
         let (mut best, mut place) = (Tile::new(), Tile::new());

@@ -190,31 +190,13 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
 }
 
 /// Bools that are searched between two looks.
-const LOOK: usize = 256;
-
-/// Bools that are looked at before all others.
-const FIRST: usize = 32;
+const LOOK: usize = 128;
 
 /// Where a stretch of bools lies that holds the first (or last) of those that no other beats, with their key; or else the whole row,
 /// with the other one.
 #[inline(always)]
 unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Found<S::Element> {
     let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
-    let found = |start, stop| (Some(utmost::<O, _>()), (start, stop));
-    if len >= FIRST && !S::MASKED {
-        // Most rows end early: numbers of eight of them, the highest bits of which say which are true.
-        let (high, low) = (u64::MAX / 255 * 128, u64::MAX / 255 * 127);
-        for done in (0..FIRST).step_by(8) {
-            let start = if last { len - 8 - done } else { done };
-            let bytes = u64::from_le(source.data().add(start).cast::<u64>().read_unaligned());
-            let truth = (((bytes & low) + low) | bytes) & high;
-            let hits = if O::LARGEST { truth } else { truth ^ high };
-            if hits != 0 {
-                let at = start + if last { hits.ilog2() } else { hits.trailing_zeros() } as usize / 8;
-                return found(at, at + 1);
-            }
-        }
-    }
     let stretch = LOOK.min(len);
     for done in (0..len).step_by(LOOK) {
         // What is left at the far edge overlaps a stretch without a hit, which does no harm.
@@ -225,7 +207,7 @@ unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize
             any |= hit(start + step);
         }
         if any {
-            return found(start, start + stretch);
+            return (Some(utmost::<O, _>()), (start, start + stretch));
         }
     }
     (Some(worst::<O, _>()), (0, len))
