@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The tile stays in the first-level cache, is loaded and stored once for several rows, and its row numbers are as wide as the lanes:
-//! the compiler makes vectors of all of it. Two to five rows, where places alone are wanted, go without a tile: transposed or as few
-//! channels they spend as long on it as on comparing. Left out: passes of other heights. A tile that is filled with the worst lane first needs half the copies
-//! of the loop, and takes a fifth longer for 20 rows (Xeon, family 6, model 167).
+//! the compiler makes vectors of all of it. Two to five rows, where places alone are wanted, go without a tile: they spend as long on
+//! it as on comparing. Left out: passes of other heights. A tile that is filled with the worst lane first needs half the copies of
+//! the loop, and takes a fifth longer for 20 rows (Xeon, family 6, model 167).
 
 #![allow(
     unsafe_op_in_unsafe_fn,

@@ -105,11 +105,7 @@ pub const LANES: usize = 64;
 
 /// The extreme key of a block, if it is better than the champion so far.
 #[inline(always)]
-pub unsafe fn sweep_lanes<E: Compared, O: Order>(
-    data: *const E,
-    len: usize,
-    champion: Option<Key<E>>,
-) -> Option<Key<E>> {
+unsafe fn sweep_lanes<E: Compared, O: Order>(data: *const E, len: usize, champion: Option<Key<E>>) -> Option<Key<E>> {
     sweep_ends::<*const E, O>(data, len, [champion, None])[0]
 }
 
