@@ -156,17 +156,13 @@ unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: 
     let mut left = 0..len;
     // Blocks begin where lines of the cache do: vectors that straddle two lines take half as long again to read from
     // the second-level cache.
-    let line = LINE / size;
     let offset = data.cast::<u8>().align_offset(LINE) / size;
+    let line_after = |at: usize| at + (offset.wrapping_sub(at) & (LINE / size - 1));
     while !left.is_empty() {
-        let (start, stop) = if last {
-            let least = left.end.saturating_sub(block);
-            let up = offset.wrapping_sub(least) & (line - 1);
-            (if least <= offset { 0 } else { least + up }, left.end)
-        } else {
-            let most = left.start + block;
-            let up = offset.wrapping_sub(most) & (line - 1);
-            (left.start, len.min(most + up))
+        let (start, stop) = match (last, left.end.saturating_sub(block)) {
+            (false, _) => (left.start, len.min(line_after(left.start + block))),
+            (true, least) if least <= offset => (0, left.end),
+            (true, least) => (line_after(least), left.end),
         };
         left = if last { 0..start } else { stop..len };
         block = whole;
