@@ -10,6 +10,20 @@ pub mod types;
 use compare::Compared;
 use rank::Ranked;
 
+/// Evaluates an expression with `$E` bound to the type that stands beside a tag.
+macro_rules! with_type {
+    ($tag:expr, $E:ident => $body:expr, $($name:ident: $type:ty),+) => {
+        match $tag {
+            $($crate::element::ElementType::$name => {
+                type $E = $type;
+                $body
+            })+
+            #[allow(unreachable_patterns)]
+            _ => unreachable!("no element of these"),
+        }
+    };
+}
+
 /// A value as it is stored in an array.
 pub trait Element: Compared + Ranked {
     /// The value one, which Hardmax writes.
@@ -100,41 +114,12 @@ impl ElementType {
     /// There is room for them, and as many can be read; alignment is not needed.
     #[inline]
     pub unsafe fn write(self, to: *mut u8, step: isize, from: *const i64, len: usize) {
-        // SAFETY: the caller's.
-        unsafe {
-            match self.size() {
-                8 => write(to, step, from, len, |index| index),
-                4 => write(to, step, from, len, |index| index as i32),
-                2 => write(to, step, from, len, |index| index as i16),
-                _ => write(to, step, from, len, |index| index as i8),
-            }
-        }
+        with_type!(self.bits(), E => for number in 0..len {
+            let to = to.wrapping_offset(step * number as isize).cast::<E>();
+            // SAFETY: the caller's.
+            unsafe { to.write_unaligned(from.add(number).read_unaligned() as E) }
+        }, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64);
     }
-}
-
-/// # Safety
-/// As for [`ElementType::write`].
-#[inline(always)]
-unsafe fn write<T>(to: *mut u8, step: isize, from: *const i64, len: usize, narrow: impl Fn(i64) -> T) {
-    for number in 0..len {
-        let to = to.wrapping_offset(step * number as isize).cast::<T>();
-        // SAFETY: the caller's.
-        unsafe { to.write_unaligned(narrow(from.add(number).read_unaligned())) }
-    }
-}
-
-/// Evaluates an expression with `$E` bound to the type that stands beside a tag.
-macro_rules! with_type {
-    ($tag:expr, $E:ident => $body:expr, $($name:ident: $type:ty),+) => {
-        match $tag {
-            $($crate::element::ElementType::$name => {
-                type $E = $type;
-                $body
-            })+
-            #[allow(unreachable_patterns)]
-            _ => unreachable!("no element of these"),
-        }
-    };
 }
 
 /// Evaluates an expression with `$E` bound to the Rust type of an [`ElementType`].
