@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from extremum import _native
-from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError
+from extremum.errors import ArgumentError, ElementTypeError
 from extremum.loading import LOCK
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, unknown_keyword
 
@@ -30,7 +30,7 @@ def numpy_table() -> object:
     return capsule
 
 
-_OURS = (ArgumentError, ArgumentTypeError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices)
+_OURS = (ArgumentError, ElementTypeError, MinMax, MinMaxIndices, ValuesIndices)
 _OTHERS = (unknown_keyword, numpy_table, str, np.dtype)
 _LOADED: dict[str, Any] = {each.__name__: each for each in (*_OURS, *_OTHERS)}
 

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, Elements, Ndarray, describe, element_type, elements_of};
 use crate::interpreter::Function;
-use extremum_kernels::ElementType;
+use extremum_kernels::{ElementType, Omit};
 use numpy::PyArrayDescr;
 use numpy::npyffi::{NpyTypes, get_type_object};
 use pyo3::prelude::*;
@@ -203,13 +203,13 @@ fn flag(given: &Bound<'_, PyAny>, name: &str, function: &str) -> PyResult<bool> 
     }
 }
 
-/// Whether the word for what is done about NaN leaves it out; None where it says something else, which the Python side knows.
+/// What the word for what is done about NaN leaves out; None where it says something else, which the Python side knows.
 #[inline]
-pub fn omits(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<bool> {
-    let Some(word) = nan_policy else { return Some(false) };
+pub fn omitted(nan_policy: Option<&Bound<'_, PyAny>>) -> Option<Omit> {
+    let Some(word) = nan_policy else { return Some(Omit::Nothing) };
     match word.cast_exact::<PyString>().ok()?.to_str().ok()? {
-        "propagate" => Some(false),
-        "omit" => Some(true),
+        "propagate" => Some(Omit::Nothing),
+        "omit" => Some(Omit::Nan),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 //! How an argument becomes an array may run Python code, which may do anything to any array. What an array looks like is
 //! therefore read afterwards, once for all arrays of the call, by `Array::new`.
 
-use crate::interpreter::{ARGUMENT_TYPE, ELEMENT_TYPE, Function, error, text};
+use crate::interpreter::{ELEMENT_TYPE, Function, error, text};
 use crate::memory;
 use extremum_kernels::ElementType;
 use extremum_kernels::layout::{PerAxis, sort};
@@ -159,7 +159,7 @@ unsafe fn many<T: Copy>(values: *const T, rank: usize) -> SmallVec<[T; FEW]> {
 #[cold]
 fn refuse(array: &Ndarray<'_>, function: &str) -> PyErr {
     let reason = format!("{function}: cannot take elements of type {}", text(&array.dtype()));
-    error(array.py(), &ELEMENT_TYPE, reason, None, "convert to bool, an integer, float16, bfloat16, float32 or float64")
+    error(array.py(), &ELEMENT_TYPE, reason, "convert to bool, an integer, float16, bfloat16, float32 or float64")
 }
 
 /// The array; a scalar in place of an array without dimensions, as NumPy's own functions return.
@@ -290,12 +290,6 @@ pub fn settled<'py>(object: &Bound<'py, PyAny>) -> Option<Ndarray<'py>> {
     (!is_time).then(|| met(array))
 }
 
-/// Takes a plain array; the Python side has made one of anything else.
-#[inline]
-pub fn operand<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
-    plain(object).map(met).ok_or_else(|| no_array(object, function))
-}
-
 /// Takes an array to write to: one of a subclass by way of the Python side, which knows whether it may be.
 #[inline]
 pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarray<'py>> {
@@ -305,12 +299,6 @@ pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarr
     static AS_OUTPUT: Function = Function::new("as_output");
     AS_OUTPUT.call(object.py(), (object, function))?;
     Ok(met(object.cast()?))
-}
-
-#[cold]
-fn no_array(object: &Bound<'_, PyAny>, function: &str) -> PyErr {
-    let reason = format!("{function}: {} is not a plain array", text(object.get_type().as_any()));
-    error(object.py(), &ARGUMENT_TYPE, reason, None, "pass a numpy.ndarray")
 }
 
 /// The array that kernels write to, and the one that the caller gets.

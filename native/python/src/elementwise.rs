@@ -1,12 +1,12 @@
 //! `maximum` and `minimum`.
 
-use crate::arguments::omits;
+use crate::arguments::omitted;
 use crate::array::{
     Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
 };
 use crate::interpreter::{ELEMENT_TYPE, Function, detached, error, refuse_unknown};
 use extremum_kernels::layout::PerAxis;
-use extremum_kernels::{ElementType, Extreme, Operand, extremum};
+use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
@@ -73,8 +73,8 @@ macro_rules! elementwise {
         ) -> PyResult<Bound<'py, PyAny>> {
             refuse_unknown(stringify!($function), unknown)?;
             if r#where.is_none()
-                && let Some(omit) = omits(nan_policy)
-                && let Some(result) = run(py, stringify!($function), $largest, omit, arrays, out)?
+                && let Some(omit) = omitted(nan_policy)
+                && let Some(result) = run(py, stringify!($function), $largest, omit == Omit::Nan, arrays, out)?
             {
                 return Ok(result);
             }
@@ -119,7 +119,7 @@ pub fn elementwise<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mixed = || {
         let reason = format!("{function}: the operands are not plain arrays of one element type");
-        error(py, &ELEMENT_TYPE, reason, None, "convert them to one element type first")
+        error(py, &ELEMENT_TYPE, reason, "convert them to one element type first")
     };
     run(py, function, largest, omit, arrays, out)?.ok_or_else(mixed)
 }

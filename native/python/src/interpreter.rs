@@ -9,7 +9,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::ffi::{PyObject, PyObject_Call};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 use std::{hint, mem, ptr, thread};
 
 /// Finds a Python function by its name: `extremum.callbacks.find`.
@@ -128,17 +128,13 @@ impl Drop for Unwound {
 pub static ARGUMENT: Function = Function::new("ArgumentError");
 /// That about an element type that is not accepted.
 pub static ELEMENT_TYPE: Function = Function::new("ElementTypeError");
-/// That about an argument of a type that cannot be meant.
-pub static ARGUMENT_TYPE: Function = Function::new("ArgumentTypeError");
 
 /// Makes an error; where the class itself cannot be had, that failure is the error.
 #[cold]
-pub fn error(py: Python<'_>, class: &Function, reason: String, given: Option<String>, remedy: &str) -> PyErr {
+pub fn error(py: Python<'_>, class: &Function, reason: String, remedy: &str) -> PyErr {
     let instance = || {
-        let keywords = PyDict::new(py);
-        keywords.set_item("given", given)?;
-        keywords.set_item("remedy", remedy)?;
-        class.call_with(py, PyTuple::new(py, [&reason])?, Some(&keywords))
+        let remedy = [("remedy", remedy)].into_py_dict(py)?;
+        class.call_with(py, PyTuple::new(py, [&reason])?, Some(&remedy))
     };
     instance().map_or_else(|failure| failure, PyErr::from_value)
 }

@@ -157,7 +157,7 @@ fn made_of_block<T>(py: Python<'_>, make: impl FnOnce() -> PyResult<T>) -> PyRes
 pub fn set_kept_memory(py: Python<'_>, n: i64) -> PyResult<()> {
     let Ok(bytes) = usize::try_from(n) else {
         let reason = format!("set_kept_memory: {n} is not a number of bytes");
-        return Err(error(py, &ARGUMENT, reason, None, "pass an integer of at least 0"));
+        return Err(error(py, &ARGUMENT, reason, "pass an integer of at least 0"));
     };
     LIMIT.store(bytes, Ordering::Relaxed);
     keep(None);

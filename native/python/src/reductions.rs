@@ -1,8 +1,8 @@
 //! `argmax`, `argmin`, `max`, `min` and `minmax`, and the one reduction that they are made of: values and indices of either
 //! end of the order in one pass, with elements left out.
 
-use crate::arguments::{Axes, Given, index_type, omits, settle};
-use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, operand, settled, target};
+use crate::arguments::{Axes, Given, index_type, omitted, settle};
+use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, settled, target};
 use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, select};
@@ -32,7 +32,6 @@ pub fn reduce<'py>(
     values: bool,
     index: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(usize, Vec<[Option<Bound<'py, PyAny>>; 2]>)> {
-    let mask = r#where.map(|mask| operand(mask, function)).transpose()?;
     let index = index.map(|index| index_type(Some(index), None, function)).transpose()?;
     let reduction = Reduction { function, largest: &largest, keepdims, last: select_last_index };
     let omit = match (omit, times) {
@@ -40,9 +39,9 @@ pub fn reduce<'py>(
         (true, false) => Omit::Nan,
         (true, true) => Omit::NotATime,
     };
-    let Some((lacking, ends)) = reduction.select(operand(x, function)?, axis, omit, mask, values, index, None)? else {
-        let reason = format!("{function}: where is no array of bool in the shape of the array");
-        return Err(error(x.py(), &ARGUMENT, reason, None, "broadcast it to the shape of the array"));
+    let Some((lacking, ends)) = reduction.select(x, axis, omit, r#where, values, index, None)? else {
+        let reason = format!("{function}: not a plain array, or a mask that is not one of bool in its shape");
+        return Err(error(x.py(), &ARGUMENT, reason, "pass numpy.ndarray, and broadcast the mask to its shape"));
     };
     let object = |array: Option<Ndarray<'py>>| array.map(into_result).transpose();
     let ends = ends.into_iter().map(|[values, indices]| Ok([object(values)?, object(indices)?]));
@@ -121,20 +120,24 @@ impl Reduction<'_> {
     }
 
     /// Reduces a plain array; returns the number of slices in which no element takes part, whose index is -1, too. None where
-    /// the mask is not one of bool in the shape of the array; and, for a result that is `complete` but for the index of those
+    /// the array is none, or the mask is not one of bool in its shape; and, for a result that is `complete` but for the index of those
     /// slices, where there is no such index, there are no elements, or the indices do not fit their type.
     #[allow(clippy::too_many_arguments)]
     fn select<'py>(
         &self,
-        x: Ndarray<'py>,
+        x: &Bound<'py, PyAny>,
         axis: Option<&Bound<'py, PyAny>>,
         omit: Omit,
-        mask: Option<Ndarray<'py>>,
+        mask: Option<&Bound<'py, PyAny>>,
         values: bool,
         mut index: Option<Elements>,
         complete: Option<Option<i64>>,
     ) -> PyResult<Option<(usize, Ends<'py>)>> {
         let (py, function) = (x.py(), self.function);
+        let (x, mask) = match (settled(x), mask.map(settled)) {
+            (None, _) | (_, Some(None)) => return Ok(None),
+            (Some(x), mask) => (x, mask.flatten()),
+        };
         let settled = settle(axis, &x, function)?;
         // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
         let x = Array::new(x, function)?;
@@ -189,26 +192,6 @@ impl Reduction<'_> {
             _ => {}
         }
         Ok(Some((lacking, ends)))
-    }
-
-    /// Reduces what needs nothing more than this module: a plain array with elements, a mask that is one of bool in its shape,
-    /// and slices of which each has something to choose from, or the index that stands for those. None for all else.
-    fn plain<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        axis: Option<&Bound<'py, PyAny>>,
-        [nan_policy, r#where]: [Option<&Bound<'py, PyAny>>; 2],
-        values: bool,
-        index: Option<Elements>,
-        default: Option<i64>,
-    ) -> PyResult<Option<Ends<'py>>> {
-        let (Some(omits), Some(x)) = (omits(nan_policy), settled(x)) else { return Ok(None) };
-        let mask = match r#where.map(settled) {
-            Some(None) => return Ok(None),
-            mask => mask.flatten(),
-        };
-        let omit = if omits { Omit::Nan } else { Omit::Nothing };
-        Ok(self.select(x, axis, omit, mask, values, index, Some(default))?.map(|(_, ends)| ends))
     }
 
     /// The shape of a result.
@@ -397,11 +380,9 @@ fn index<'py>(
     }
     let index = index_type(dtype, None, function)?;
     let place = default.map(|default| no_place(default, index.element));
-    if place == Some(None) {
-        return Ok(None);
-    }
-    let ends = reduction.plain(x, axis, [nan_policy, r#where], false, Some(index), place.flatten())?;
-    ends.and_then(|ends| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
+    let (Some(omit), None | Some(Some(_))) = (omitted(nan_policy), place) else { return Ok(None) };
+    let found = reduction.select(x, axis, omit, r#where, false, Some(index), Some(place.flatten()))?;
+    found.and_then(|(_, ends)| ends.into_iter().find_map(|[_, indices]| indices)).map(into_result).transpose()
 }
 
 /// The index of no element, where it is one that can be written here.
@@ -543,8 +524,9 @@ fn values<'py>(
     }
     let index = return_index.then(|| index_type(index_dtype, None, function)).transpose()?;
     let reduction = Reduction { function, largest, keepdims, last };
-    let ends = reduction.plain(x, axis, [nan_policy, r#where], true, index, None)?;
-    ends.map(|ends| named(x.py(), ends, return_index)).transpose()
+    let Some(omit) = omitted(nan_policy) else { return Ok(None) };
+    let found = reduction.select(x, axis, omit, r#where, true, index, Some(None))?;
+    found.map(|(_, ends)| named(x.py(), ends, return_index)).transpose()
 }
 
 /// What was found, under its names where it is more than one value: all values, then their indices.
