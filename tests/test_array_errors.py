@@ -57,6 +57,16 @@ ArgumentError: argmax: out has shape (3,), the result has shape (2,)
   given out: int64[3]
   help  pass an array of shape (2,)
 
+>>> extremum.hardmax(np.zeros(2), out=np.zeros((2, 1)))
+ArgumentError: hardmax: out has shape (2, 1), the result has shape (2,)
+  given out: float64[2, 1]
+  help  pass an array of shape (2,)
+
+>>> extremum.maximum(np.zeros(2), out=np.zeros(2, np.float32))
+ElementTypeError: maximum: out has element type float32, the result has float64
+  given out: float32[2]
+  help  pass an array of float64
+
 >>> extremum.argmax(np.zeros(2), out=np.array(0, np.float32))
 ElementTypeError: argmax: out has element type float32, the result has int64
   given out: float32[]

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import extremum as ex
 import extremum.dask as ed
 from agreement import assert_identical, assert_same_bits
-from chunked_calls import hold as hold_the_reference
+from chunked_calls import hold as hold_every_function
 from extremum import partials, reference
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
 from extremum.operations import Order, Tie
 from extremum.partials import Pieces
 from law_cases import arrays, arrays_and_axes, grids
 from refusal import refusal
-from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, INTEGERS, REPRESENTATIVES, sample, sometimes
+from strategies import BFLOAT16, FLOATS, INTEGERS, sample
 
 ENDS = {Order.MAX: ("max", "argmax"), Order.MIN: ("min", "argmin")}
 X = np.array([[1.0, np.nan, 5.0], [7.0, 0.0, 7.0]])
@@ -135,14 +135,9 @@ def test_elementwise_extrema_of_any_chunks(data, x, order):
     assert_same_bits(computed(getattr(ed, name)(operands[0], other, row)), expected)
 
 
-@pytest.mark.parametrize("dtype", sometimes(ELEMENT_TYPES))
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
-def test_every_function_and_element_type_on_the_schedulers_of_one_process(dtype, scheduler):
-    hold_the_reference(lambda lazy: computed(lazy, scheduler=scheduler), [dtype])
-
-
-def test_every_function_and_element_type_on_the_scheduler_of_processes():
-    hold_the_reference(lambda lazy: computed(lazy, scheduler="processes", num_workers=2), REPRESENTATIVES, sets=1)
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_every_function_on_schedulers(scheduler):
+    hold_every_function(lambda lazy: computed(lazy, scheduler=scheduler, num_workers=2))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)

@@ -97,29 +97,6 @@ def test_out_receives_the_result_and_nothing_around_it_changes(case, layout, see
     assert memory.untouched
 
 
-@given(arrays_and_axes(), st.data())
-def test_array_functions(case, data):
-    """Axes counted from either end, listed or alone or all of them; defaults given or left out."""
-    x, axes = case
-    memory = Laid(x)
-    spelt = tuple(axis - x.ndim * data.draw(st.integers(0, 1)) for axis in axes)
-    if len(axes) == 1 and data.draw(st.booleans()):
-        spelt = spelt[0]
-    if len(axes) == x.ndim and data.draw(st.booleans()):
-        spelt = None
-    index = data.draw(st.sampled_from(index_types(math.prod(x.shape[axis] for axis in axes))))
-    keepdims, last = data.draw(st.tuples(st.booleans(), st.booleans()))
-    options = {"keepdims": keepdims, "select_last_index": last, "dtype": index}
-    defaults = {"keepdims": False, "select_last_index": False, "dtype": np.int64}
-    given = {name: value for name, value in options.items() if value != defaults[name] or data.draw(st.booleans())}
-    for order, find in ((Order.MAX, extremum.argmax), (Order.MIN, extremum.argmin)):
-        operation = ArgReduce(order, axes, keepdims, Tie.LAST if last else Tie.FIRST, index)
-        assert_same_bits(find(x, spelt, **given), oracle(operation, x))
-    if spelt is not None:
-        assert_same_bits(extremum.hardmax(x, spelt), oracle(OneHot(axes), x))
-    assert memory.untouched
-
-
 INT64 = np.dtype("int64")
 
 

@@ -1,5 +1,6 @@
 """A list and the array that it comes to take different ways through the package, to the same answer or refusal."""
 
+import random
 from itertools import product
 
 import numpy as np
@@ -36,10 +37,11 @@ def masks(shape):
 def test_a_list_and_its_array_have_the_same_answer(name, x):
     function, arg = getattr(ex, name), name.startswith("arg")
     refused = 0
-    for axis, policy, where, default, dtype in product((None, 1, 2), POLICIES, masks(x.shape), DEFAULTS, TYPES):
+    every = list(product((None, 1, 2), POLICIES, masks(x.shape), DEFAULTS, TYPES))
+    for axis, policy, where, default, dtype in random.Random(1).sample(every, 600):
         options = {"axis": axis, "nan_policy": policy, "where": where, "default": default}
         options |= {"dtype": dtype} if arg else {"index_dtype": dtype, "return_index": dtype is not None}
         expected = outcome(function, x, **options)
         assert outcome(function, x.tolist(), **options) == expected, options
         refused += isinstance(expected, tuple)
-    assert 0 < refused < 3 * 5 * 5 * 7 * 6
+    assert 0 < refused < 600

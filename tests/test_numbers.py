@@ -10,7 +10,7 @@ import pytest
 
 import extremum as ex
 from extremum import elementwise
-from extremum.errors import ArgumentError, ElementTypeError
+from extremum.errors import ElementTypeError
 from extremum.operations import Order
 from refusal import refusal
 from strategies import BFLOAT16, ELEMENT_TYPES, FLOATS, REPRESENTATIVES, landmarks, nans, sometimes
@@ -169,16 +169,6 @@ def test_policies(nan_policy):
     expected = outcome(by_python, Order.MAX, x, 2.0, nan_policy="propagate" if nan_policy is None else nan_policy)
     assert outcome(ex.maximum, x, 2.0, nan_policy=nan_policy) == expected
     assert outcome(ex.maximum, x, x, nan_policy=nan_policy)[0] == expected[0]
-
-
-def test_numbers_of_one_bit_more_than_a_type_has():
-    for dtype in (t for t in ELEMENT_TYPES if t.kind in "iu"):
-        limits = np.iinfo(dtype)
-        x = landmarks(dtype)
-        assert (ex.maximum(x, limits.max) == limits.max).all()
-        assert (ex.minimum(x, limits.min) == limits.min).all()
-        for number in (limits.min - 1, limits.max + 1):
-            assert refusal(ArgumentError, ex.maximum, x, number) == f"the number {number} does not fit {dtype}"
 
 
 def test_out_beside_numbers():

@@ -11,7 +11,7 @@ import extremum.xarray as exx
 from agreement import assert_identical
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError
 from refusal import refusal
-from strategies import ELEMENT_TYPES, sample
+from strategies import sample
 
 DIMS = ("time", "y", "x")
 
@@ -34,7 +34,7 @@ def dask(request):
     return request.param
 
 
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_values_and_indices_are_those_of_the_plain_array(dtype, dask):
     x = array(dtype, dask)
     plain = array(dtype).values
