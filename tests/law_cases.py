@@ -79,25 +79,6 @@ def operands(draw, most=5):
 
 
 @st.composite
-def rows_and_choices(draw):
-    """Rows, of which every element counts or every second to fourth, and which elements take part.
-
-    Some kernels read many rows at once: there are enough rows for them, or fewer. Returns the array, the axis that is
-    reduced, the NaN policy, and the mask or None.
-    """
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    dtype = draw(element_types())
-    rows, length = draw(st.sampled_from([1, 2, 15, 16, 17, 33, 70])), draw(st.one_of(st.integers(1, 40), _SIDES))
-    step, apart = draw(st.integers(1, 4)), draw(st.integers(0, 2))
-    memory = sample(rng, dtype, (rows, length * step + apart))
-    x = memory[:, : length * step : step]
-    mask = rng.random(x.shape) < rng.choice([0.1, 0.6, 1.0]) if draw(st.booleans()) else None
-    if draw(st.booleans()):
-        x, mask = np.moveaxis(x[None], 2, 0), None if mask is None else np.moveaxis(mask[None], 2, 0)
-    return x, 0 if x.ndim == 3 else 1, draw(st.sampled_from(["propagate", "omit"])), mask
-
-
-@st.composite
 def chunkings(draw, length):
     """The sizes of the chunks along one axis."""
     cuts = sorted(draw(st.lists(st.integers(0, length), max_size=6)))

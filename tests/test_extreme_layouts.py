@@ -36,13 +36,6 @@ def test_every_rank(rank):
         assert f"axis {axis} is out of range" in refusal(AxisError, extremum.argmax, x, axis)
 
 
-def test_indices_that_no_array_has_memory_for():
-    x = np.broadcast_to(np.int8(1), (2**31, 2**31))
-    for dtype in (np.int32, np.uint32):
-        assert "does not fit" in refusal(ArgumentError, extremum.argmax, x, dtype=dtype)
-    assert extremum.argmax(x[:1, :1]) == 0
-
-
 def test_sizes_whose_product_overflows():
     tall, wide = np.broadcast_to(np.int8(1), (2**40, 1)), np.broadcast_to(np.int8(2), (1, 2**40))
     for function in (extremum.maximum, extremum.minimum):

@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremum
-import twins
-from agreement import EVERY_SET, assert_extremes, assert_identical, assert_same_bits, kernels, native
+from agreement import assert_identical, assert_same_bits, kernels, native
 from cases import arg_reductions, reductions
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
-from law_cases import Laid, arrays_and_axes, operands, oracle, rows_and_choices
+from law_cases import Laid, arrays_and_axes, operands, oracle
 from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
 from strategies import FLOATS, axes_sets, bits_type, index_types, is_nan, nans
 
@@ -40,15 +39,6 @@ def test_every_instruction_set_gives_the_oracles_extremum(arrays):
         expected = oracle(Extremum(order), *arrays)
         assert_same_bits(native(Extremum(order), *arrays), expected, f"{order} of {arrays}")
     assert all(each.untouched for each in memory)
-
-
-@given(rows_and_choices())
-def test_every_instruction_set_leaves_out_the_same(case):
-    """A policy, a mask, gaps between elements and the number of rows decide together which kernel answers."""
-    x, axis, policy, where = case
-    memory = Laid(x)
-    assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
-    assert memory.untouched
 
 
 @given(arrays_and_axes(), operands(), st.sampled_from([2, 3, 7]), st.data())

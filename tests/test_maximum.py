@@ -29,18 +29,6 @@ def order(request):
     return request.param
 
 
-@pytest.mark.parametrize("count", range(1, 7))
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
-def test_one_to_six_operands(order, dtype, count):
-    rng = np.random.default_rng(count)
-    shapes = [(3, 5), (3, 1), (5,), (), (1, 5), (2, 3, 5)]
-    for chosen in itertools.permutations(shapes, count) if count < 3 else [shapes[:count], shapes[-count:]]:
-        operands = [sample(rng, dtype, shape) for shape in chosen]
-        result = FUNCTIONS[order](*operands)
-        assert_same_bits(result, reference.run(Extremum(order), *operands))
-        assert not np.shares_memory(result, operands[0])
-
-
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_every_pair_of_landmarks_either_way_round(order, dtype):
     elements = np.concatenate([landmarks(dtype), nans(dtype) if dtype in FLOATS else landmarks(dtype)])

@@ -205,7 +205,7 @@ def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Ar
         defaults = call.default_of_each_end(default)
         index = index_type(name, dtype) if flag(name, "return_index", with_index) else None
         pieces, mask = _plan(call, x, out, not is_arg, index, defaults)
-        return result_of(name, reduced(pieces, x, mask, split_every))
+        return result_of(name, _reduce(pieces, x, mask, split_every))
 
     return function
 
@@ -416,7 +416,7 @@ Key = tuple[Any, ...]
 Tasks = dict[Key, tuple[Any, ...]]
 
 
-def reduced(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
+def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tuple[Any, ...]:
     """Return the results of a reduction as arrays that are yet to be computed."""
     function = pieces.call.function
     width = split_every if split_every is not None else config.get("split_every", None) or _WIDTH
@@ -517,7 +517,7 @@ def _hardmax(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> Any
         kernel = partial(_whole, pieces.axes, pieces.call.nan_policy, _matched_axes(x, where))
         options = {"token": "extremum-hardmax", "align_arrays": False, "dtype": dtype, "meta": _meta(x.ndim, dtype)}
         return da.blockwise(kernel, places, x, places, *masks, **options)
-    (indices,) = reduced(pieces, x, where, split_every)
+    (indices,) = _reduce(pieces, x, where, split_every)
     name = f"extremum-ones-{tokenize(indices.name, x.chunks)}"
     starts, tasks = _offsets(x.chunks), {}
     for place in product(*map(range, x.numblocks)):

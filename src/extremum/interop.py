@@ -58,7 +58,7 @@ class _Library:
 jax, pandas, polars, pyarrow, torch = map(_Library, ("jax", "pandas", "polars", "pyarrow", "torch"))
 
 AxisMap = Callable[[], tuple[int, ...]]
-"""Says for each axis of a result which axis of the input it was, or -1."""
+"""Gives for each axis of a result the axis of the input that it was, or -1."""
 
 Wrap = Callable[[NDArray[Any], AxisMap], Any]
 """Makes a result an array of the caller's library."""
@@ -71,13 +71,13 @@ def as_numpy(result: NDArray[Any], axis_map: AxisMap) -> Any:
 
 @dataclass(slots=True)
 class Operand:
-    """An array of another library, as the kernels can read it."""
+    """An array of any library, as the kernels read it, and the way back."""
 
     array: NDArray[Any]
     wrap: Wrap = as_numpy
-    # False where an element is missing; None where all are there.
+    # False where an element is missing; None where none is.
     valid: NDArray[np.bool_] | None = None
-    # Whether the caller hid them, as a mask does; nulls are only left out where the NaN policy says so.
+    # Whether a mask of the caller hides them; nulls are left out only where the NaN policy says so.
     masked: bool = False
     # Whose array it is; of one call's arrays all have to be of one library.
     library: str = "numpy"
@@ -100,7 +100,7 @@ class Operand:
         return 0 if self.valid is None else int(self.valid.size - np.count_nonzero(self.valid))
 
     def require_valid(self, remedy: str, *, given: str) -> None:
-        """Refuse an array of which elements are missing."""
+        """Refuse an array with missing elements."""
         if count := self.missing:
             raise not_there(count, "masked" if self.masked else "missing", given=given, remedy=remedy)
 
@@ -149,7 +149,7 @@ def _frontend_of(cls: Any) -> str | None:
 
 
 def as_operand(x: object) -> Operand:
-    """Return any array-like value as the kernels can read it, with the way back to the caller's library."""
+    """Return any array-like value as the kernels read it, with the way back to the caller's library."""
     adapter = _adapter(_class_of(x))
     operand = None if adapter is None else adapter(x)
     return Operand(as_array(x)) if operand is None else operand
@@ -157,7 +157,7 @@ def as_operand(x: object) -> Operand:
 
 @functools.lru_cache(maxsize=256)
 def _adapter(cls: Any) -> Callable[[Any], Operand | None] | None:
-    """Return who knows the arrays of a class."""
+    """Return the function that reads the arrays of a class."""
     if cls is np.ndarray:
         return Operand
     if cls is Operand:
@@ -337,7 +337,7 @@ _REMEDY = "choose columns that compare, or convert them; axis=0 reduces each col
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table taken apart."""
+    """The columns of a table, and how columns become a table again."""
 
     library: str
     names: Sequence[Any]

@@ -102,7 +102,7 @@ class Reduction:
         return result_of(self.function, [self.wrap(x, each) for each in results])
 
     def answer_natively(self, x: Operand, **options: Any) -> Any:
-        """Answer by the native function of this name, which has not seen the array that the argument was adopted as."""
+        """Answer by the native function of this name, which knows the array of the operand."""
         options |= {"keepdims": self.keepdims, "select_last_index": self.select_last_index, "where": self.where}
         found = getattr(_native, self.function)(x.array, self.axis, nan_policy=self.nan_policy, **options)
         if options.get("out") is not None:
