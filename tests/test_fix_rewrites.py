@@ -47,35 +47,6 @@ def test_what_onnxruntime_refuses_runs_there_with_the_same_bits(name, element, o
         assert_same(given, fixed.model, feeds_of(given, element, seed))
 
 
-@pytest.mark.parametrize(
-    ("name", "element", "opset", "later"),
-    [
-        ("Max", "float32", 1, 8),
-        ("Min", "float64", 6, 8),
-        ("ArgMax", "int16", 1, 6),
-        ("ArgMin", "uint64", 1, 9),
-        ("ArgMax", "float16", 1, 9),
-        ("Hardmax", "float64", 1, 9),
-    ],
-)
-def test_the_opset_is_raised_on_request_only(name, element, opset, later):
-    given = one_node(name, element, opset, "" if name in ("Max", "Min") else "<axis=1>")
-    assert stock_refuses(given)
-    refused = fix(given)
-    assert refused.changes == ()
-    assert [(each.reason, each.remedy) for each in refused.refusals] == [
-        (
-            f"{name}-{6 if opset == 6 else 1} of {element} can be rewritten from opset {later} on",
-            f"allow opset {later} with raise_opset, if the whole model may be raised",
-        )
-    ]
-    assert fix(given, raise_opset=later - 1).changes == ()
-    fixed = fix(given, raise_opset=later)
-    assert fixed.model.opset_import[0].version == later
-    for seed in range(2):
-        assert_same(given, fixed.model, feeds_of(given, element, seed))
-
-
 @pytest.mark.parametrize("element", ["uint64", "int16", "bfloat16"])
 @pytest.mark.parametrize("name", ["ArgMax", "ArgMin"])
 @pytest.mark.parametrize("attributes", ["<axis=0>", "<axis=-1, keepdims=0>", "<axis=1, select_last_index=1>", ""])
