@@ -12,10 +12,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from extremum.cli import main
-from extremum.cli.program import program
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -70,14 +68,6 @@ def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
             names = run_block(language, lines, names)
 
 
-def test_pages_that_show_something_are_found():
-    shown = {name for name, text in PAGES.items() if shows_something(text)}
-    assert shown > {"index.md", "tutorial.md", "arrays.md", "coming-from.md", "models.md", "large.md", "directml.md"}
-    assert {language for text in PAGES.values() for language, _ in blocks(text)} <= {
-        *("python", "console", "text", "onnx", "toml", "yaml", "cpp", "csharp", "mermaid")
-    }
-
-
 def contents(text):
     """What the tables of contents of a page list."""
     listed = re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL)
@@ -117,24 +107,11 @@ def test_every_file_that_a_page_names_is_there(page):
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
-# The help of a command speaks of two that it compares.
-@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if page != "commands.md")])
-def test_a_number_of_runtimes_is_that_of_the_report_card(page):
+def test_a_number_of_runtimes_is_that_of_the_report_card():
     runtimes = len(json.loads((DOCS / "conformance.json").read_text("utf-8"))["runtimes"])
-    text = README if page == "README.md" else PAGES[page]
+    # The help of a command speaks of two that it compares.
+    text = "\n".join([README, *(text for page, text in PAGES.items() if page != "commands.md")])
     assert set(re.findall(rf"\b({'|'.join(NUMBERS)}|\d+) runtimes\b", text)) <= {NUMBERS[runtimes]}
-
-
-def commands(command, path=()):
-    yield path
-    for name in getattr(command, "list_commands", lambda _: ())(None):
-        yield from commands(command.get_command(None, name), (*path, name))
-
-
-@pytest.mark.parametrize("path", list(commands(program)), ids=lambda path: " ".join(("extremum", *path)))
-def test_the_help_of_a_command_is_on_the_page(path):
-    shown = CliRunner().invoke(program, [*path, "--help"], prog_name="extremum", terminal_width=78).output.strip()
-    assert f"```text\n{shown}\n```" in PAGES["commands.md"], "write the page anew: python docs/commands.py"
 
 
 def program_of_docs(name):
