@@ -11,7 +11,7 @@ import extremum
 from extremum import _native
 
 settings.register_profile(
-    "deterministic", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+    "deterministic", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 # `.ci/leg deep`: other arrays at every run; a failure prints what repeats it.
 settings.register_profile(
