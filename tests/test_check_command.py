@@ -17,8 +17,7 @@ import pytest
 from commands import printed, refused, run
 from extremum import errors
 from extremum.check import RULES, check, find
-from extremum.cli.explain import list_rules, markdown, record_of_rule
-from extremum.cli.user_errors import list_errors
+from extremum.cli.explain import list_errors, list_rules, markdown, record_of_rule
 from models import model
 
 ROOT = Path(__file__).parents[1]

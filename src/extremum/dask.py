@@ -297,7 +297,7 @@ def _most() -> int | None:
 
 
 @contextlib.contextmanager
-def _share() -> Iterator[None]:
+def share() -> Iterator[None]:
     """Use this task's share of the processors: all of them where no scheduler runs others beside it."""
     global _running, _before
     if _is_alone():
@@ -466,18 +466,18 @@ def _tasks(
 
 def _part(pieces: Pieces, block: Any, offset: tuple[int, ...], where: Any, matched: Sequence[int]) -> Part:
     _require_equal_chunks(pieces.call.function, matched, block, where)
-    with _share():
+    with share():
         return pieces.part(as_operand(block), offset, where)
 
 
 def _merge(pieces: Pieces, parts: list[Part]) -> Part:
-    with _share():
+    with share():
         return pieces.merge(parts)
 
 
 def _finish(pieces: Pieces, parts: list[Part], origin: tuple[int, ...], several: bool, block: str | None) -> Any:
     try:
-        with _share():
+        with share():
             results = pieces.finish(parts, origin)
     except ExtremumError as error:
         raise error if block is None else error.with_context(where=block) from None
@@ -537,7 +537,7 @@ def _ones(indices: Any, whole: Any, offset: Any, lengths: dict[int, int], dtype:
 
 def _whole(axes: tuple[int, ...], nan_policy: str, matched: Sequence[int], block: Any, where: Any = None) -> Any:
     _require_equal_chunks("hardmax", matched, block, where)
-    with _share():
+    with share():
         return reductions.hardmax(block, axes, None, nan_policy, where)
 
 
@@ -614,7 +614,7 @@ def _compare(function: str, nan_policy: str, unknown: dict[int, list[int]], mask
     for axis, sharing in unknown.items():
         _require_equal(function, axis, [blocks[at].shape[axis - rank] for at in sharing])
     operands, where = (blocks[:-1], blocks[-1]) if masked else (blocks, None)
-    with _share():
+    with share():
         return elementwise.extremum(function, operands, None, nan_policy, where)
 
 
@@ -755,7 +755,7 @@ def _keep(digest: str, prepared: PreparedModel) -> None:
 
 
 def _run(source: _Source, block: Any) -> tuple[Any, ...]:
-    with _share():
+    with share():
         # Text is of objects, whoever ran the model: chunks of fixed width would differ in their types.
         return tuple(x.astype(object) if _is_text(x) else x for x in source.prepared().run([block]))
 

@@ -1,26 +1,26 @@
-"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does.
+"""``extremum explain``: what a rule of ``extremum check`` means, and what an error does, by its docstring.
 
 ``docs/check.md`` is a copy of the page about the rules; a test compares the two.
 """
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from extremum import spec
+from extremum import errors, spec
 from extremum.check import RULES, Rule, find
-from extremum.cli import user_errors
 from extremum.cli.options import Command, complete, complete_codes
 from extremum.cli.terminal import write
 from extremum.errors import ArgumentError
 from extremum.fix import REWRITES
 from extremum.printable import json_text, markdown_table
 
-__all__ = ["explain", "explain_rule", "list_rules", "markdown", "record_of_rule"]
+__all__ = ["explain", "explain_rule", "list_errors", "list_rules", "markdown", "record_of_rule"]
 
 _RULES_PAGE = """\
 # What `extremum check` looks for
@@ -53,8 +53,15 @@ empty axis.
 """
 
 
+CLASSES = {
+    name.lower(): error
+    for name in errors.__all__
+    if isinstance(error := getattr(errors, name), type) and issubclass(error, errors.ExtremumError)
+}
+
+
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    classes = complete(each.__name__ for each in user_errors.CLASSES.values())
+    classes = complete(each.__name__ for each in CLASSES.values())
     return [*complete_codes(context, parameter, incomplete), *classes(context, parameter, incomplete)]
 
 
@@ -70,9 +77,9 @@ def explain(code: str | None, form: str | None) -> None:
     if code is not None and form == "markdown":
         reason = f"--markdown prints the page about all rules, not about {code!r}"
         raise ArgumentError(reason, remedy="drop one of them")
-    if code is not None and (error := user_errors.find_error(code)) is not None:
-        record, text = user_errors.record_of_error(error), user_errors.explain_error(error)
-        write(json_text([record]) if form == "json" else text)
+    # In any case, with or without its module.
+    if code is not None and (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
+        write(json_text([record_of_error(error)]) if form == "json" else explain_error(error))
         return
     if code is not None and not code.upper().startswith("EX"):
         raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
@@ -82,7 +89,34 @@ def explain(code: str | None, form: str | None) -> None:
     elif form == "markdown":
         write(markdown().rstrip("\n"))
     else:
-        write(f"{list_rules()}\n\n{user_errors.list_errors()}" if code is None else explain_rule(*rules))
+        write(f"{list_rules()}\n\n{list_errors()}" if code is None else explain_rule(*rules))
+
+
+def list_errors() -> str:
+    """Return one line per class."""
+    longest = max(map(len, CLASSES))
+    return "\n".join(f"{error.__name__:<{longest}}  {_paragraphs(error)[0]}" for error in CLASSES.values())
+
+
+def record_of_error(error: type[Exception]) -> dict[str, Any]:
+    """Return the explanation of a class as JSON can hold it."""
+    what, *more = _paragraphs(error)
+    bases = [each for each in error.__mro__[1:] if each not in (BaseException, object)]
+    here = ("builtins", errors.__name__)
+    names = [each.__name__ if each.__module__ in here else f"{each.__module__}.{each.__name__}" for each in bases]
+    return {"error": error.__name__, "caught_as": names, "what": what, "more": " ".join(more)}
+
+
+def explain_error(error: type[Exception]) -> str:
+    """Return the explanation of a class for a terminal."""
+    caught = f"It is caught as {', '.join(record_of_error(error)['caught_as'])} too."
+    return "\n\n".join((error.__name__, *(textwrap.fill(each, 80) for each in (*_paragraphs(error), caught))))
+
+
+def _paragraphs(error: type[Exception]) -> list[str]:
+    """Return the paragraphs of a docstring before its sections."""
+    text = inspect.cleandoc(error.__doc__ or "").partition("\n\nParameters\n")[0]
+    return [" ".join(each.split()).replace("``", "`") for each in text.split("\n\n")]
 
 
 def list_rules() -> str:

@@ -75,12 +75,8 @@ _kept: list[socket.socket] = []
 
 def _first(number: int, frame: FrameType | None) -> None:
     # The next ones only wake the thread: an exception in the middle of tidying up would show a traceback.
-    signal.signal(signal.SIGINT, _next)
+    signal.signal(signal.SIGINT, lambda *_: None)
     raise KeyboardInterrupt
-
-
-def _next(number: int, frame: FrameType | None) -> None:
-    pass
 
 
 def _end_soon(receiver: socket.socket) -> None:

@@ -73,7 +73,7 @@ class Job:
         """Return the part of a piece that one read makes, or all of it where there is no other read."""
         raise NotImplementedError
 
-    def merged(self, parts: Sequence[Any]) -> Any:
+    def merge(self, parts: Sequence[Any]) -> Any:
         """Return the part that several parts of a piece make together."""
         raise NotImplementedError
 
@@ -124,7 +124,7 @@ class _Reduced(Job):
             return self._call.whole(Operand(block), self._origin(place))
         return self._call.part(Operand(block), tuple(each.start for each in place))
 
-    def merged(self, parts: Sequence[Any]) -> Any:
+    def merge(self, parts: Sequence[Any]) -> Any:
         return self._call.merge(parts)
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
@@ -307,7 +307,7 @@ def steps(job: Job) -> Iterator[Step]:
     part: Any = None
     for (piece, read), blocks in zip(reads, read_ahead(job.sources, (each for _, each in reads)), strict=True):
         found = job.part(read, blocks, not piece.reads[1:])
-        part = found if read is piece.reads[0] else job.merged([part, found])
+        part = found if read is piece.reads[0] else job.merge([part, found])
         yield Step(sum(each.nbytes for each in blocks))
         if read is piece.reads[-1]:
             yield from (Step(0, *each) for each in job.results(piece, part))
@@ -355,7 +355,7 @@ def _steps_on(address: str, job: Job) -> Iterator[Step]:
         futures = {}
         for piece in job.pieces:
             parts = [send(_part, here, read, not piece.reads[1:]) for read in piece.reads]
-            futures[send(_merged, here, parts) if parts[1:] else parts[0]] = piece
+            futures[send(_merge, here, parts) if parts[1:] else parts[0]] = piece
         try:
             for future in as_completed(list(futures)):
                 piece, part = futures.pop(future), future.result()
@@ -372,17 +372,17 @@ def _steps_on(address: str, job: Job) -> Iterator[Step]:
 
 
 def _part(job: Job, read: tuple[Place, ...], alone: bool) -> Any:
-    from extremum.dask import _share
+    from extremum.dask import share
 
-    with _share():
+    with share():
         part = None
         for blocks in read_ahead(job.sources, [read]):
             part = job.part(read, blocks, alone)
         return part
 
 
-def _merged(job: Job, parts: list[Any]) -> Any:
-    from extremum.dask import _share
+def _merge(job: Job, parts: list[Any]) -> Any:
+    from extremum.dask import share
 
-    with _share():
-        return job.merged(parts)
+    with share():
+        return job.merge(parts)
