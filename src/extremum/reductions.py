@@ -460,7 +460,11 @@ def _int64(times: NDArray[Any]) -> np.dtype[Any]:
 
 
 # At which ends of the order each function looks: True for the largest.
-ENDS = {"argmax": (True,), "argmin": (False,), "max": (True,), "min": (False,), "minmax": (False, True)}
+ENDS: dict[str, tuple[bool, ...]] = {
+    **dict.fromkeys(("argmax", "max", "hardmax"), (True,)),
+    **dict.fromkeys(("argmin", "min"), (False,)),
+    "minmax": (False, True),
+}
 
 
 def beyond_index(function: str, x: Any, axis: Any, **options: Any) -> Any:

@@ -380,7 +380,7 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     def look(block: Any, block_info: Any = None) -> Any:
         places = np.atleast_1d(block)
         if fill_value is None and (places == -1).any():
-            raise _lacking(function, coord, block, block_info)
+            raise _empty_slice(function, coord, block, block_info)
         # A 0-d index would give a bare element instead of an array.
         return names[places].reshape(np.shape(block))
 
@@ -390,7 +390,7 @@ def _labelled(function: str, index: xr.DataArray, coord: xr.DataArray, fill_valu
     return index.copy(data=look(data))
 
 
-def _lacking(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
+def _empty_slice(function: str, coord: xr.DataArray, block: Any, block_info: Any) -> ArgumentError:
     place = np.argwhere(np.asarray(block) == -1)[0].tolist()
     if block_info:
         place = [at + start for at, (start, _) in zip(place, block_info[0]["array-location"], strict=True)]

@@ -30,7 +30,7 @@ from extremum.interop import Operand
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
 from extremum.partials import Pieces
-from extremum.reductions import Reduction, ones
+from extremum.reductions import ENDS, Reduction, ones
 
 __all__ = ["ELEMENTWISE", "Job", "Piece", "Step", "planned", "steps", "steps_on"]
 
@@ -267,12 +267,6 @@ class _Modelled(Job):
         return np.concatenate(results, self._output.batch) if results[1:] else results[0]
 
 
-# Whether a function looks for the largest element; minmax looks for the smallest and the largest.
-_LARGEST: dict[str, tuple[bool, ...]] = {
-    **dict.fromkeys(("argmax", "max", "hardmax"), (True,)),
-    **dict.fromkeys(("argmin", "min"), (False,)),
-    "minmax": (False, True),
-}
 ELEMENTWISE = ("maximum", "minimum")
 
 
@@ -283,12 +277,12 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return _Elementwise(operation, sources, nan_policy, memory)
     if len(sources) > 1:
         raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
-    if operation not in _LARGEST:
+    if operation not in ENDS:
         if not Path(operation).suffix and not Path(operation).exists():
             remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or the file of a model"
             raise ArgumentError(f"there is no operation {operation!r}", remedy=remedy)
         return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
-    is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), _LARGEST[operation]
+    is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), ENDS[operation]
     keepdims, default = options.get("keepdims", False) or is_hardmax, -1 if is_hardmax else options.get("default")
     call = Pieces.plan(
         Reduction(operation, largest, axis, keepdims, options.get("last", False), nan_policy),
