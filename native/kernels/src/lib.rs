@@ -19,11 +19,9 @@ mod vector;
 
 pub use element::rank::Extreme;
 pub use element::{ElementType, IndexType};
-pub use layout::elementwise::Operand;
-pub use operations::argreduce::argreduce;
+pub use layout::Operand;
 pub use operations::extremum::extremum;
 pub use operations::input::Input;
 pub use operations::onehot::onehot;
-pub use operations::select::{Dimension, Omit, Selection, select};
+pub use operations::select::{Dimension, Omit, Selection, Target, argreduce, select};
 pub use operations::small;
-pub use operations::target::Target;

@@ -133,14 +133,6 @@ macro_rules! with_element {
     };
 }
 
-/// Evaluates an expression with `$E` bound to a type that has as many bits, and is a bool where that is one.
-macro_rules! with_bits {
-    ($tag:expr, $E:ident => $body:expr) => {
-        $crate::element::with_type!($tag.bits(), $E => $body,
-            Bool: $crate::element::types::Bool, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64)
-    };
-}
-
 /// Evaluates an expression with `$E` bound to a type of floats.
 macro_rules! with_float {
     ($tag:expr, $E:ident => $body:expr) => {
@@ -182,4 +174,4 @@ macro_rules! with_element_and_extreme {
     };
 }
 
-pub(crate) use {with_bits, with_element, with_element_and_extreme, with_element_and_order, with_float, with_type};
+pub(crate) use {with_element, with_element_and_extreme, with_element_and_order, with_float, with_type};

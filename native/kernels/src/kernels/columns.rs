@@ -22,9 +22,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::cache_line::Aligned;
-use crate::kernels::outputs::Outputs;
-use crate::kernels::source::{Lines, Source};
+use crate::kernels::lanes::{Aligned, Lines, Outputs, Source};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 

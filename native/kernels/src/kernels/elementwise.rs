@@ -4,184 +4,66 @@
 //! for each row of the tile:
 //!     best = the element that is broadcast along the row, or the first operand
 //!     best = better of best and each other operand, as if there were no NaN; note whether there was
-//!     if there was: do this part of the row again, two operands at a time, with NaN as the order says
+//!     if there was: copy the first to the tile, and accumulate the others in the tile, with NaN as the order says
 //! ```
 //!
-//! A pass reads up to four operands: with more, each would be read in short stretches. What comes before a line costs as much as a
-//! few hundred bytes of it, so a pass takes all rows of a tile in one go. Left out: operands with gaps, which are packed first.
+//! A pass reads up to four operands: with more, each would be read in short stretches. The passes after the first accumulate in the
+//! tile. What comes before a line costs as much as a few hundred bytes of it, so a pass takes all rows of a tile in one go. Left
+//! out: operands with gaps, which are packed first.
 
 use crate::element::compare::{Compared, Index, Lane};
-use crate::element::order::{Largest, Order};
+use crate::element::order::Order;
 use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_bits, with_element_and_extreme};
+use crate::element::{ElementType, with_element_and_extreme};
 use crate::isa::{Task, dispatch};
-use crate::kernels::cache_line::LINE;
+use crate::kernels::lanes::{LINE, Lines};
 use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::ptr;
 
 /// Operands that are read in one pass over a tile.
 pub const AT_ONCE: usize = 4;
 
-/// A pass over a tile.
+/// A pass over a tile, or what several come to.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
-    /// The operands: two at least, or one where there is something to start from.
-    pub operands: &'a [Lines<*const u8>],
-    /// What comes before them.
-    pub start: Start,
-    /// The lines of the tile.
-    pub to: Lines<*mut u8>,
+    /// One element for each row, which comes before the operands.
+    pub first: Option<Lines>,
+    /// The operands: one at least, where nothing comes before them.
+    pub operands: &'a [Lines],
+    /// The lines of the tile, which are written.
+    pub to: Lines,
     /// How many there are.
     pub rows: usize,
     /// How long they are.
     pub len: usize,
 }
 
-/// As many lines of a tile as it has rows.
-#[derive(Clone, Copy)]
-pub struct Lines<T> {
-    /// The first element of the first line.
-    pub data: T,
-    /// Bytes from one line to the next.
-    pub step: isize,
-}
-
-impl<T> Lines<*const T> {
-    /// The elements of a line.
-    #[inline(always)]
-    pub fn line<E>(self, row: usize) -> *const E {
-        self.data.wrapping_byte_offset(self.step * row as isize).cast()
-    }
-
-    /// The rank of the first element of a line.
-    ///
-    /// # Safety
-    /// There is one.
-    #[inline(always)]
-    pub unsafe fn rank<E: Ranked, O: Order>(self, row: usize, origin: E::Origin) -> E::Rank {
-        // SAFETY: the caller's; alignment is not needed.
-        unsafe { self.line::<E>(row).read_unaligned() }.rank::<O>(origin)
-    }
-}
-
-/// What a pass starts from.
-#[derive(Clone, Copy)]
-pub enum Start {
-    /// Its own first operand.
-    Nothing,
-    /// One element for each row.
-    One(Lines<*const u8>),
-    /// The result of the pass before, which the tile holds.
-    Tile,
-}
-
-/// The passes over one tile, each over several operands.
-pub struct Passes {
-    element: ElementType,
-    extreme: Extreme,
-    to: Lines<*mut u8>,
-    pub len: usize,
-    rows: usize,
-    operands: [Lines<*const u8>; AT_ONCE],
-    waiting: usize,
-    start: Start,
-}
-
-impl Passes {
-    /// Passes into `rows` lines of `len` elements each.
-    pub fn new(
-        element: ElementType,
-        extreme: Extreme,
-        to: Lines<*mut u8>,
-        (rows, len): (usize, usize),
-        start: Start,
-    ) -> Self {
-        let operands = [Lines { data: ptr::null(), step: 0 }; AT_ONCE];
-        Self { element, extreme, to, len, rows, operands, waiting: 0, start }
-    }
-
-    /// Takes an operand into the next pass.
-    ///
-    /// # Safety
-    /// As for [`flush`](Self::flush).
-    pub unsafe fn push(&mut self, operand: Lines<*const u8>) {
-        if self.waiting == AT_ONCE {
-            // SAFETY: the caller's.
-            unsafe { self.flush() };
-        }
-        self.operands[self.waiting] = operand;
-        self.waiting += 1;
-    }
-
-    /// What later passes may start from: the only operand, or the result of all.
-    ///
-    /// # Safety
-    /// As for [`flush`](Self::flush).
-    pub unsafe fn start(mut self) -> Start {
-        match (self.start, self.waiting) {
-            (Start::Nothing, 1) => Start::One(self.operands[0]),
-            _ => {
-                // SAFETY: the caller's.
-                unsafe { self.flush() };
-                Start::One(Lines { data: self.to.data, step: self.to.step })
-            }
-        }
-    }
-
-    /// Does the pass, if there is anything to do.
-    ///
-    /// # Safety
-    /// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
-    pub unsafe fn flush(&mut self) {
-        if self.waiting > 0 || matches!(self.start, Start::One(_)) {
-            let (start, again) = (self.start, self.operands[0]);
-            if matches!(start, Start::Tile) && self.waiting == 3 {
-                // There is a loop for three in the first pass alone, and an extremum does not mind reading an operand twice.
-                self.operands[3] = again;
-                self.waiting = 4;
-            }
-            let Self { to, len, rows, waiting, .. } = *self;
-            let operands = &self.operands[..waiting];
-            let alone = match (start, operands) {
-                (Start::One(ones), []) => Some((ones, true)),
-                (Start::Nothing, &[line]) => Some((line, false)),
-                _ => None,
-            };
-            // SAFETY: the caller's.
-            unsafe {
-                if let Some((from, one)) = alone {
-                    with_bits!(self.element, E => {
-                        dispatch(Copies::<E> { from, one, to, len, rows, element: PhantomData })
-                    });
-                } else {
-                    let pass = Pass { operands, start, to, rows, len };
-                    with_element_and_extreme!(self.element, self.extreme, E, O => accumulate::<E, O>(pass));
-                }
-            }
-            self.start = Start::Tile;
-            self.waiting = 0;
-        }
-    }
-}
-
-/// Does one pass.
+/// Writes the largest (or smallest) of all operands to a tile.
 ///
 /// # Safety
-/// As for [`Passes::flush`].
-#[inline(always)]
-unsafe fn accumulate<E: Ranked, O: Order>(pass: Pass) {
-    let (origin, order) = (E::origin::<O>(), PhantomData);
+/// The operands have as many lines as the tile, each as long, and may be read; the tile may be written.
+pub unsafe fn accumulate(pass: Pass, element: ElementType, extreme: Extreme) {
+    // SAFETY: the caller's.
+    with_element_and_extreme!(element, extreme, E, O => unsafe { passes::<E, O>(pass) });
+}
+
+/// # Safety
+/// As for [`accumulate`].
+unsafe fn passes<E: Ranked, O: Order>(all: Pass) {
+    let origin = E::origin::<O>();
     // (Other types have no second try, and need no code for it.)
     let again = E::HASTY.then_some(exact::<E::Like, E::LikeOrder<O>> as Again);
+    let (operands, others) = all.operands.split_at(all.operands.len().min(AT_ONCE));
+    let pass = Pass { operands, ..all };
     // SAFETY: the caller's.
     unsafe {
-        if let Start::Tile = pass.start {
-            return dispatch(Accumulate::<E::Like, E::LikeOrder<O>, true> { pass, origin, again, order });
-        }
         // What does not look for NaN is the same for all orders of one end.
-        dispatch(Accumulate::<E::Like, O::OfNumbers, false> { pass, origin, again, order: PhantomData })
+        dispatch(Accumulate::<E::Like, O::OfNumbers, false> { pass, origin, again, order: PhantomData });
+        for operands in others.chunks(AT_ONCE) {
+            let pass = Pass { first: None, operands, ..all };
+            dispatch(Accumulate::<E::Like, E::LikeOrder<O>, true> { pass, origin, again: None, order: PhantomData });
+        }
     }
 }
 
@@ -193,33 +75,29 @@ const BEGINNING: usize = 256;
 const DOUBTFUL: usize = 1 << 15;
 
 /// Does a part of a line of a pass again.
-pub type Again = unsafe fn(&Pass, usize, Range<usize>);
+type Again = unsafe fn(&Pass, usize, Range<usize>);
 
 /// Accumulates the operands of one pass in a tile, in what the tile holds where it is `TILE`; or else as if none had NaN, and
 /// what has is done again.
-///
-/// All rows in one go: what comes before a line costs as much as a few hundred bytes of it.
-pub struct Accumulate<'a, E: Ranked, O, const TILE: bool> {
-    pub pass: Pass<'a>,
+struct Accumulate<'a, E: Ranked, O, const TILE: bool> {
+    pass: Pass<'a>,
     /// The origin of the ranks.
-    pub origin: E::Origin,
+    origin: E::Origin,
     /// Does a part of a line again, where types [may have to](Ranked::HASTY).
-    pub again: Option<Again>,
-    pub order: PhantomData<(E, O)>,
+    again: Option<Again>,
+    order: PhantomData<(E, O)>,
 }
 
 impl<E: Compared + Ranked, O: Order, const TILE: bool> Task for Accumulate<'_, E, O, TILE> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        let Pass { operands, start, to, .. } = self.pass;
-        debug_assert!(!to.data.is_null());
         // SAFETY: the caller vouches for the lines of every operand, and of the tile.
         unsafe {
-            match (start, operands) {
-                _ if TILE => self.some(|_| None),
-                (Start::One(ones), _) => self.some(|row| Some(ones.rank::<E, O>(row, self.origin))),
-                _ => self.some(|_| None),
+            match self.pass.first {
+                Some(ones) if !TILE => self
+                    .by_number(|row| Some(ones.line::<*const E>(row as isize).read_unaligned().rank::<O>(self.origin))),
+                _ => self.by_number(|_| None),
             }
         }
     }
@@ -229,15 +107,16 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
-    unsafe fn some(&self, first: impl Fn(usize) -> Option<E::Rank>) {
-        let operands = self.pass.operands;
+    unsafe fn by_number(&self, first: impl Fn(usize) -> Option<E::Rank>) {
         // SAFETY: the caller's.
         unsafe {
-            match operands {
-                [_] => self.each::<1>(first, operands),
-                [_, _] => self.each::<2>(first, operands),
-                [_, _, _] if !TILE => self.each::<3>(first, operands),
-                _ => self.each::<AT_ONCE>(first, operands),
+            match self.pass.operands.len() {
+                0 if TILE => {}
+                0 => self.each::<0>(first),
+                1 => self.each::<1>(first),
+                2 => self.each::<2>(first),
+                3 if !TILE => self.each::<3>(first),
+                _ => self.each::<AT_ONCE>(first),
             }
         }
     }
@@ -247,21 +126,17 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     /// # Safety
     /// As for [`Task::run`].
     #[inline(always)]
-    unsafe fn each<const OPERANDS: usize>(
-        &self,
-        first: impl Fn(usize) -> Option<E::Rank>,
-        operands: &[Lines<*const u8>],
-    ) {
-        debug_assert_eq!(operands.len(), OPERANDS);
-        let Pass { to, rows, len, .. } = self.pass;
+    unsafe fn each<const OPERANDS: usize>(&self, first: impl Fn(usize) -> Option<E::Rank>) {
+        let Pass { operands, to, rows, len, .. } = self.pass;
         let tries = E::HASTY && !TILE;
         let most = if tries { DOUBTFUL / size_of::<E>() } else { len };
         // Whether the last part was found to have NaN: it is not hoped of the next one, then, that it has none.
         let mut nan = false;
         for row in 0..rows {
             let first = first(row);
-            let lines: [*const E; OPERANDS] = from_fn(|operand| operands[operand].line(row));
-            let to = to.data.wrapping_offset(to.step * row as isize).cast::<E>();
+            // (There is no loop for three in a tile: an extremum does not mind reading an operand twice.)
+            let lines: [*const E; OPERANDS] = from_fn(|at| operands[at % operands.len()].line(row as isize));
+            let to = to.line::<*const E>(row as isize).cast_mut();
             // Stores that straddle two lines of the cache cost 10 %. To do a few elements twice does no harm.
             let head = to.cast::<u8>().align_offset(LINE) / size_of::<E>();
             let (mut start, mut end) = (0, most.min(len));
@@ -328,127 +203,27 @@ impl<E: Compared + Ranked, O: Order, const TILE: bool> Accumulate<'_, E, O, TILE
     }
 }
 
-/// Bytes of a piece: it stays in the first-level cache from some operands to the next.
+/// Bytes of a piece: it stays in the first-level cache from the copy to the other operands.
 const PIECE: usize = 1 << 13;
 
-/// Accumulates operands in a part of a line, NaN being what the order says.
+/// Accumulates the operands of a pass in a part of a line, NaN being what the order says.
 ///
 /// # Safety
 /// The operands may be read along the span of that line, and the tile be written and read.
-pub unsafe fn exact<E: Ranked, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
-    // SAFETY: the caller's.
-    unsafe { dispatch(Exact::<E, O> { pass, row, span, order: PhantomData }) }
-}
-
-struct Exact<'a, E, O> {
-    pass: &'a Pass<'a>,
-    row: usize,
-    span: Range<usize>,
-    order: PhantomData<(E, O)>,
-}
-
-impl<E: Ranked, O: Order> Task for Exact<'_, E, O> {
-    type Output = ();
-    #[inline(always)]
-    unsafe fn run(self) {
-        let Self { pass: &Pass { operands, start, to, .. }, row, span, .. } = self;
-        for at in span.clone().step_by(PIECE / size_of::<E>()) {
-            let len = (span.end - at).min(PIECE / size_of::<E>());
-            let to = to.data.wrapping_offset(to.step * row as isize).cast::<E>().wrapping_add(at);
-            // SAFETY: the caller vouches for the span in every operand, and in the tile.
-            unsafe {
-                let line = |operand: &Lines<*const u8>| operand.line::<E>(row).add(at);
-                let mut left = match (start, operands) {
-                    (Start::Nothing, [one, another, left @ ..]) => {
-                        let (one, another) = (line(one), line(another));
-                        (0..len).for_each(|at| write::<E, O>(to, at, rank::<E, O>(one, at), [another]));
-                        left
-                    }
-                    (Start::One(ones), [one, left @ ..]) => {
-                        let (first, one) = (ones.rank::<E, O>(row, E::origin::<O>()), line(one));
-                        (0..len).for_each(|at| write::<E, O>(to, at, first, [one]));
-                        left
-                    }
-                    (_, left) => left,
-                };
-                // By twos: the tile is read and written once for both.
-                while let [one, others @ ..] = left {
-                    let one = line(one);
-                    left = match others {
-                        [another, left @ ..] => {
-                            let lines = [one, line(another)];
-                            (0..len).for_each(|at| write::<E, O>(to, at, rank::<E, O>(to, at), lines));
-                            left
-                        }
-                        left => {
-                            (0..len).for_each(|at| write::<E, O>(to, at, rank::<E, O>(to, at), [one]));
-                            left
-                        }
-                    };
-                }
-            }
-        }
-    }
-}
-
-/// The rank of an element of a line.
-///
-/// # Safety
-/// It may be read.
-#[inline(always)]
-unsafe fn rank<E: Ranked, O: Order>(line: *const E, at: usize) -> E::Rank {
-    // SAFETY: the caller's; alignment is not needed.
-    unsafe { line.add(at).read_unaligned() }.rank::<O>(E::origin::<O>())
-}
-
-/// Writes what a rank and those of some operands come to.
-///
-/// # Safety
-/// The operands may be read there, and the tile written.
-#[inline(always)]
-unsafe fn write<E: Ranked, O: Order>(to: *mut E, at: usize, first: E::Rank, lines: impl IntoIterator<Item = *const E>) {
-    // SAFETY: the caller's; alignment is not needed.
-    unsafe {
-        let best = lines.into_iter().fold(first, |best, line| E::extreme::<O>(best, rank::<E, O>(line, at)));
-        to.add(at).write_unaligned(E::from_rank::<O>(best, E::origin::<O>()));
-    }
-}
-
-/// Copies elements, a bool as false or true.
-pub struct Copies<E> {
-    /// Where they are.
-    pub from: Lines<*const u8>,
-    /// Whether there is but one for each line of the tile.
-    pub one: bool,
-    /// The lines of the tile.
-    pub to: Lines<*mut u8>,
-    /// How long they are.
-    pub len: usize,
-    /// How many there are.
-    pub rows: usize,
-    /// What is copied.
-    pub element: PhantomData<E>,
-}
-
-impl<E: Ranked<Origin = ()>> Task for Copies<E> {
-    type Output = ();
-    #[inline(always)]
-    unsafe fn run(self) {
-        let Self { from, one, to, len, rows, .. } = self;
-        for row in 0..rows {
-            let (from, to) = (from.line::<E>(row), to.data.wrapping_offset(to.step * row as isize).cast::<E>());
-            // SAFETY: the caller vouches for what is read and for `rows` lines of `len` elements of the tile; alignment is not
-            // needed.
-            unsafe {
-                let element =
-                    |at: usize| E::from_rank::<Largest>(from.add(at).read_unaligned().rank::<Largest>(()), ());
-                if one {
-                    let first = element(0);
-                    (0..len).for_each(|at| to.add(at).write_unaligned(first));
-                } else {
-                    (0..len).for_each(|at| to.add(at).write_unaligned(element(at)));
-                }
-            }
+unsafe fn exact<E: Compared + Ranked, O: Order>(pass: &Pass, row: usize, span: Range<usize>) {
+    let (origin, again) = (E::origin::<O>(), None);
+    for start in span.clone().step_by(PIECE / size_of::<E>()) {
+        let part = |lines: Lines| Lines::plain(lines.line::<*const E>(row as isize).wrapping_add(start).cast(), 0);
+        let len = (span.end - start).min(PIECE / size_of::<E>());
+        let first = pass.first.map(|ones| ones.from(row as isize));
+        let lines: [Lines; AT_ONCE] = from_fn(|at| pass.operands.get(at).map_or(pass.to, |&lines| part(lines)));
+        let (copy, others) = lines[..pass.operands.len()].split_at(usize::from(first.is_none()));
+        let copy = Pass { first, operands: copy, to: part(pass.to), rows: 1, len };
+        // SAFETY: the caller's.
+        unsafe {
+            dispatch(Accumulate::<E, O::OfNumbers, false> { pass: copy, origin, again, order: PhantomData });
+            let pass = Pass { operands: others, ..copy };
+            dispatch(Accumulate::<E, O, true> { pass, origin, again, order: PhantomData });
         }
     }
 }

@@ -1,19 +1,13 @@
-//! Packing with elements left out: what does not take part is replaced by an element that loses to all others.
+//! Elements that are left out: what does not take part is replaced, in a packed block, by an element that loses to all others.
 //!
 //! NaN and NaT are told by their bits, so that one kernel per element size serves all types.
 
 use crate::element::ElementType;
 use crate::isa::Task;
-use crate::kernels::pack::Pack;
-use crate::kernels::prefetch::prefetch;
 
 /// Bytes of scratch memory that a block without what is left out may fill: it fits the first-level cache, and has room for
 /// pieces of rows that are worth reading.
 pub const OMIT_SCRATCH: usize = 1 << 15;
-
-/// Elements that are packed before more are asked for, which lie so many bytes ahead.
-const PIECE: usize = 256;
-const DISTANCE: usize = 8192;
 
 /// Which bit patterns are left out: those where `(bits ^ flip) & magnitude` is above `limit`.
 #[derive(Clone, Copy, Debug)]
@@ -46,13 +40,19 @@ impl Pattern {
     }
 }
 
-/// Packs a block, with the elements replaced that do not take part; the rows follow one another in the copy.
+/// Copies a block of contiguous elements, and replaces those that do not take part. Its lines follow one another.
 pub struct Omit {
-    /// The block, and where it goes.
-    pub pack: Pack<'static>,
+    /// The first element; null where the block is in the copy already.
+    pub from: *const u8,
+    /// Receives the copy.
+    pub to: *mut u8,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub size: usize,
+    /// Lines, and elements of each.
+    pub lens: (usize, usize),
     /// The byte of the first element's place in the mask, 0 where the element is left out; null where there is no mask.
     pub mask: *const u8,
-    /// Bytes in the mask from one position to the next, along the outer and the inner axis.
+    /// Bytes in the mask from one line to the next, and from one element to the next: 0 or 1.
     pub mask_strides: (isize, isize),
     /// The elements that are left out.
     pub pattern: Pattern,
@@ -64,16 +64,13 @@ impl Task for Omit {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        // SAFETY: the caller vouches for the block, its mask and the memory that receives it.
+        // SAFETY: the caller vouches for the block and its mask.
         unsafe {
-            match (self.pack.size, self.pack.swapped) {
-                (1, _) => self.rows::<u8>(|bits| bits),
-                (2, false) => self.rows::<u16>(|bits| bits),
-                (2, true) => self.rows(u16::swap_bytes),
-                (4, false) => self.rows::<u32>(|bits| bits),
-                (4, true) => self.rows(u32::swap_bytes),
-                (_, false) => self.rows::<u64>(|bits| bits),
-                (_, true) => self.rows(u64::swap_bytes),
+            match self.size {
+                1 => self.lines::<u8>(),
+                2 => self.lines::<u16>(),
+                4 => self.lines::<u32>(),
+                _ => self.lines::<u64>(),
             }
         }
     }
@@ -83,69 +80,59 @@ impl Omit {
     /// # Safety
     /// As for [`Task::run`]; `T` has the size of the elements.
     #[inline(always)]
-    unsafe fn rows<T: Bits>(&self, ordered: impl Fn(T) -> T) {
-        let Pack { data, outer, inner, size, to, .. } = self.pack;
-        let ((mut rows, stride), (mut len, step)) = (outer, inner);
-        let (mask_stride, mask_step) = self.mask_strides;
-        let contiguous = step == size as isize;
-        let follow = stride == len as isize * step && (self.mask.is_null() || mask_stride == len as isize * mask_step);
-        if follow {
-            // One long row, of which a loop over vectors is not begun and ended again each time.
-            (rows, len) = (1, rows * len);
+    unsafe fn lines<T: Bits>(&self) {
+        let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
+        if self.mask.is_null() || stride == len as isize * step {
+            // One long line, of which a loop over vectors is not begun and ended again each time.
+            (lines, len) = (1, lines * len);
         }
-        for row in 0..rows {
-            let data = data.wrapping_offset(stride * row as isize);
-            let to = to.cast::<T>().wrapping_add(row * len);
-            let mask = self.mask.wrapping_offset(mask_stride * row as isize);
-            for start in (0..len).step_by(PIECE) {
-                let (data, mask) =
-                    (data.wrapping_offset(step * start as isize), mask.wrapping_offset(mask_step * start as isize));
-                let (len, to) = (PIECE.min(len - start), to.wrapping_add(start));
-                if contiguous {
-                    // Between two blocks the processor stops reading ahead by itself.
-                    prefetch::<{ 4 * PIECE }>(data.wrapping_add(DISTANCE));
-                    if mask_step == 1 {
-                        prefetch::<PIECE>(mask.wrapping_add(DISTANCE / 4));
-                    }
-                }
-                // SAFETY: the caller's. Written out for the layouts that vectors can read.
-                unsafe {
-                    let element = |at| ordered(load(data, at, step));
-                    match (self.mask.is_null(), contiguous, mask_step) {
-                        (true, true, _) => self.row(len, to, |at| ordered(load(data, at, size as isize)), |_| true),
-                        (true, false, _) => self.row(len, to, element, |_| true),
-                        (_, true, 1) => {
-                            self.row(len, to, |at| ordered(load(data, at, size as isize)), |at| *mask.add(at) != 0);
-                        }
-                        _ => self.row(len, to, element, |at| *mask.wrapping_offset(mask_step * at as isize) != 0),
-                    }
+        for line in 0..lines {
+            let at = line * len;
+            let (from, to) = (self.from.cast::<T>().wrapping_add(at), self.to.cast::<T>().wrapping_add(at));
+            let mask = self.mask.wrapping_offset(stride * line as isize);
+            // SAFETY: the caller's; alignment is not needed. (Vectors do not read and write the same memory by two names.)
+            unsafe {
+                if self.from.is_null() {
+                    self.masked(|at| *to.add(at), to, len, mask, step);
+                } else {
+                    self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step);
                 }
             }
         }
     }
 
     /// # Safety
-    /// `to` has room for `len` elements.
+    /// There are `len` elements, with a mask or without.
     #[inline(always)]
-    unsafe fn row<T: Bits>(&self, len: usize, to: *mut T, element: impl Fn(usize) -> T, there: impl Fn(usize) -> bool) {
-        let Pattern { flip, magnitude, limit } = self.pattern;
-        let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
-        let fill = T::new(self.fill);
-        for at in 0..len {
-            let bits = element(at);
-            let stays = there(at) & !bits.matches(flip, magnitude, limit);
-            // SAFETY: the caller's.
-            unsafe { to.add(at).write(if stays { bits } else { fill }) };
+    unsafe fn masked<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, mask: *const u8, step: isize) {
+        // SAFETY: the caller's. Written out for the masks that vectors can read.
+        unsafe {
+            match step {
+                _ if self.mask.is_null() => self.line(from, to, len, |_| true),
+                0 => {
+                    let there = *mask != 0;
+                    self.line(from, to, len, |_| there);
+                }
+                _ => self.line(from, to, len, |at| *mask.add(at) != 0),
+            }
         }
     }
-}
 
-/// # Safety
-/// The element may be read.
-#[inline(always)]
-unsafe fn load<T: Copy>(data: *const u8, at: usize, step: isize) -> T {
-    // SAFETY: the caller's; alignment is not needed.
-    unsafe { data.wrapping_offset(step * at as isize).cast::<T>().read_unaligned() }
+    /// # Safety
+    /// There are `len` elements.
+    #[inline(always)]
+    unsafe fn line<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, there: impl Fn(usize) -> bool) {
+        let Pattern { flip, magnitude, limit } = self.pattern;
+        let (flip, magnitude, limit, fill) = (T::new(flip), T::new(magnitude), T::new(limit), T::new(self.fill));
+        for at in 0..len {
+            // SAFETY: the caller's.
+            unsafe {
+                let bits = from(at);
+                let stays = there(at) & !bits.matches(flip, magnitude, limit);
+                *to.add(at) = if stays { bits } else { fill };
+            }
+        }
+    }
 }
 
 /// The bits of an element.
@@ -172,6 +159,30 @@ macro_rules! bits {
 }
 
 bits!(u8 u16 u32 u64);
+
+/// Elements from one that counts to the next, at most.
+pub const WIDEST: usize = 4;
+
+/// Elements of a mask.
+pub const SPAN: usize = 16384;
+
+/// The masks for every third element and every fourth.
+static GAPS: [[u8; SPAN]; 2] = [mask(3), mask(4)];
+
+const fn mask(step: usize) -> [u8; SPAN] {
+    let mut all = [0; SPAN];
+    let mut at = 0;
+    while at < SPAN {
+        all[at] = 1;
+        at += step;
+    }
+    all
+}
+
+/// The mask under which every `step`th element counts, the first of all among them: [`SPAN`] elements.
+pub fn gaps(step: usize) -> *const u8 {
+    GAPS[step - 3].as_ptr()
+}
 
 impl ElementType {
     /// An element that loses to all others but its equals and NaN, as bits.

@@ -21,10 +21,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, utmost, worst};
 use crate::element::order::{Ends, Order};
 use crate::isa::Task;
-use crate::kernels::cache_line::LINE;
-use crate::kernels::outputs::Outputs;
-use crate::kernels::prefetch::prefetch;
-use crate::kernels::source::{Lines, Source};
+use crate::kernels::lanes::{LINE, Lines, Outputs, Source, prefetch};
 use crate::kernels::sweep::{BLOCK, LANES, Sweep, sweep_ends};
 use std::marker::PhantomData;
 

@@ -25,7 +25,7 @@
 use crate::element::compare::{Compared, Index, Key, Lane, better_key, pick, utmost, worst};
 use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
-use crate::kernels::source::Source;
+use crate::kernels::lanes::Source;
 use std::hint::black_box;
 use std::ops::BitOr;
 

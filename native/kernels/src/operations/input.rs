@@ -50,7 +50,7 @@ macro_rules! with_sources {
                 $crate::element::with_element_and_order!(input.element, input.largest, E, $X => {
                     #[allow(unused_imports)]
                     use $crate::isa::dispatch_wide as $dispatch;
-                    type $S = $crate::kernels::source::Masked<E>;
+                    type $S = $crate::kernels::lanes::Masked<E>;
                     $body
                 })
             }

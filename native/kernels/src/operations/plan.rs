@@ -2,18 +2,26 @@
 //!
 //! A *tile* is a stretch of one kept axis; a *block* is a tile by a stretch of one reduced axis. The choice of
 //! those two axes and of the kernel depends on the layout alone, and is made once for all blocks.
+//!
+//! ```text
+//! the kept axis is contiguous and short, the reduced one follows it    interleaved: several rows are read as one
+//! the kept axis is contiguous                                          columns
+//! the reduced axis is contiguous and short                             row batches, if their kernels serve; else packed columns
+//! the reduced axis is contiguous                                       rows
+//! bytes that lie up to four apart                                      gapped rows
+//! neither is contiguous, or elements are left out                      packed, as columns if short, else as rows
+//! ```
+//!
+//! What a mask leaves out is passed over by columns and by long rows where the mask lies as the elements do, and replaced in a copy
+//! elsewhere. Left out: to ask for memory before it is packed, and copies of masks (a block is copied instead).
 
-use crate::element::ElementType;
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
-use crate::kernels::cache_line::LINE;
 use crate::kernels::columns::TILE;
-use crate::kernels::mask::{MASK_SCRATCH, SPAN, WIDEST};
-use crate::kernels::omit::OMIT_SCRATCH;
+use crate::kernels::omit::{OMIT_SCRATCH, SPAN, WIDEST};
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Wanted, serve};
-use crate::layout::axis::positions;
-use crate::layout::reduction::{ReductionAxis, ReductionLayout};
+use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
 
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
@@ -22,78 +30,35 @@ pub const POSITIONS: usize = 2048;
 /// Rows of fewer elements than this are transposed into columns, and 8-bit rows up to twice as long.
 pub const SHORT: usize = 64;
 
+/// Rows that are read otherwise where there is NaN in a batch, at least.
+pub const BATCH: usize = 16;
+
+/// Bytes of short rows that are read for one end of the order, then for the other: they stay in the first-level cache.
+const TWICE: usize = 1 << 14;
+
+/// Rows that fill all lanes of the widest register, whatever the element.
+const LANES: usize = 64;
+
 /// Columns are cut across where each task has at least so many rows.
 const TALL: usize = 16;
 
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
 
-/// Bytes that rows reach over from which on they are asked for before they are packed: others are in the cache.
-const AHEAD: usize = 12 << 20;
-
 /// Which kernel reads a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The reduced axis is contiguous.
-    Rows {
-        /// Whether it has to be made so first.
-        packed: bool,
-    },
-    /// The reduced axis is contiguous and short, and many rows are compared side by side.
-    RowBatches {
-        /// Whether elements are left out of a copy first.
-        packed: bool,
-    },
-    /// The kept axis is contiguous.
-    Columns {
-        /// Whether it has to be made so first.
-        packed: bool,
-    },
+    /// The reduced axis is contiguous, or made so.
+    Rows,
+    /// The same, and it is short: many rows are compared side by side.
+    RowBatches,
+    /// The kept axis is contiguous, or made so.
+    Columns,
     /// The reduced axis is not contiguous, but gaps of this many bytes less one are read with the rows.
     Gapped(usize),
     /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
     /// neighbouring rows are read as one wide row, and their results combined afterwards.
     Interleaved(usize),
-}
-
-/// What is asked of a plan beside the layout.
-#[derive(Clone, Copy, Debug)]
-pub struct Demand {
-    /// Whether the bytes of each element are in the order that is foreign to this machine.
-    pub swapped: bool,
-    /// Whether elements are left out.
-    pub omits: bool,
-    /// Whether a mask alone says which.
-    pub masked: bool,
-    /// Whether there are kernels for masks.
-    pub wide: bool,
-    /// Whether nobody asks for places: the elements alone say all that is wanted.
-    pub told: bool,
-    /// The element type.
-    pub element: ElementType,
-    /// What is wanted of rows.
-    pub wanted: Wanted,
-}
-
-impl Demand {
-    /// What it is for an input, of which some is left out; at so many ends of the order, and with `places` or without.
-    pub fn new(input: &Input, omission: Option<&Omission>, ends: usize, places: bool) -> Self {
-        let wide = InstructionSet::current().is_wide();
-        let wanted = match (places, ends) {
-            (true, _) => Wanted::Places,
-            (false, 1) => Wanted::Values,
-            (false, _) => Wanted::Both,
-        };
-        Self {
-            swapped: input.swapped,
-            omits: omission.is_some(),
-            masked: omission.is_some_and(Omission::is_of_mask),
-            wide,
-            told: !places && input.element.is_integer(),
-            element: input.element,
-            wanted,
-        }
-    }
 }
 
 /// How the blocks of a reduction are cut and read.
@@ -113,18 +78,32 @@ pub struct Plan<'a> {
     pub outer_reduced: &'a [ReductionAxis],
     /// The kernel.
     pub form: Form,
-    /// Whether the mask of a block is copied before it is read, to lie as the block's elements do.
-    pub mask_copied: bool,
-    /// Whether rows are asked for before they are packed.
-    pub ahead: bool,
+    /// Whether blocks are packed first.
+    pub packed: bool,
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of elements of `size` bytes over `layout`, cut into so many tasks where there is work enough.
-    pub fn new(size: usize, demand: Demand, layout: &'a mut ReductionLayout, tasks: usize) -> Self {
-        let follows = |axis: &ReductionAxis| axis.strides.input == size as isize;
-        let contiguous = |axis: &ReductionAxis| follows(axis) && !demand.swapped && !demand.omits;
-        let masked = |axis: &ReductionAxis| follows(axis) && demand.masked && !demand.swapped && demand.wide;
+    /// Plans the reduction of an input, of which some is left out, over `layout`: at so many `ends` of the order, with places or
+    /// without, and cut into so many tasks where there is work enough.
+    pub fn new(
+        input: &Input,
+        omission: Option<&Omission>,
+        (ends, places): (usize, bool),
+        layout: &'a mut ReductionLayout,
+        tasks: usize,
+    ) -> Self {
+        let (element, size, omits) = (input.element, input.element.size(), omission.is_some());
+        let wide = InstructionSet::current().is_wide();
+        let of_mask = omission.is_some_and(Omission::is_of_mask);
+        let wanted = match (places, ends) {
+            (true, _) => Wanted::Places,
+            (false, 1) => Wanted::Values,
+            (false, _) => Wanted::Both,
+        };
+        let follows = |axis: &ReductionAxis| axis.strides.input == size as isize && !input.swapped;
+        let contiguous = |axis: &ReductionAxis| follows(axis) && !omits;
+        // Kernels for masks pass over what is left out, where masks lie as the elements do; else it is replaced in a copy.
+        let masked = |axis: &ReductionAxis| follows(axis) && of_mask && wide && axis.strides.mask == 1;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
@@ -139,79 +118,52 @@ impl<'a> Plan<'a> {
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let follow = kept.strides.input == (reduced.len * size) as isize;
-        let short_rows = |follow| serve(demand.element, kept.len, reduced.len, follow, demand.wanted);
+        let short_rows = |follow| serve(element, kept.len, reduced.len, follow, wanted);
         // A copy without what a mask leaves out is faster than to read both, up to here.
-        let copied = reduced.len < 4 * SHORT || !demand.masked;
-        let gaps = gaps(size, &reduced).filter(|_| !short && !demand.omits && !demand.swapped && demand.wide);
-        let form = match interleaved {
-            Some(rows) => Form::Interleaved(rows),
-            None if contiguous(&kept) => Form::Columns { packed: false },
-            None if contiguous(&reduced) && short_rows(follow) => Form::RowBatches { packed: false },
+        let copied = reduced.len < 4 * SHORT || !of_mask;
+        let gaps = gaps(size, &reduced).filter(|_| !short && !omits && wide);
+        let (form, packed) = match interleaved {
+            Some(rows) => (Form::Interleaved(rows), false),
+            None if contiguous(&kept) => (Form::Columns, false),
+            None if contiguous(&reduced) && short_rows(follow) => (Form::RowBatches, false),
             // What a mask leaves out is passed over where vectors can read both.
-            None if masked(&kept) && kept.len >= SHORT => Form::Columns { packed: false },
-            None if demand.omits
-                && !demand.swapped
-                && follows(&reduced)
-                && reduced.strides.mask <= 1
-                && copied
-                && short_rows(true) =>
-            {
-                Form::RowBatches { packed: true }
-            }
-            None if masked(&reduced) && !short => Form::Rows { packed: false },
+            None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
+            None if omits && follows(&reduced) && copied && short_rows(true) => (Form::RowBatches, true),
+            None if masked(&reduced) && !short => (Form::Rows, false),
             // (A guard that binds asks for a newer Rust than the oldest.)
             None => match gaps {
-                Some(step) => Form::Gapped(step),
-                None if short || (demand.omits && follows(&kept) && kept.len >= SHORT) => {
-                    Form::Columns { packed: true }
-                }
-                None => Form::Rows { packed: !contiguous(&reduced) },
+                Some(step) => (Form::Gapped(step), false),
+                None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),
+                None => (Form::Rows, !contiguous(&reduced)),
             },
         };
-        let mask_copied = match form {
-            Form::Columns { packed: false } => masked(&kept) && kept.strides.mask != 1,
-            Form::Rows { packed: false } => masked(&reduced) && reduced.strides.mask != 1,
-            _ => false,
-        };
-        // Without places rows are not counted, unless blocks are combined.
-        let whole = demand.told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
-        let scratch = if demand.omits { OMIT_SCRATCH } else { SCRATCH };
+        // Without places, where the elements alone say all that is wanted, rows are not counted, unless blocks are combined.
+        let told = !places && element.is_integer();
+        let whole = told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
+        let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
-            Form::Columns { packed: false } if mask_copied => {
-                // Half as wide, since the results of each block are combined.
-                (POSITIONS / 2, rows_of_a_block(size).min(MASK_SCRATCH / (POSITIONS / 2)))
-            }
-            Form::Columns { packed: false } => {
-                (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) })
-            }
-            Form::Rows { packed: false } if mask_copied => {
-                let chunk = reduced.len.min(MASK_SCRATCH);
-                (MASK_SCRATCH / chunk, chunk)
-            }
-            Form::Columns { packed: true } => {
+            Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
+            Form::Columns => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };
                 (whole_vectors(fit(scratch, size) / chunk, size), chunk)
             }
-            Form::Rows { packed: false } | Form::RowBatches { packed: false } => (POSITIONS, usize::MAX),
-            Form::Rows { packed: true } | Form::RowBatches { packed: true } => {
+            Form::Rows | Form::RowBatches if packed => {
                 let chunk = reduced.len.min(fit(scratch, size));
                 (fit(scratch, size) / pitch(chunk, size), chunk)
             }
+            Form::RowBatches if ends > 1 => ((TWICE / size / reduced.len + 1).next_multiple_of(LANES), usize::MAX),
+            Form::Rows | Form::RowBatches => (POSITIONS, usize::MAX),
             Form::Gapped(step) => (POSITIONS, SPAN / step),
             Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
         let chunk = chunk.min(reduced.len).max(1);
-        // (The processor foresees where it goes on in what is contiguous.)
-        let apart = reduced.strides.input.unsigned_abs();
-        let reach = positions(&layout.kept).saturating_mul(positions(&layout.reduced)).saturating_mul(apart.min(LINE));
-        let ahead = form == Form::Rows { packed: true } && apart > size && reach >= AHEAD;
-        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, mask_copied, ahead };
+        let mut plan = Self { kept, tile, outer_kept, reduced, chunk, outer_reduced, form, packed };
         if tasks > 1 {
             plan.split(tasks);
         }
         // Columns alone keep narrow indices, which blocks that are combined need.
-        if whole && form == (Form::Columns { packed: false }) && plan.blocks() > 1 {
+        if whole && form == Form::Columns && !packed && plan.blocks() > 1 {
             plan.chunk = plan.chunk.min(rows_of_a_block(size));
         }
         plan
@@ -220,7 +172,7 @@ impl<'a> Plan<'a> {
     /// Cuts smaller, so that there is work for all tasks: they take tiles, or else some of the blocks of a tile.
     fn split(&mut self, tasks: usize) {
         // Columns are not split while there are rows enough: half a tile reads memory in pieces half as long.
-        let tall = self.form == Form::Columns { packed: false } && self.reduced.len >= tasks * TALL;
+        let tall = self.form == Form::Columns && !self.packed && self.reduced.len >= tasks * TALL;
         if !tall && !matches!(self.form, Form::Interleaved(_)) {
             self.tile = self.tile.min(self.kept.len.div_ceil(tasks.div_ceil(positions(self.outer_kept))));
         }
@@ -253,14 +205,14 @@ impl<'a> Plan<'a> {
 fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) -> Option<usize> {
     let rows = (2 * NARROW).div_ceil(kept.len);
     let follows = reduced.strides.input == (kept.len * size) as isize;
-    (follows && reduced.len >= 4 * rows).then_some(rows)
+    (rows >= 4 && follows && reduced.len >= 8 * rows).then_some(rows)
 }
 
 /// From one byte of a reduced axis to the next, where the gaps between them are worth reading. Wider elements are packed:
 /// among them is NaN, which a kernel does not pass over under a mask.
 fn gaps(size: usize, reduced: &ReductionAxis) -> Option<usize> {
     let step = usize::try_from(reduced.strides.input).ok()?;
-    (size == 1 && (2..=WIDEST).contains(&step)).then_some(step)
+    (size == 1 && (3..=WIDEST).contains(&step)).then_some(step)
 }
 
 // A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.
@@ -286,51 +238,5 @@ fn rows_of_a_block(size: usize) -> usize {
         1 => u8::ROWS,
         2 => u16::ROWS,
         _ => u32::ROWS,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::layout::reduction::ReductionOffsets;
-
-    /// In how many blocks a tile of bytes is read over axes of so many elements that lie so far apart, the last first.
-    fn blocks(axes: &[(usize, isize, bool)], wide: bool, told: bool, tasks: usize) -> usize {
-        let axis = |&(len, input, reduced): &(usize, isize, bool)| {
-            (len, ReductionOffsets { input, ..ReductionOffsets::default() }, reduced)
-        };
-        let mut layout = ReductionLayout::new(axes.iter().map(axis), false);
-        let demand = Demand {
-            swapped: false,
-            omits: false,
-            masked: false,
-            wide,
-            told,
-            element: ElementType::UInt8,
-            wanted: Wanted::Places,
-        };
-        Plan::new(1, demand, &mut layout, tasks).blocks()
-    }
-
-    #[test]
-    fn values_alone_are_read_in_no_more_blocks_than_with_their_places() {
-        let (long, side) = (4_000_000, 1000);
-        let layouts: [&[_]; 9] = [
-            &[(long, 1, true)],
-            &[(long / 2, 2, true)],
-            &[(long / 5, 5, true)],
-            &[(long, -1, true)],
-            &[(2, 1, false), (long, 2, true)],
-            &[(3, 1, false), (side, 3, true), (side, 3 * side as isize, true)],
-            &[(side, 3, true), (side, 3 * side as isize, true)],
-            &[(side, 1, true), (side, side as isize, false)],
-            &[(64, 1, false), (long / 64, 64, true)],
-        ];
-        for axes in layouts {
-            for (wide, tasks) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
-                let [alone, placed] = [true, false].map(|told| blocks(axes, wide, told, tasks));
-                assert!(alone <= placed, "{axes:?}, wide {wide}, {tasks} tasks: {alone} blocks, not {placed}");
-            }
-        }
     }
 }

@@ -1,23 +1,21 @@
-//! Reductions: the walk over the blocks of a plan, and where the results go.
+//! Reductions: the walk over the blocks of a plan.
 //!
 //! For each tile the reduced positions are visited block by block; one kernel call turns a block into a key
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
+//! Threads take some of the tiles each, or parts of them where there are fewer tiles than tasks.
 
-use crate::kernels::cache_line::Aligned;
-use crate::kernels::columns::TILE;
-use crate::kernels::outputs::Outputs;
-use crate::layout::axis::{Odometer, positions};
-use crate::layout::reduction::{ReductionLayout, ReductionOffsets};
+use crate::isa::dispatch;
+use crate::kernels::lanes::{Lines, Outputs};
+use crate::kernels::rows::Rows;
+use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::down;
-use crate::operations::input::{Input, Omission};
-use crate::operations::line;
-use crate::operations::plan::{Demand, POSITIONS, Plan};
-use crate::operations::results::Results;
-use crate::operations::sink::{Sink, Tile};
+use crate::operations::input::{Input, Omission, with_input};
+use crate::operations::plan::{Form, Plan};
+use crate::operations::sink::{Results, Sink, Tile, Wants, combine, is_utmost};
 use crate::operations::small;
 use crate::threads;
-use std::mem::MaybeUninit;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
@@ -30,12 +28,14 @@ pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout,
     if elements == 0 {
         return;
     }
-    if small::is_small(elements) && !input.swapped {
-        // SAFETY: the caller's promise.
-        return unsafe { small::reduce(input, layout, sink) };
-    }
     // SAFETY: the caller's promise.
-    unsafe { reduce_large(input, layout, sink, elements) }
+    unsafe {
+        if small::is_small(elements) && !input.swapped && !input.numbers {
+            small::reduce(input, layout, sink)
+        } else {
+            reduce_large(input, layout, sink, elements)
+        }
+    }
 }
 
 /// The same of so many elements that it pays to choose a way. (Not inlined, for small arrays to be spared it.)
@@ -46,14 +46,60 @@ pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout,
 unsafe fn reduce_large<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S, elements: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        if line::serves(&input, layout, sink)
+        if is_line(&input, layout, sink)
             && threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED)) == 1
         {
-            line::reduce(input, layout, sink);
+            reduce_line(input, layout, sink);
         } else {
             reduce_ends([(input, None)], layout, [sink]);
         }
     }
+}
+
+/// Whether one line of contiguous elements is all that is reduced: there is nothing to plan, which for a thousand elements takes a
+/// tenth of the time.
+#[inline]
+fn is_line(input: &Input, layout: &ReductionLayout, sink: &impl Sink) -> bool {
+    let [axis] = layout.reduced.as_slice() else { return false };
+    layout.kept.is_empty()
+        && axis.strides.input == input.element.size() as isize
+        && (axis.strides.index, layout.origin.index) == (1, 0)
+        && !input.swapped
+        && sink.wants() == Wants { values: false, index: true, sight: false }
+}
+
+/// Reduces a line.
+///
+/// # Safety
+/// As for [`reduce`]; it [is one](is_line).
+#[inline]
+unsafe fn reduce_line(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
+    let at = layout.origin;
+    let mut place = 0;
+    let direct = sink.direct_output(at, &ReductionAxis::POINT).index;
+    let index = if direct.is_null() { &raw mut place } else { direct };
+    // SAFETY: the caller's.
+    unsafe {
+        read_line(&input, input.data.wrapping_offset(at.input), layout.reduced[0].len, index);
+        if direct.is_null() {
+            sink.take(at, &ReductionAxis::POINT, Tile { len: 1, index, values: ptr::null() });
+        }
+    }
+}
+
+/// Writes the index of the extremum of a line. (Of no sink in particular, or its kernels would be compiled again for each crate
+/// that has one.)
+///
+/// # Safety
+/// There are `len >= 1` contiguous elements, and room for the index.
+#[inline(never)]
+unsafe fn read_line(input: &Input, data: *const u8, len: usize, index: *mut i64) {
+    let (lines, last) = (Lines::plain(data, 0), input.last);
+    let (against, to) = (&[ptr::null()], &[Outputs { index, ..Outputs::NOTHING }]);
+    // SAFETY: the caller's.
+    with_input!(input, E, O => unsafe {
+        dispatch(Rows::<*const E, O> { lines, rows: 1, len, last, against, to, ends: PhantomData })
+    });
 }
 
 /// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so.
@@ -91,136 +137,85 @@ pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
         return unsafe { down::reduce(inputs, layout, sinks, num_threads) };
     }
     let places = sinks.iter().any(|sink| sink.wants().index);
-    let demand = Demand::new(&input, omission, ENDS, places);
-    let wide = demand.wide;
-    let plan = Plan::new(input.element.size(), demand, layout, threads::tasks(num_threads));
-    let tiles = plan.tiles();
-    let walk = Walk { blocks: &Blocks { inputs, omissions: ends.map(|end| end.1), plan: &plan, wide }, origin };
+    let plan = Plan::new(&input, omission, (ENDS, places), layout, threads::tasks(num_threads));
+    let walk = Blocks { inputs, omissions: ends.map(|end| end.1), plan: &plan, origin };
     // SAFETY: the caller's promise.
     unsafe {
         match num_threads {
-            1 => walk.run(0..tiles, sinks),
+            1 => walk.run(0..plan.tiles(), sinks),
             _ => walk.share(num_threads, sinks),
         }
     }
 }
 
-/// The walk over the blocks of a plan.
-#[derive(Debug)]
-pub struct Walk<'a, const ENDS: usize> {
-    pub blocks: &'a Blocks<'a, ENDS>,
-    /// The first elements in memory.
-    pub origin: ReductionOffsets,
-}
+/// Elements that are looked at before threads are asked for help: to ask takes longer.
+const HEAD: usize = 4096;
 
-impl<const ENDS: usize> Walk<'_, ENDS> {
+impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reduces the given tiles and hands each to the sinks.
     ///
     /// # Safety
     /// The input's memory is readable wherever the layout leads, and the sinks were made for the layout.
-    pub unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
-        let plan = self.plan();
-        let per_line = plan.per_line();
-        let mut line = Odometer::new(plan.outer_kept, self.origin, tiles.start / per_line);
-        let plain = self.is_plain();
+    unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
+        let plan = self.plan;
+        // Whether a tile is one block whose positions already are the indices, and not one that is combined of parts.
+        let combined = plan.blocks() > 1 || matches!(plan.form, Form::Interleaved(_));
+        let plain = !combined && (plan.reduced.strides.index, self.origin.index) == (1, 0);
+        let (mut states, mut block) = (self.results(), self.results());
         for tile in tiles {
-            let start = tile % per_line * plan.tile;
-            let len = plan.tile.min(plan.kept.len - start);
-            let at = plan.kept.moved(line.at, start);
+            let (at, len) = self.tile(tile);
             // SAFETY: the caller's promise, for every position of the walk.
             unsafe {
                 if plain {
-                    self.read_tile(at, len, sinks);
+                    self.read_tile(at, len, sinks, &mut states);
                 } else {
-                    self.combine_blocks(at, len, sinks);
+                    self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block);
+                    self.hand_on(at, len, &mut states, sinks);
                 }
-            }
-            if start + len == plan.kept.len {
-                line.advance();
             }
         }
     }
 
-    /// Reads a tile that is one block whose positions already are the indices.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain); there is room for `len` results.
-    unsafe fn read_plain(&self, at: ReductionOffsets, len: usize, to: &[Outputs; ENDS]) {
-        // SAFETY: the caller's.
-        unsafe { self.blocks.read(&at, len, 0..self.blocks.plan.reduced.len, &[ptr::null(); ENDS], to) }
+    /// Where a tile begins, and its length.
+    fn tile(&self, tile: usize) -> (ReductionOffsets, usize) {
+        let plan = self.plan;
+        let (line, start) = match plan.per_line() {
+            1 => (tile, 0),
+            per_line => (tile / per_line, tile % per_line * plan.tile),
+        };
+        let at = plan.kept.moved(position(plan.outer_kept, self.origin, line), start);
+        (at, plan.tile.min(plan.kept.len - start))
+    }
+
+    /// Memory for the results of a tile.
+    fn results(&self) -> [Results; ENDS] {
+        [(); ENDS].map(|()| Results::new(self.plan.tile, self.inputs[0].element.size()))
     }
 
     /// Reads a plain tile, into the outputs themselves as far as that goes.
     ///
     /// # Safety
-    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
-    #[inline]
-    unsafe fn read_tile(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
-        let (mut values, mut index) = (false, false);
-        let to = sinks.map(|sink| {
-            let (to, wants) = (sink.direct_output(at, &self.plan().kept), sink.wants());
-            values |= wants.values && to.values.is_null();
-            index |= wants.index && to.index.is_null();
-            to
-        });
-        // SAFETY: the caller's.
-        unsafe {
-            match (values, index) {
-                (false, false) if !sinks[0].wants().sight => self.read_plain(at, len, &to),
-                (false, false) => self.read_into_scratch::<0, 0>(at, len, to, sinks),
-                (true, false) => self.read_into_scratch::<{ TILE / 8 }, 0>(at, len, to, sinks),
-                (false, true) => self.read_into_scratch::<0, POSITIONS>(at, len, to, sinks),
-                (true, true) => self.read_into_scratch::<{ TILE / 8 }, POSITIONS>(at, len, to, sinks),
-            }
-        }
-    }
-
-    // (These two touch several pages of their frames at every call, a third of the time that a hundred elements take.)
-
-    /// Reads a plain tile and hands it to the sinks. What is not written `to` the outputs themselves goes to scratch memory:
-    /// so many words of values and so many indices.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of a walk that [is plain](Self::is_plain).
-    #[inline(never)]
-    unsafe fn read_into_scratch<const VALUES: usize, const INDICES: usize>(
+    /// As for [`run`](Self::run).
+    unsafe fn read_tile(
         &self,
         at: ReductionOffsets,
         len: usize,
-        mut to: [Outputs; ENDS],
         sinks: [&impl Sink; ENDS],
+        memory: &mut [Results; ENDS],
     ) {
-        let mut values = [const { Aligned([const { MaybeUninit::<u64>::uninit() }; VALUES]) }; ENDS];
-        let mut index = [const { Aligned([const { MaybeUninit::<i64>::uninit() }; INDICES]) }; ENDS];
-        for (end, (to, sink)) in to.iter_mut().zip(sinks).enumerate() {
-            let wants = sink.wants();
-            if wants.values && to.values.is_null() {
-                to.values = values[end].0.as_mut_ptr().cast();
-            }
-            if wants.index && to.index.is_null() {
-                to.index = index[end].0.as_mut_ptr().cast();
-            }
+        let kept = &self.plan.kept;
+        let mut takes = false;
+        let mut to = [Outputs::NOTHING; ENDS];
+        for ((to, sink), memory) in to.iter_mut().zip(sinks).zip(memory) {
+            let (outputs, take) = memory.beside(sink.direct_output(at, kept), sink.wants());
+            (*to, takes) = (outputs, takes | take);
         }
         // SAFETY: the caller's; what is wanted of the tile is written before it is handed on.
         unsafe {
-            self.read_plain(at, len, &to);
-            for (to, sink) in to.iter().zip(sinks) {
-                sink.take(at, &self.plan().kept, Tile { len, index: to.index, values: to.values });
+            self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
+            for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
+                sink.take(at, kept, Tile { len, index: to.index, values: to.values });
             }
-        }
-    }
-
-    /// Combines the blocks of a tile and hands it to the sinks.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
-    #[inline(never)]
-    unsafe fn combine_blocks(&self, at: ReductionOffsets, len: usize, sinks: [&impl Sink; ENDS]) {
-        let mut states = [const { Results::new() }; ENDS];
-        // SAFETY: the caller's.
-        unsafe {
-            self.reduce_blocks(at, len, 0..self.plan().blocks(), &mut states);
-            self.hand_on(at, len, &mut states, sinks);
         }
     }
 
@@ -228,7 +223,7 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
     ///
     /// # Safety
     /// As for [`run`](Self::run); the states are filled.
-    pub unsafe fn hand_on(
+    unsafe fn hand_on(
         &self,
         at: ReductionOffsets,
         len: usize,
@@ -236,60 +231,123 @@ impl<const ENDS: usize> Walk<'_, ENDS> {
         sinks: [&impl Sink; ENDS],
     ) {
         for (state, sink) in states.iter_mut().zip(sinks) {
-            let (keys, index) = state.pointers();
+            let Outputs { keys, index, .. } = state.outputs();
             // The keys of integers are the integers.
-            let values =
-                if sink.wants().values && self.blocks.inputs[0].element.is_integer() { keys } else { ptr::null_mut() };
+            let told = sink.wants().values && self.inputs[0].element.is_integer();
+            let values = if told { keys } else { ptr::null_mut() };
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan().kept, Tile { len, index, values }) };
+            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values }) };
         }
     }
 
-    pub fn plan(&self) -> &Plan<'_> {
-        self.blocks.plan
-    }
-
-    /// Whether a tile is one block whose positions already are the indices.
-    fn is_plain(&self) -> bool {
-        let plan = self.plan();
-        plan.blocks() == 1 && plan.reduced.strides.index == 1 && self.origin.index == 0
-    }
-
-    /// Reduces some of the blocks of one tile into `states`.
+    /// Reduces some of the blocks of one tile into `states`, each but the first by way of `block`.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    pub unsafe fn reduce_blocks(
+    unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
         len: usize,
         blocks: Range<usize>,
         states: &mut [Results; ENDS],
+        block: &mut [Results; ENDS],
     ) {
-        let plan = self.plan();
+        let plan = self.plan;
         let per_line = plan.blocks_per_line();
-        let mut line = Odometer::new(plan.outer_reduced, at, blocks.start / per_line);
-        let mut block = [const { Results::new() }; ENDS];
-        let first = blocks.start;
+        let (first, states) = (blocks.start, states.each_mut().map(Results::outputs));
         for number in blocks {
+            let at = position(plan.outer_reduced, at, number / per_line);
             let start = number % per_line * plan.chunk;
-            let end = plan.reduced.len.min(start + plan.chunk);
-            // Only a block that reaches what the others have found needs to say where.
-            let (against, into) = match number == first {
-                true => ([ptr::null(); ENDS], &mut *states),
-                false => (Results::outputs(states).map(|so_far| so_far.keys.cast_const()), &mut block),
-            };
+            let span = start..plan.reduced.len.min(start + plan.chunk);
             // SAFETY: the caller's promise; the block fills what is read of it.
             unsafe {
-                self.blocks.read_with_indices(&line.at, len, start..end, &against, into);
-                if number != first {
-                    for ((state, block), input) in states.iter_mut().zip(&mut block).zip(&self.blocks.inputs) {
-                        state.combine(len, block, 0, input, input.last);
-                    }
+                if number == first {
+                    self.read_with_indices(&at, len, span, &[ptr::null(); ENDS], &states);
+                    continue;
+                }
+                // Only a block that reaches what the others have found needs to say where.
+                let (against, into) =
+                    (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs));
+                self.read_with_indices(&at, len, span, &against, &into);
+                for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
+                    combine(len, *state, block, input, input.last);
                 }
             }
-            if end == plan.reduced.len {
-                line.advance();
+        }
+    }
+
+    /// Shares the work among threads. (Not inlined: a call on one thread would have to step over it.)
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of all tiles.
+    #[inline(never)]
+    unsafe fn share(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
+        let (tiles, tasks) = (self.plan.tiles(), threads::tasks(num_threads));
+        let parts = tasks.div_ceil(tiles).min(self.plan.blocks());
+        // SAFETY: the caller's; the ranges are different tiles.
+        unsafe {
+            if self.ends_early(sinks) {
+                return;
+            }
+            if parts == 1 {
+                threads::map(threads::ranges(tiles, tasks), |tiles| self.run(tiles, sinks));
+            } else {
+                self.run_in_parts(tiles, parts, sinks);
+            }
+        }
+    }
+
+    /// Looks at the beginning of a single row of integers, from the end whose ties win, and hands the result to the sinks where
+    /// nothing after it can win.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn ends_early(&self, sinks: [&impl Sink; ENDS]) -> bool {
+        let (plan, inputs) = (self.plan, &self.inputs);
+        let single = plan.kept.len == 1 && plan.outer_kept.is_empty() && plan.outer_reduced.is_empty();
+        if !single || inputs[0].element.is_float() {
+            return false;
+        }
+        let (len, head) = (plan.reduced.len, HEAD.min(plan.chunk));
+        let span = if self.last() { len - head..len } else { 0..head };
+        let mut states = self.results();
+        let to = states.each_mut().map(Results::outputs);
+        // SAFETY: the caller's; the block fills its results.
+        unsafe {
+            self.read_with_indices(&self.origin, 1, span, &[ptr::null(); ENDS], &to);
+            let ended = to.iter().zip(inputs).all(|(to, input)| is_utmost(*to, input));
+            if ended {
+                self.hand_on(self.origin, 1, &mut states, sinks);
+            }
+            ended
+        }
+    }
+
+    /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), of all tiles; each has so many blocks.
+    unsafe fn run_in_parts(&self, tiles: usize, parts: usize, sinks: [&impl Sink; ENDS]) {
+        let blocks = threads::ranges(self.plan.blocks(), parts);
+        let part = |number: Range<usize>| {
+            let (at, len) = self.tile(number.start / parts);
+            let (mut states, mut block) = (self.results(), self.results());
+            // SAFETY: the caller's promise; the blocks fill as many results as the tile has.
+            unsafe { self.reduce_blocks(at, len, blocks[number.start % parts].clone(), &mut states, &mut block) };
+            states
+        };
+        let mut found = threads::map(threads::ranges(tiles * parts, tiles * parts), part);
+        for (tile, found) in found.chunks_mut(parts).enumerate() {
+            let (at, len) = self.tile(tile);
+            let (totals, others) = found.split_first_mut().expect("a part");
+            // SAFETY: the caller's promise; each part has filled its results, which are of the input.
+            unsafe {
+                for states in others {
+                    for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
+                        combine(len, total.outputs(), state.outputs(), input, input.last);
+                    }
+                }
+                self.hand_on(at, len, totals, sinks);
             }
         }
     }

@@ -14,19 +14,66 @@
 //! Index -1, nothing took part, is a result like any other: no kernel has to know whether that is so, and slices are read twice
 //! only where it may be.
 
-use crate::element::ElementType;
+use crate::element::{ElementType, IndexType};
+use crate::kernels::lanes::Outputs;
 use crate::kernels::omit::{Bits, Pattern};
-use crate::kernels::outputs::Outputs;
-use crate::layout::axis::{Axis, Strides, merge};
-use crate::layout::reduction::{ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets};
-use crate::layout::sort;
+use crate::layout::{
+    Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, sort,
+};
 use crate::operations::input::{Input, Omission};
 use crate::operations::reduce::{reduce, reduce_ends, reduce_on};
 use crate::operations::sink::{Sink, Tile, Wants};
-use crate::operations::target::Target;
 use smallvec::SmallVec;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
+///
+/// `axes` yields, last dimension first, the length, the input stride, the output stride (ignored on reduced
+/// axes) and whether the axis is reduced. No reduced axis may be empty; empty kept axes mean no work.
+///
+/// # Safety
+/// The input is readable and the output writable at every position that the axes lead to; the two do not
+/// overlap; an index fits the index type.
+pub unsafe fn argreduce(
+    input: Input,
+    axes: impl Iterator<Item = (usize, isize, isize, bool)>,
+    output: *mut u8,
+    index: IndexType,
+) {
+    let axes = axes.map(|(len, input, output, reduced)| {
+        let output = if reduced { 0 } else { output };
+        (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
+    });
+    let mut layout = ReductionLayout::new(axes, input.last);
+    let sink = Indices { output, index };
+    // SAFETY: the caller's promise.
+    unsafe { reduce(input, &mut layout, &sink) }
+}
+
+/// Stores indices in the output's type and layout.
+struct Indices {
+    output: *mut u8,
+    index: IndexType,
+}
+
+// SAFETY: threads write to different tiles.
+unsafe impl Sync for Indices {}
+
+impl Sink for Indices {
+    #[inline]
+    fn direct_output(&self, at: ReductionOffsets, axis: &ReductionAxis) -> Outputs {
+        let plain = self.index.size() == 8 && (axis.strides.output == 8 || axis.len == 1);
+        let index = if plain { self.output.wrapping_offset(at.output).cast() } else { ptr::null_mut() };
+        Outputs { index, ..Outputs::NOTHING }
+    }
+
+    unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        let output = self.output.wrapping_offset(at.output);
+        // SAFETY: the caller's promise.
+        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
+    }
+}
 
 /// What is reduced, but for the end of the order.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +114,56 @@ pub struct Dimension {
     pub mask: isize,
     /// Whether it is reduced.
     pub reduced: bool,
+}
+
+/// One end of the order, and where its results go: in row-major order of the dimensions that are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Whether the largest is wanted, or the smallest.
+    pub largest: bool,
+    /// Receives the elements, their bytes in this machine's order; may be null.
+    pub values: *mut u8,
+    /// Receives the row-major indices, -1 where no element takes part; may be null.
+    pub indices: *mut u8,
+    /// The type of the indices.
+    pub index: IndexType,
+}
+
+impl Target {
+    /// Says of all results that no element takes part.
+    ///
+    /// # Safety
+    /// There is room for as many results.
+    pub unsafe fn leave(&self, results: usize, element: ElementType) {
+        // SAFETY: the caller's; all bits set is -1 in every type of index.
+        unsafe {
+            if !self.indices.is_null() {
+                self.indices.write_bytes(0xff, results * self.index.size());
+            }
+            if !self.values.is_null() {
+                let loser = element.loser(self.largest);
+                (0..results as isize).for_each(|position| self.write_value(position, loser, element.size()));
+            }
+        }
+    }
+
+    /// Writes the bits of an element.
+    ///
+    /// # Safety
+    /// There is room for it.
+    #[inline]
+    pub unsafe fn write_value(&self, position: isize, bits: u64, size: usize) {
+        let values = self.values;
+        // SAFETY: the caller's; NumPy aligns what it allocates, but nothing here needs it.
+        unsafe {
+            match size {
+                1 => values.wrapping_offset(position).write(bits as u8),
+                2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
+                4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
+                _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
+            }
+        }
+    }
 }
 
 /// Finds the extrema at one or both ends; returns the number of positions at which no element takes part.
@@ -205,21 +302,27 @@ impl Sink for Answers<'_> {
     }
 
     unsafe fn take(&self, mut at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
+        let Target { values, indices, index, .. } = self.target;
+        let (step, size, element) = (axis.strides.output, index.size() as isize, self.input.element.size());
+        let places = indices.wrapping_offset(at.output * size);
         // SAFETY: the caller's promise, at every position of the tile.
         unsafe {
             if self.omission.is_some() {
                 self.settle(at, axis, &tile);
             }
-            self.copy(at.output, axis.strides.output, &tile);
-            if !self.target.values.is_null() && tile.values.is_null() {
-                for number in 0..tile.len {
-                    let bits = match tile.index(number) {
-                        -1 => 0,
-                        index => self.bits(self.place(at, index).input),
-                    };
-                    self.target.write_value(at.output, bits, self.input.element.size());
-                    axis.strides.step(&mut at, 1);
-                }
+            // (What has gone to the output straight away is there.)
+            if !indices.is_null() && places != tile.index.cast() {
+                index.write(places, step * size, tile.index, tile.len);
+            }
+            let to = values.wrapping_offset(at.output * element as isize).cast_const();
+            for number in 0..if values.is_null() || to == tile.values { 0 } else { tile.len } {
+                let bits = match tile.values.is_null() {
+                    false => bits(tile.values.wrapping_add(number * element), element, false),
+                    true if tile.index(number) == -1 => 0,
+                    true => self.bits(self.place(at, tile.index(number)).input),
+                };
+                self.target.write_value(at.output, bits, element);
+                axis.strides.step(&mut at, 1);
             }
         }
     }
@@ -231,61 +334,10 @@ impl Answers<'_> {
         self.omission.as_ref().filter(|_| !self.input.numbers && !self.whole)
     }
 
-    /// Copies to the output what has not gone there straight away.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take), from one position of the output on, and so many from each to the next.
-    unsafe fn copy(&self, output: isize, step: isize, tile: &Tile) {
-        let Target { values, indices, index, .. } = self.target;
-        let (size, element) = (index.size() as isize, self.input.element.size() as isize);
-        let (to, places) = (values.wrapping_offset(output * element), indices.wrapping_offset(output * size));
-        // SAFETY: the caller's.
-        unsafe {
-            if !indices.is_null() && places != tile.index.cast() {
-                index.write(places, step * size, tile.index, tile.len);
-            }
-            if !values.is_null() && !tile.values.is_null() && to.cast_const() != tile.values {
-                match element {
-                    1 => scatter::<u8>(tile.values, tile.len, to, step),
-                    2 => scatter::<u16>(tile.values, tile.len, to, step),
-                    4 => scatter::<u32>(tile.values, tile.len, to, step),
-                    _ => scatter::<u64>(tile.values, tile.len, to, step),
-                }
-            }
-        }
-    }
-
     /// The position in memory of the element with a row-major index.
     #[inline]
-    fn place(&self, mut at: ReductionOffsets, index: i64) -> ReductionOffsets {
-        if let [axis @ ReductionAxis { strides: ReductionOffsets { index: 1, .. }, .. }] = self.reduced {
-            axis.strides.step(&mut at, (index - self.base) as isize);
-            return at;
-        }
-        let mut index = index - self.base;
-        // The index strides of the axes nest: taken from the largest on, each quotient is a place on its axis.
-        for axis in self.reduced {
-            let stride = axis.strides.index.abs();
-            let digit = index / stride;
-            index -= digit * stride;
-            let steps = if axis.strides.index < 0 { axis.len as i64 - 1 - digit } else { digit };
-            axis.strides.step(&mut at, steps as isize);
-        }
-        at
-    }
-
-    /// Whether an element takes part.
-    ///
-    /// # Safety
-    /// The element and its place in the mask are readable.
-    #[inline]
-    unsafe fn takes_part(&self, at: ReductionOffsets) -> bool {
-        let Some(Omission { mask, pattern, .. }) = &self.omission else { return true };
-        // SAFETY: the caller's.
-        unsafe {
-            (mask.is_null() || *mask.wrapping_offset(at.mask) != 0)
-                && (pattern.is_none() || !pattern.matches(self.bits(at.input)))
-        }
+    fn place(&self, at: ReductionOffsets, index: i64) -> ReductionOffsets {
+        place(self.reduced, at, index - self.base)
     }
 
     /// Settles the slices of a tile to whose index an element belongs that does not take part.
@@ -333,43 +385,66 @@ impl Answers<'_> {
     unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> SmallVec<[u8; 64]> {
         let mut open = SmallVec::from_elem(0, tile.len);
         // SAFETY: the caller's, for each position.
-        let step = |slice: usize| unsafe { tile.index(slice) - self.base } as isize;
-        // (Short rows take no longer to be read than all that is asked of every layout.)
-        match (&self.omission, self.reduced) {
-            (Some(Omission { mask, pattern, .. }), [Axis { strides, .. }])
-                if strides.index == 1 && pattern.is_none() =>
-            {
-                let data = mask.wrapping_offset(at.mask);
-                let place = |slice: usize| axis.strides.mask * slice as isize + strides.mask * step(slice);
-                let zero = Pattern::value(0, 1);
-                // SAFETY: as above.
-                unsafe { left_out::<u8>(zero, |slice| data.wrapping_offset(place(slice)), &mut open) };
-            }
-            (Some(Omission { mask, pattern, .. }), [Axis { strides, .. }])
-                if strides.index == 1 && mask.is_null() && !self.input.swapped =>
-            {
-                let data = self.input.data.wrapping_offset(at.input);
-                let place = |slice: usize| {
-                    data.wrapping_offset(axis.strides.input * slice as isize + strides.input * step(slice))
-                };
-                // SAFETY: as above.
-                unsafe {
-                    match self.input.element.size() {
-                        2 => left_out::<u16>(*pattern, place, &mut open),
-                        4 => left_out::<u32>(*pattern, place, &mut open),
-                        _ => left_out::<u64>(*pattern, place, &mut open),
-                    }
+        let index = |slice: usize| unsafe { tile.index(slice) };
+        // SAFETY: as above.
+        unsafe {
+            match *self.reduced {
+                // (Short rows take no longer to be read than all that is asked of every layout.)
+                [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
+                    let kept = axis.strides;
+                    self.by_size(&mut open, |slice| {
+                        let (step, slice) = ((index(slice) - self.base) as isize, slice as isize);
+                        let input = at.input + kept.input * slice + strides.input * step;
+                        (input, at.mask + kept.mask * slice + strides.mask * step)
+                    });
                 }
-            }
-            _ => {
-                for (slice, open) in open.iter_mut().enumerate() {
-                    // SAFETY: as above.
-                    let stays = unsafe { self.takes_part(self.place(axis.moved(at, slice), tile.index(slice))) };
-                    *open = !stays as u8;
-                }
+                _ => self.by_size(&mut open, |slice| {
+                    let at = self.place(axis.moved(at, slice), index(slice));
+                    (at.input, at.mask)
+                }),
             }
         }
         open
+    }
+
+    /// Says of elements whether they are left out: where they are in the input and in the mask, `place` says.
+    ///
+    /// # Safety
+    /// They may be read, and the mask where they are.
+    #[inline(always)]
+    unsafe fn by_size(&self, open: &mut [u8], place: impl Fn(usize) -> (isize, isize)) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.input.element.size() {
+                1 => self.left_out::<u8>(open, place, |bits| bits),
+                2 => self.left_out::<u16>(open, place, u16::swap_bytes),
+                4 => self.left_out::<u32>(open, place, u32::swap_bytes),
+                _ => self.left_out::<u64>(open, place, u64::swap_bytes),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`by_size`](Self::by_size), of elements as large as `T`.
+    #[inline(always)]
+    unsafe fn left_out<T: Bits>(
+        &self,
+        open: &mut [u8],
+        place: impl Fn(usize) -> (isize, isize),
+        swap: impl Fn(T) -> T,
+    ) {
+        let Some(Omission { mask, pattern, .. }) = self.omission else { return };
+        let [flip, magnitude, limit] = [pattern.flip, pattern.magnitude, pattern.limit].map(T::new);
+        for (slice, open) in open.iter_mut().enumerate() {
+            let (at, at_mask) = place(slice);
+            // SAFETY: the caller's; alignment is not needed.
+            unsafe {
+                let bits = self.input.data.wrapping_offset(at).cast::<T>().read_unaligned();
+                let bits = if self.input.swapped { swap(bits) } else { bits };
+                let masked = !mask.is_null() && *mask.wrapping_offset(at_mask) == 0;
+                *open = u8::from(masked | bits.matches(flip, magnitude, limit));
+            }
+        }
     }
 
     /// The bits of an element, in this machine's order.
@@ -378,19 +453,8 @@ impl Answers<'_> {
     /// The element is readable.
     #[inline]
     unsafe fn bits(&self, at: isize) -> u64 {
-        let from = self.input.data.wrapping_offset(at);
-        // SAFETY: the caller's; alignment is not needed.
-        unsafe {
-            match (self.input.element.size(), self.input.swapped) {
-                (1, _) => from.read() as u64,
-                (2, false) => from.cast::<u16>().read_unaligned() as u64,
-                (2, true) => from.cast::<u16>().read_unaligned().swap_bytes() as u64,
-                (4, false) => from.cast::<u32>().read_unaligned() as u64,
-                (4, true) => from.cast::<u32>().read_unaligned().swap_bytes() as u64,
-                (_, false) => from.cast::<u64>().read_unaligned(),
-                (_, true) => from.cast::<u64>().read_unaligned().swap_bytes(),
-            }
-        }
+        // SAFETY: the caller's.
+        unsafe { bits(self.input.data.wrapping_offset(at), self.input.element.size(), self.input.swapped) }
     }
 }
 
@@ -463,30 +527,20 @@ impl Sink for SecondReading<'_> {
 /// Elements, at most, that are read again between two slices that have to be; of columns, sixteen times as many.
 const LITTLE: usize = 1024;
 
-/// Says of elements whether they are left out.
+/// The bits of an element of `size` bytes, which may be swapped.
 ///
 /// # Safety
-/// They may be read.
+/// It may be read; alignment is not needed.
 #[inline]
-unsafe fn left_out<T: Bits>(pattern: Pattern, place: impl Fn(usize) -> *const u8, to: &mut [u8]) {
-    let [flip, magnitude, limit] = [pattern.flip, pattern.magnitude, pattern.limit].map(T::new);
-    for (slice, to) in to.iter_mut().enumerate() {
-        // SAFETY: the caller's; alignment is not needed.
-        let bits = unsafe { place(slice).cast::<T>().read_unaligned() };
-        *to = bits.matches(flip, magnitude, limit) as u8;
-    }
-}
-
-/// Writes some values, which are so many apart.
-///
-/// # Safety
-/// There is room for them, and as many can be read; alignment is not needed.
-unsafe fn scatter<T: Copy>(from: *const u8, len: usize, to: *mut u8, step: isize) {
-    for number in 0..len {
-        // SAFETY: the caller's.
-        unsafe {
-            let value = from.cast::<T>().add(number).read_unaligned();
-            to.cast::<T>().wrapping_offset(step * number as isize).write_unaligned(value);
+unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
+    // SAFETY: the caller's.
+    let bits = unsafe {
+        match size {
+            1 => u64::from(*from),
+            2 => u64::from(from.cast::<u16>().read_unaligned()),
+            4 => u64::from(from.cast::<u32>().read_unaligned()),
+            _ => from.cast::<u64>().read_unaligned(),
         }
-    }
+    };
+    if swapped { bits.swap_bytes() >> (64 - 8 * size) } else { bits }
 }

@@ -1,7 +1,13 @@
-//! Where the results of a reduction go.
+//! Where the results of a reduction go, and how those of blocks become those of a tile.
 
-use crate::kernels::outputs::Outputs;
-use crate::layout::reduction::{ReductionAxis, ReductionOffsets};
+use crate::element::compare::{Key, Lane, utmost};
+use crate::element::order::Order;
+use crate::element::with_element_and_order;
+use crate::isa::{Task, dispatch};
+use crate::kernels::lanes::{LINE, Outputs, Scratch};
+use crate::layout::{ReductionAxis, ReductionOffsets};
+use crate::operations::input::Input;
+use std::marker::PhantomData;
 
 /// Where finished tiles go.
 pub trait Sink {
@@ -11,7 +17,7 @@ pub trait Sink {
     /// What has to be known of each position.
     #[inline]
     fn wants(&self) -> Wants {
-        Wants::INDEX
+        Wants { values: false, index: true, sight: false }
     }
 
     /// The output itself, as far as the results of a tile may be written to it straight away.
@@ -39,11 +45,6 @@ pub struct Wants {
     pub sight: bool,
 }
 
-impl Wants {
-    /// Where the elements lie, and nothing else.
-    pub const INDEX: Self = Self { values: false, index: true, sight: false };
-}
-
 /// The results of a tile. They may lie in the output itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
@@ -64,5 +65,104 @@ impl Tile {
     pub unsafe fn index(&self, position: usize) -> i64 {
         // SAFETY: the caller's; an output need not be aligned.
         unsafe { self.index.add(position).read_unaligned() }
+    }
+}
+
+/// Memory for a key, or an element, and an index for every position of a tile.
+pub struct Results {
+    memory: Scratch,
+    len: usize,
+    size: usize,
+}
+
+impl Results {
+    /// Memory for `len` positions, of keys of `size` bytes.
+    pub fn new(len: usize, size: usize) -> Self {
+        Self { memory: Scratch::default(), len, size }
+    }
+
+    /// Where the keys and the indices are.
+    pub fn outputs(&mut self) -> Outputs {
+        let keys = (self.len * self.size).next_multiple_of(LINE);
+        let memory = self.memory.reserve(keys + self.len * size_of::<i64>());
+        Outputs { keys: memory, index: memory.wrapping_add(keys).cast(), ..Outputs::NOTHING }
+    }
+
+    /// Where the results of a tile of a sink go, to the output itself as far as it is there; and whether the sink takes the tile.
+    #[inline]
+    pub fn beside(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
+        let (values, index) = (wants.values && direct.values.is_null(), wants.index && direct.index.is_null());
+        if values || index {
+            let memory = self.outputs();
+            direct.values = if values { memory.keys } else { direct.values };
+            direct.index = if index { memory.index } else { direct.index };
+        }
+        (direct, values || index || wants.sight)
+    }
+}
+
+/// Whether no key beats the first, of an element of the input.
+///
+/// # Safety
+/// It has been written.
+pub unsafe fn is_utmost(of: Outputs, input: &Input) -> bool {
+    // SAFETY: the caller's promise.
+    with_element_and_order!(input.element, input.largest, E, O => unsafe {
+        *of.keys.cast::<Key<E>>() == utmost::<O, _>()
+    })
+}
+
+/// Combines the first `len` results with those of a block, the last of equals winning where `last`.
+///
+/// # Safety
+/// Both have as many, of elements of the input.
+pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
+    // SAFETY: the caller's promise.
+    with_element_and_order!(input.element, input.largest, E, O => unsafe { dispatch(Combine::<Key<E>, O> {
+        len,
+        keys: so_far.keys.cast(),
+        index: so_far.index,
+        block_keys: block.keys.cast(),
+        block_index: block.index,
+        last,
+        order: PhantomData,
+    }) })
+}
+
+/// The one associative combine on (key, index): what joins blocks, threads and chunks. It looks at keys and row-major indices
+/// alone, never at the order of arrival.
+struct Combine<K, O> {
+    /// Number of positions.
+    len: usize,
+    /// The keys so far.
+    keys: *mut K,
+    /// Their row-major indices.
+    index: *mut i64,
+    /// The keys of the block.
+    block_keys: *const K,
+    /// Their row-major indices.
+    block_index: *const i64,
+    /// Whether the last of equals wins.
+    last: bool,
+    /// The order.
+    order: PhantomData<O>,
+}
+
+impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
+        for at in 0..self.len {
+            // SAFETY: the caller vouches for `len` positions in each array.
+            unsafe {
+                let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
+                let (champion, place) = (*self.keys.add(at), *self.index.add(at));
+                let earlier = if self.last { index > place } else { index < place };
+                let wins = O::better(key, champion) || (key == champion && earlier);
+                *self.keys.add(at) = if wins { key } else { champion };
+                *self.index.add(at) = if wins { index } else { place };
+            }
+        }
     }
 }

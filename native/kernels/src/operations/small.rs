@@ -1,12 +1,13 @@
 //! Small arrays: element by element, because to plan takes longer than to do it.
 
 use crate::element::compare::{Compared, Lane};
-use crate::element::order::{LargestNumber, Order, SmallestNumber};
+use crate::element::order::Order;
 use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_element_and_extreme, with_element_and_order, with_float};
-use crate::layout::axis::{Odometer, position, positions};
-use crate::layout::elementwise::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand};
-use crate::layout::reduction::{ReductionAxis, ReductionLayout, ReductionOffsets};
+use crate::element::{ElementType, with_element_and_extreme, with_element_and_order};
+use crate::layout::{
+    ElementwiseAxis, ElementwiseLayout, Offsets, Operand, ReductionAxis, ReductionLayout, ReductionOffsets, position,
+    positions,
+};
 use crate::operations::input::Input;
 use crate::operations::sink::{Sink, Tile};
 use std::mem::MaybeUninit;
@@ -33,7 +34,7 @@ pub(crate) fn is_small(elements: usize) -> bool {
 /// Reduces at most [`ELEMENTS`] elements.
 ///
 /// # Safety
-/// The input, whose bytes are in order, is readable wherever the layout leads, and the sink was made for the layout.
+/// The input, whose bytes are in order and where NaN does not lose, is readable wherever the layout leads, and the sink was made for the layout.
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
@@ -43,37 +44,10 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
         let at = position(outer, layout.origin, line);
         // SAFETY: the caller's promise.
         unsafe {
-            if input.numbers {
-                choose_numbers(input, at, kept, &layout.reduced, found);
-            } else {
-                with_element_and_order!(input.element, input.largest, E, O => {
-                    choose::<E, O>(data, at, kept, &layout.reduced, last, found)
-                });
-            }
+            with_element_and_order!(input.element, input.largest, E, O => {
+                choose::<E, O>(data, at, kept, &layout.reduced, last, found)
+            });
             sink.take(at, kept, Tile { len: kept.len, index: found.as_mut_ptr(), values: ptr::null() });
-        }
-    }
-}
-
-/// Finds the index at each position along a kept axis, NaN losing to all numbers. (Not inlined, for the others to be spared it.)
-///
-/// # Safety
-/// As for [`choose`].
-#[inline(never)]
-unsafe fn choose_numbers(
-    input: Input,
-    at: ReductionOffsets,
-    kept: &ReductionAxis,
-    reduced: &[ReductionAxis],
-    found: &mut [i64],
-) {
-    let Input { element, largest, data, last, .. } = input;
-    // SAFETY: the caller's.
-    unsafe {
-        if largest {
-            with_float!(element, E => choose::<E, LargestNumber>(data, at, kept, reduced, last, found))
-        } else {
-            with_float!(element, E => choose::<E, SmallestNumber>(data, at, kept, reduced, last, found))
         }
     }
 }
@@ -131,14 +105,8 @@ pub(crate) unsafe fn extremum(
     let line = |at: &Offsets| unsafe {
         with_element_and_extreme!(element, extreme, E, O => accumulate::<E, O>(operands, at, inner, output));
     };
-    if outer.is_empty() {
-        return line(&layout.origin);
-    }
-    let mut walk = Odometer::new(outer, layout.origin.clone(), 0);
-    line(&walk.at);
-    for _ in 1..positions(outer) {
-        walk.advance();
-        line(&walk.at);
+    for number in 0..positions(outer) {
+        line(&position(outer, layout.origin.clone(), number));
     }
 }
 

@@ -26,8 +26,7 @@ mod turned;
 
 use crate::element::ElementType;
 use crate::isa::{self, Task};
-use crate::kernels::outputs::Outputs;
-use crate::kernels::source::Lines;
+use crate::kernels::lanes::{Lines, Outputs};
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
 
 /// Bytes of the longest row that there is room for.

@@ -1,0 +1,393 @@
+//! Layout normalisation: what an operation does to memory, with everything else taken out.
+//!
+//! A call arrives as shapes and strides; it leaves as short lists of axes, ordered by distance in memory. Axes of one
+//! element are gone, directions run upwards in memory, a reduced axis that is broadcast (stride 0) is gone, and
+//! neighbours that lie end to end are one axis. The kernels therefore see a transposed array, a Fortran-ordered
+//! one, a reversed one and a plain one as the same thing.
+
+use smallvec::SmallVec;
+use std::iter::once;
+
+/// One value for each axis, in most arrays without an allocation, which is a large part of the cost of a small call.
+pub type PerAxis<T> = SmallVec<[T; 8]>;
+
+/// Sorts a short list, equals in the order in which they are: what sorts a long one is several kilobytes for each list.
+#[inline]
+pub fn sort<T, K: PartialOrd>(list: &mut [T], key: impl Fn(&T) -> K) {
+    for end in 1..list.len() {
+        let mut at = end;
+        while at > 0 && key(&list[at]) < key(&list[at - 1]) {
+            list.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}
+
+/// What one step along an axis adds in every operand.
+pub(crate) trait Strides {
+    /// A position: what all steps from the first element on have added.
+    type Position: Clone;
+    /// The stride, in bytes, of the operand whose memory is walked upwards.
+    fn memory(&self) -> isize;
+    /// Moves a position by so many steps.
+    fn step(&self, at: &mut Self::Position, steps: isize);
+    /// Makes the strides those of the same axis from its other end.
+    fn reverse(&mut self);
+    /// Whether an axis of these strides goes on where `inner`, of `len` elements, ends: in every operand.
+    fn continue_from(&self, inner: &Self, len: usize) -> bool;
+}
+
+/// One axis of an iteration space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Axis<S> {
+    /// Number of elements.
+    pub len: usize,
+    /// From one element to the next, in every operand.
+    pub strides: S,
+}
+
+/// The axes that are left of an iteration space, mostly few.
+pub(crate) type Axes<S> = SmallVec<[Axis<S>; 4]>;
+
+impl<S: Strides> Axis<S> {
+    /// The same axis upwards in memory; `origin` moves to the end that becomes the first.
+    #[inline(always)]
+    pub fn upwards(mut self, origin: &mut S::Position) -> Self {
+        if self.strides.memory() < 0 {
+            self.strides.step(origin, self.len as isize - 1);
+            self.strides.reverse();
+        }
+        self
+    }
+
+    /// The position that so many steps along the axis lead to.
+    #[inline(always)]
+    pub fn moved(&self, mut at: S::Position, steps: usize) -> S::Position {
+        self.strides.step(&mut at, steps as isize);
+        at
+    }
+}
+
+/// Orders axes by distance in memory and joins the neighbours that lie end to end.
+#[inline]
+pub(crate) fn merge<S: Strides>(axes: &mut Axes<S>) {
+    if axes.len() < 2 {
+        return;
+    }
+    // A broadcast axis (stride 0) costs no memory traffic: it goes outermost.
+    let by_memory = |axis: &Axis<S>| (axis.strides.memory() == 0, axis.strides.memory(), axis.len);
+    sort(axes, by_memory);
+    axes.dedup_by(|outer, inner| {
+        let joined = outer.strides.continue_from(&inner.strides, inner.len);
+        if joined {
+            inner.len *= outer.len;
+        }
+        joined
+    });
+}
+
+/// The linear position `number` from `origin` on, the first axis running fastest.
+#[inline]
+pub(crate) fn position<S: Strides>(axes: &[Axis<S>], mut origin: S::Position, mut number: usize) -> S::Position {
+    for axis in axes {
+        if number == 0 {
+            // Before any division, which is a large part of the cost of a small call.
+            break;
+        }
+        axis.strides.step(&mut origin, (number % axis.len) as isize);
+        number /= axis.len;
+    }
+    origin
+}
+
+/// The number of positions of a list of axes.
+#[inline]
+pub(crate) fn positions<S>(axes: &[Axis<S>]) -> usize {
+    axes.iter().map(|axis| axis.len).product()
+}
+
+/// One operand, broadcast to the output's shape.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// The first element as the caller sees it.
+    pub data: *const u8,
+    /// Bytes from one element to the next, last dimension first; 0 where the operand is broadcast, as it is along
+    /// dimensions that are missing.
+    pub strides: PerAxis<isize>,
+    /// Whether the bytes of each element are in the order that is foreign to this machine.
+    pub swapped: bool,
+}
+
+// SAFETY: operands are only read.
+unsafe impl Sync for Operand {}
+
+/// Offsets in bytes into the output and into each operand. Most calls stay at the first elements: there is nothing to
+/// write down then, nor to copy.
+#[derive(Default)]
+pub(crate) struct Offsets(SmallVec<[isize; 8]>);
+
+impl Clone for Offsets {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
+
+impl Offsets {
+    /// That into the output.
+    #[inline(always)]
+    pub fn output(&self) -> isize {
+        self.0.first().map_or(0, |&offset| offset)
+    }
+
+    /// That into one operand.
+    #[inline(always)]
+    pub fn operand(&self, number: usize) -> isize {
+        self.0.get(number + 1).map_or(0, |&offset| offset)
+    }
+}
+
+/// The strides of an axis, in bytes. Those of the operands stay where the caller has put them: copies of them made calls on
+/// eight elements slower.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementwiseStrides<'a> {
+    /// The output's.
+    pub output: isize,
+    operands: &'a [Operand],
+    /// The dimension that has the operands' strides, last dimension first.
+    dimension: usize,
+    /// Whether the operands' run the other way.
+    reversed: bool,
+}
+
+impl ElementwiseStrides<'_> {
+    /// That of one operand.
+    #[inline(always)]
+    pub fn operand(&self, number: usize) -> isize {
+        self.of(&self.operands[number])
+    }
+
+    /// Those of all arrays, the output's first.
+    #[inline(always)]
+    pub fn all(&self) -> impl Iterator<Item = isize> {
+        once(self.output).chain(self.operands.iter().map(|operand| self.of(operand)))
+    }
+
+    #[inline(always)]
+    fn of(&self, operand: &Operand) -> isize {
+        let stride = operand.strides.get(self.dimension).map_or(0, |&stride| stride);
+        if self.reversed { -stride } else { stride }
+    }
+}
+
+impl Strides for ElementwiseStrides<'_> {
+    type Position = Offsets;
+    #[inline(always)]
+    fn memory(&self) -> isize {
+        self.output
+    }
+    #[inline(always)]
+    fn step(&self, at: &mut Offsets, steps: isize) {
+        if steps == 0 {
+            return;
+        }
+        if at.0.is_empty() {
+            at.0 = SmallVec::from_elem(0, self.operands.len() + 1);
+        }
+        at.0[0] += self.output * steps;
+        for (at, operand) in at.0[1..].iter_mut().zip(self.operands) {
+            *at += self.of(operand) * steps;
+        }
+    }
+    #[inline(always)]
+    fn reverse(&mut self) {
+        self.output = -self.output;
+        self.reversed = !self.reversed;
+    }
+    #[inline(always)]
+    fn continue_from(&self, inner: &Self, len: usize) -> bool {
+        let len = len as isize;
+        self.output == inner.output * len
+            && self.operands.iter().all(|operand| self.of(operand) == inner.of(operand) * len)
+    }
+}
+
+/// An axis of an elementwise operation.
+pub(crate) type ElementwiseAxis<'a> = Axis<ElementwiseStrides<'a>>;
+
+/// The normalised iteration space of an elementwise operation.
+pub(crate) struct ElementwiseLayout<'a> {
+    /// The axes, at least one, nearest in memory first.
+    pub axes: Axes<ElementwiseStrides<'a>>,
+    /// From the first elements, as the caller sees them, to the first in memory.
+    pub origin: Offsets,
+}
+
+impl<'a> ElementwiseLayout<'a> {
+    /// Normalises an iteration space; one without positions keeps an empty axis.
+    ///
+    /// `axes` yields, last dimension first, the length and the output stride; `size` is the size of an element.
+    #[inline]
+    pub fn new(operands: &'a [Operand], size: usize, axes: impl Iterator<Item = (usize, isize)>) -> Self {
+        let mut layout = Self { axes: Axes::new(), origin: Offsets::default() };
+        let strides = |output, dimension| ElementwiseStrides { output, operands, dimension, reversed: false };
+        for (dimension, (len, output)) in axes.enumerate().filter(|&(_, (len, _))| len != 1) {
+            let axis = Axis { len, strides: strides(output, dimension) };
+            layout.axes.push(axis.upwards(&mut layout.origin));
+        }
+        merge(&mut layout.axes);
+        if layout.axes.is_empty() {
+            layout.axes.push(Axis { len: 1, strides: strides(size as isize, usize::MAX) });
+        }
+        layout
+    }
+}
+
+/// An offset into the input, its mask, the output and the row-major index: the strides of an axis, or a position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ReductionOffsets {
+    /// Bytes into the input.
+    pub input: isize,
+    /// Bytes into the mask, where there is one.
+    pub mask: isize,
+    /// Into the output, in whatever unit its strides were given.
+    pub output: isize,
+    /// The row-major index within the reduced axes; 0 along kept axes.
+    pub index: i64,
+}
+
+impl Strides for ReductionOffsets {
+    type Position = Self;
+    #[inline(always)]
+    fn memory(&self) -> isize {
+        self.input
+    }
+    #[inline(always)]
+    fn step(&self, at: &mut Self, steps: isize) {
+        at.input += self.input * steps;
+        at.mask += self.mask * steps;
+        at.output += self.output * steps;
+        at.index += self.index * steps as i64;
+    }
+    #[inline(always)]
+    fn reverse(&mut self) {
+        *self = Self { input: -self.input, mask: -self.mask, output: -self.output, index: -self.index };
+    }
+    #[inline(always)]
+    fn continue_from(&self, inner: &Self, len: usize) -> bool {
+        let mut end = Self::default();
+        inner.step(&mut end, len as isize);
+        *self == end
+    }
+}
+
+/// An axis of a reduction.
+pub(crate) type ReductionAxis = Axis<ReductionOffsets>;
+
+/// Axes of a reduction.
+pub(crate) type ReductionAxes = Axes<ReductionOffsets>;
+
+impl ReductionAxis {
+    /// An axis of one element: what stands in where a list of axes is empty.
+    pub const POINT: Self = Self { len: 1, strides: ReductionOffsets { input: 0, mask: 0, output: 0, index: 0 } };
+}
+
+/// Where the element with a row-major index lies from `at` on, along reduced axes of which the one with the largest index stride
+/// comes first.
+#[inline]
+pub(crate) fn place(reduced: &[ReductionAxis], mut at: ReductionOffsets, mut index: i64) -> ReductionOffsets {
+    if let [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] = reduced {
+        strides.step(&mut at, index as isize);
+        return at;
+    }
+    // The index strides of the axes nest: each quotient is a place on its axis.
+    for Axis { len, strides } in reduced {
+        let stride = strides.index.abs();
+        let digit = index / stride;
+        index -= digit * stride;
+        let steps = if strides.index < 0 { *len as i64 - 1 - digit } else { digit };
+        strides.step(&mut at, steps as isize);
+    }
+    at
+}
+
+/// The normalised iteration space of a reduction.
+#[derive(Debug)]
+pub(crate) struct ReductionLayout {
+    /// Kept axes, nearest in memory first.
+    pub kept: ReductionAxes,
+    /// Reduced axes, nearest in memory first.
+    pub reduced: ReductionAxes,
+    /// From the first elements, as the caller sees them, to the first in memory.
+    pub origin: ReductionOffsets,
+}
+
+impl ReductionLayout {
+    /// Normalises an iteration space; one without positions keeps an empty axis.
+    ///
+    /// `axes` yields, last dimension first, the length, the strides and whether the axis is reduced. `last` says that the
+    /// last of equals is wanted.
+    pub fn new(axes: impl Iterator<Item = (usize, ReductionOffsets, bool)>, last: bool) -> Self {
+        let (kept, reduced) = (ReductionAxes::new(), ReductionAxes::new());
+        let mut layout = Self { kept, reduced, origin: ReductionOffsets::default() };
+        let mut weight = 1;
+        for (len, strides, reduced) in axes {
+            let index = if reduced { weight } else { 0 };
+            if reduced {
+                weight *= len as i64;
+            }
+            if len != 1 {
+                layout.push(Axis { len, strides: ReductionOffsets { index, ..strides } }, reduced, last);
+            }
+        }
+        merge(&mut layout.kept);
+        merge(&mut layout.reduced);
+        layout
+    }
+
+    #[inline(always)]
+    fn push(&mut self, axis: ReductionAxis, reduced: bool, last: bool) {
+        let ReductionOffsets { input, mask, output, index } = axis.strides;
+        if reduced && input == 0 && mask == 0 && output == 0 && axis.len > 0 {
+            // Broadcast (stride 0): all elements along the axis are one, and the tie is decided here.
+            self.origin.index += if last { (axis.len as i64 - 1) * index } else { 0 };
+            return;
+        }
+        let axes = if reduced { &mut self.reduced } else { &mut self.kept };
+        axes.push(axis.upwards(&mut self.origin));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(len: usize, input: isize, output: isize, index: i64) -> ReductionAxis {
+        Axis { len, strides: ReductionOffsets { input, mask: 0, output, index } }
+    }
+
+    fn reduced(len: usize, input: isize) -> (usize, ReductionOffsets, bool) {
+        (len, axis(len, input, 0, 0).strides, true)
+    }
+
+    #[test]
+    fn axes_run_upwards_in_memory_and_join_where_their_indices_do() {
+        for (given, axes, from) in [
+            (vec![reduced(6, 4), reduced(4, 24)], vec![axis(24, 4, 0, 1)], (0, 0)),
+            (vec![reduced(6, 16), reduced(4, 4)], vec![axis(4, 4, 0, 6), axis(6, 16, 0, 1)], (0, 0)),
+            (vec![reduced(5, -4)], vec![axis(5, 4, 0, -1)], (-16, 4)),
+        ] {
+            let layout = ReductionLayout::new(given.into_iter(), false);
+            assert_eq!((layout.reduced.to_vec(), layout.kept.len()), (axes, 0));
+            assert_eq!((layout.origin.input, layout.origin.index), from);
+        }
+    }
+
+    #[test]
+    fn a_broadcast_axis_decides_its_tie_at_once() {
+        for (last, index) in [(false, 0), (true, 6)] {
+            let layout = ReductionLayout::new([reduced(7, 0)].into_iter(), last);
+            assert_eq!((layout.reduced.len(), layout.origin.index), (0, index));
+        }
+    }
+}
