@@ -11,8 +11,9 @@
 //! AVX2, rows of 16 binary32 went from 25 to 39 GB/s by that. The last register of a row overlaps the one before it.
 //!
 //! Up to eight registers the loop over a row is unrolled. Longer rows are read in chunks of four registers. The largest of each
-//! chunk is kept, the chunk found by it, and that chunk alone is read again. Rows of more than 2 KiB are read one at a time: four
-//! of 8 KiB throw each other out of the first-level cache.
+//! chunk is kept, the chunk found by it, and that chunk alone is read again. Rows of more than 1 KiB are read one at a time, in
+//! chunks of eight registers: four rows of 8 KiB throw each other out of the first-level cache. (Xeon, family 6, model 167, AVX2:
+//! rows of 256 to 4096 64-bit elements 1.08 to 1.26 times as fast as in chunks of four and with 2 KiB for the limit.)
 //!
 //! Left out: to fetch memory ahead, which gained 10 % from the third-level cache and lost as much in the second.
 
