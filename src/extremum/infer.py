@@ -18,16 +18,21 @@ from extremum.validate import Attributes
 __all__ = ["output"]
 
 
-def output(schema: OperatorVersion, values: Attributes, types: Sequence[TensorType]) -> TensorType:
-    """Return what is known of the output; its element type is None where the version leaves it to the caller."""
+def output(
+    schema: OperatorVersion, values: Attributes, types: Sequence[TensorType], axes: Sequence[int] | None = None
+) -> TensorType:
+    """Return what is known of the output; its element type is None where the version leaves it to the caller.
+
+    A caller that has validated the axes passes them.
+    """
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
             element = schema.output.types[0] if len(schema.output.types) == 1 else None
-            return TensorType(element, _reduced(schema, values, types[0].shape))
+            return TensorType(element, _reduced(schema, values, types[0].shape, axes))
         case Family.LARGEST | Family.SMALLEST:
-            return TensorType(types[0].element, _reduced(schema, values, types[0].shape))
+            return TensorType(types[0].element, _reduced(schema, values, types[0].shape, axes))
         case Family.HARDMAX:
-            if types[0].shape is not None:
+            if axes is None and types[0].shape is not None:
                 validate.axes(schema, values, len(types[0].shape))
             return types[0]
         case Family.MAXIMUM | Family.MINIMUM:
@@ -35,14 +40,16 @@ def output(schema: OperatorVersion, values: Attributes, types: Sequence[TensorTy
             return TensorType(element, _joint(schema, [tensor.shape for tensor in types]))
 
 
-def _reduced(schema: OperatorVersion, values: Attributes, shape: Shape | None) -> Shape | None:
+def _reduced(
+    schema: OperatorVersion, values: Attributes, shape: Shape | None, axes: Sequence[int] | None
+) -> Shape | None:
     if shape is None:
         return None
     # DirectML has no such attribute and keeps the rank.
     keepdims = values.get("keepdims", 1)
     if validate.UNKNOWN in values.values():
         return tuple(1 if size == 1 else None for size in shape) if keepdims else None
-    axes = validate.axes(schema, values, len(shape))
+    axes = validate.axes(schema, values, len(shape)) if axes is None else axes
     for axis in axes:
         if shape[axis] == 0 and not schema.identity:
             raise SpecError(f"{schema} has nothing to choose from: axis {axis} of its input has no element")

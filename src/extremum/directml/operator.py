@@ -58,11 +58,11 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     if len(set(elements)) > 1:
         raise ElementTypeError(f"{schema} takes inputs of one element type, not {_names(elements)}")
     values = validate.attributes(schema, desc.attributes)
-    result = infer.output(schema, values, inputs)
+    index = desc.output.data_type.element_type
+    operation = lower.operation(schema, values, inputs[0].rank or 0, index=index.name)
+    result = infer.output(schema, values, inputs, getattr(operation, "axes", ()))
     sizes = result.sizes or ()
     _require_output(desc, result.element, sizes)
-    index = desc.output.data_type.element_type
-    operation = lower.operation(schema, values, desc.output.dimension_count, index=index.name)
     if isinstance(operation, ArgReduce):
         largest = math.prod(inputs[0].sizes or ()) // math.prod(sizes) - 1
         if largest > np.iinfo(index.dtype).max:
