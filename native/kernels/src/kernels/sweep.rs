@@ -27,6 +27,7 @@ use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
 use crate::kernels::lanes::Source;
 use std::hint::black_box;
+use std::sync::atomic::{Ordering, compiler_fence};
 use std::ops::BitOr;
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
@@ -173,6 +174,8 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
         // An extremum does not mind reading an element twice.
         at = at.min(len - K * W);
         for pair in (0..K).step_by(2) {
+            // Without it the compiler reads the last pairs before the first.
+            compiler_fence(Ordering::SeqCst);
             let (low, high) = (at + pair * W, at + pair * W + W);
             let (one, other) = (register::<S, X::First, W>(source, low), register::<S, X::First, W>(source, high));
             take::<X::First, _, W>(&mut first[pair], one);
