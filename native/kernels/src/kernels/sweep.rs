@@ -27,8 +27,8 @@ use crate::element::order::{Ends, Largest, Order, Smallest};
 use crate::element::types::{Bool, Float16Bits, SIGN};
 use crate::kernels::lanes::Source;
 use std::hint::black_box;
-use std::sync::atomic::{Ordering, compiler_fence};
 use std::ops::BitOr;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// An element type whose blocks can be swept: lane by lane, unless there is a faster way for the type.
 pub trait Sweep: Compared {
