@@ -73,6 +73,8 @@ pub trait Set {
     /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Those of 128 bits were measured
     /// with SSE4.2, on Zen 3 and Zen 4.
     const TURNED: [usize; 4] = [15, 80, 48, 96];
+    /// The same where both ends are wanted, and the kernels that read a row once for both are an alternative.
+    const TURNED_BOTH: [usize; 4] = Self::TURNED;
     /// Bytes of the longest row at all, likewise, for each of what may be [`Wanted`]: one row after the other is faster from there
     /// on. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
@@ -100,8 +102,10 @@ impl Set for Avx2 {
     type Half = std::arch::x86_64::__m128i;
     type Narrow = std::arch::x86_64::__m128i;
     const TURNED: [usize; 4] = [31, 80, 60, 160];
+    // (Measured on a Xeon, family 6, model 167, as are the longest rows of which both ends are wanted.)
+    const TURNED_BOTH: [usize; 4] = [8, 8, 32, 160];
     const LONGEST: [[usize; 4]; 3] =
-        [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [8, 0, 32, 1024]];
+        [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [512, 512, 512, 1024]];
     #[inline(always)]
     unsafe fn run<T: Task>(task: T) -> T::Output {
         isa::avx2::run(task)
@@ -225,8 +229,11 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted
         && element != ElementType::Bool
         && with_set!(I => {
             let turned = bytes <= longest_turned::<I>(size);
-            let lanes = <I as Set>::Register::BYTES / size;
-            let there = if turned { rows >= lanes && (follow || bytes >= turned::PART) } else { rows >= medium::BATCH };
+            let (lanes, both) = (<I as Set>::Register::BYTES / size, I::TURNED_BOTH[size.trailing_zeros() as usize]);
+            let there = match turned {
+                true => rows >= lanes && (follow || bytes >= turned::PART) && (wanted != Wanted::Both || bytes <= both),
+                false => rows >= medium::BATCH,
+            };
             there && bytes <= I::LONGEST[wanted as usize][size.trailing_zeros() as usize]
         }, false)
 }
