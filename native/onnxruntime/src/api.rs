@@ -6,45 +6,39 @@ use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
-/// What comes of anything that may fail.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Why something failed.
 pub enum Failure {
-    /// It was refused here: what is wrong, in one sentence without a full stop; the values that were given; what would be right.
+    /// It was refused here: what is wrong, in one sentence without a full stop; the values that were given; what is right.
     Refusal { reason: String, given: Option<String>, help: String },
     /// ONNX Runtime refused it; its status goes back as it came.
     Status(OrtStatusPtr),
 }
 
 impl Failure {
-    /// A refusal that still lacks what was given.
+    /// A refusal without a word of what was given.
     pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Refusal { reason: reason.into(), given: None, help: help.into() }
     }
 
     /// Says what was given, unless that is said already.
-    pub fn given(self, say: impl FnOnce() -> String) -> Self {
-        match self {
-            Self::Refusal { reason, given, help } => {
-                Self::Refusal { reason, given: given.or_else(|| Some(say())), help }
-            }
-            status => status,
+    pub fn given(mut self, say: impl FnOnce() -> String) -> Self {
+        if let Self::Refusal { given, .. } = &mut self {
+            given.get_or_insert_with(say);
         }
+        self
     }
 
     /// Says who refuses.
-    pub fn of(self, name: &CStr) -> Self {
-        match self {
-            Self::Refusal { reason, given, help } => {
-                Self::Refusal { reason: format!("{}: {reason}", name.to_string_lossy()), given, help }
-            }
-            status => status,
+    pub fn of(mut self, name: &CStr) -> Self {
+        if let Self::Refusal { reason, .. } = &mut self {
+            *reason = format!("{}: {reason}", name.to_string_lossy());
         }
+        self
     }
 }
 
-/// Refuses, without a word of what was given.
 pub fn refuse<T>(reason: impl Into<String>, help: impl Into<String>) -> Result<T> {
     Err(Failure::new(reason, help))
 }
@@ -158,11 +152,9 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// The element type of a tensor, by its number in the C API, and its shape.
+/// The shape of a tensor and the number of its element type in the C API, which may be one that is not declared.
 pub struct Tensor<'a> {
-    /// The number; not an enumerator, for ONNX Runtime may know more than are declared.
     pub number: i32,
-    /// The sizes.
     pub shape: Cow<'a, [i64]>,
 }
 

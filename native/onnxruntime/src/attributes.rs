@@ -6,7 +6,6 @@ use ort_sys::{OrtKernelInfo, OrtOpAttr, OrtOpAttrType, OrtShapeInferContext, Ort
 use std::ffi::CStr;
 use std::ptr;
 
-/// The value of an attribute.
 enum Value {
     Int(i64),
     Text(String),
@@ -18,9 +17,7 @@ enum Value {
 
 /// Where ONNX Runtime keeps the attributes of a node.
 pub enum Source {
-    /// In the information that a kernel is made from.
     Kernel(*const OrtKernelInfo),
-    /// In the context of an inference.
     Inference(*const OrtShapeInferContext),
 }
 
@@ -31,8 +28,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// The attributes of a node.
-    ///
     /// # Safety
     /// The source is of the API's ONNX Runtime and outlives what is made here.
     pub unsafe fn new(api: Api, source: Source) -> Self {
@@ -131,7 +126,6 @@ impl Attributes {
         }
     }
 
-    /// Reads one value.
     fn one<T: Default>(&self, read: impl FnOnce(*mut T) -> OrtStatusPtr) -> Option<T> {
         let mut value = T::default();
         self.api.succeeded(read(&raw mut value)).then_some(value)

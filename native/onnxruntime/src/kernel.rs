@@ -1,25 +1,137 @@
-//! A node of a session: its kernel made and run.
+//! An operator as ONNX Runtime sees it: a table of functions, made from an [`Operator`], and the kernels of its nodes.
 
-use crate::api::{Api, Failure, Result, Tensor, call, refuse, tensor_of};
+use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_of};
 use crate::attributes::{Attributes, Source};
+use crate::inference::infer;
 use crate::operators::{Input, Node, Operator};
 use crate::pool::{SessionPool, Sharing};
 use extremum_kernels::{ElementType, threads};
-use ort_sys::ONNXTensorElementDataType as Number;
-use ort_sys::{OrtKernelContext, OrtKernelInfo};
+use ort_sys::{
+    ONNXTensorElementDataType as Number, OrtApi, OrtCustomOp, OrtCustomOpInputOutputCharacteristic as Characteristic,
+    OrtKernelContext, OrtKernelInfo, OrtMemType, OrtShapeInferContext, OrtStatusPtr,
+};
 use smallvec::SmallVec;
+use std::ffi::{c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ptr, slice};
 
-/// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
-pub struct Kernel {
-    /// Of the ONNX Runtime that the kernel was made for.
-    pub api: Api,
-    /// The operator and its attributes.
-    pub node: Node,
+/// An operator on one element type, registered with one ONNX Runtime.
+///
+/// One table for each type, all under one name: ONNX Runtime refuses other types by itself, and infers the type of the
+/// output from the table, in subgraphs and functions too.
+#[repr(C)]
+pub struct Registration {
+    /// What ONNX Runtime knows of; it comes first, so that a pointer to it is one to the whole.
+    table: OrtCustomOp,
+    api: Api,
+    operator: &'static Operator,
     number: Number,
     element: ElementType,
-    /// How many inputs the node has.
+}
+
+impl Registration {
+    /// The registration of an operator. ONNX Runtime keeps pointers to it: it is never freed.
+    pub fn of(api: Api, operator: &'static Operator, number: Number, element: ElementType) -> *const OrtCustomOp {
+        let registration: &'static Self = Box::leak(Box::new(Self { table: TABLE, api, operator, number, element }));
+        (&raw const *registration).cast()
+    }
+}
+
+const TABLE: OrtCustomOp = OrtCustomOp {
+    version: OLDEST,
+    GetName: Some(name),
+    GetExecutionProviderType: Some(processor),
+    GetInputType: Some(input_type),
+    GetInputTypeCount: Some(input_count),
+    GetOutputType: Some(output_type),
+    GetOutputTypeCount: Some(output_count),
+    KernelDestroy: Some(destroy),
+    GetInputCharacteristic: Some(input_characteristic),
+    GetOutputCharacteristic: Some(output_characteristic),
+    GetInputMemoryType: Some(memory),
+    GetVariadicInputMinArity: Some(yes),
+    GetVariadicInputHomogeneity: Some(yes),
+    GetVariadicOutputMinArity: Some(yes),
+    GetVariadicOutputHomogeneity: Some(yes),
+    CreateKernelV2: Some(create),
+    KernelComputeV2: Some(compute),
+    InferOutputShapeFn: Some(infer_shape),
+    // SAFETY: no function is there.
+    ..unsafe { MaybeUninit::zeroed().assume_init() }
+};
+
+/// The functions of a table. The only tables that ONNX Runtime has from us are the beginnings of registrations.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
+        $(#[$doc])*
+        unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
+            // SAFETY: ONNX Runtime calls it as the C API documents it: with a registration's table, which is never freed, a
+            // kernel that `create` made for it and that has not been destroyed, and what belongs to the call.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
+    )*};
+}
+
+functions! {
+    name(table: *const OrtCustomOp) -> *const c_char { (*table.cast::<Registration>()).operator.name.as_ptr() }
+    /// None named: the default, which is the CPU.
+    processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
+    input_type(table: *const OrtCustomOp, index: usize) -> Number {
+        let Registration { operator, number, .. } = &*table.cast();
+        if operator.is_axes(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
+    }
+    /// How many inputs are described: any number of one kind are described as one.
+    input_count(table: *const OrtCustomOp) -> usize {
+        let operator = (*table.cast::<Registration>()).operator;
+        if operator.takes_any() { 1 } else { operator.inputs.0 }
+    }
+    output_type(table: *const OrtCustomOp, _index: usize) -> Number {
+        let Registration { operator, number, .. } = &*table.cast();
+        operator.output(*number)
+    }
+    output_count(_table: *const OrtCustomOp) -> usize { 1 }
+    yes(_table: *const OrtCustomOp) -> c_int { 1 }
+    input_characteristic(table: *const OrtCustomOp, index: usize) -> Characteristic {
+        match (*table.cast::<Registration>()).operator {
+            operator if operator.takes_any() => Characteristic::INPUT_OUTPUT_VARIADIC,
+            operator if operator.is_axes(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
+            _ => Characteristic::INPUT_OUTPUT_REQUIRED,
+        }
+    }
+    output_characteristic(_table: *const OrtCustomOp, _index: usize) -> Characteristic {
+        Characteristic::INPUT_OUTPUT_REQUIRED
+    }
+    memory(_table: *const OrtCustomOp, _index: usize) -> OrtMemType { OrtMemType::OrtMemTypeDefault }
+    create(
+        table: *const OrtCustomOp, _api: *const OrtApi, info: *const OrtKernelInfo, kernel: *mut *mut c_void
+    ) -> OrtStatusPtr {
+        let registration = &*table.cast::<Registration>();
+        registration.api.status(|| {
+            let made = Kernel::new(registration, info).map_err(|failure| failure.of(registration.operator.name))?;
+            *kernel = Box::into_raw(Box::new(made)).cast();
+            Ok(())
+        })
+    }
+    compute(kernel: *mut c_void, context: *mut OrtKernelContext) -> OrtStatusPtr {
+        let kernel = &*kernel.cast::<Kernel>();
+        let Registration { api, operator, .. } = kernel.registration;
+        api.status(|| kernel.run(context).map_err(|failure| failure.of(operator.name)))
+    }
+    destroy(kernel: *mut c_void) -> () { drop(Box::from_raw(kernel.cast::<Kernel>())) }
+    /// The table is that of any element type. ONNX Runtime looks at no status here and would not release one.
+    infer_shape(table: *const OrtCustomOp, context: *mut OrtShapeInferContext) -> OrtStatusPtr {
+        let Registration { api, operator, .. } = &*table.cast();
+        api.succeeded(api.status(|| infer(*api, operator, context)));
+        OrtStatusPtr(ptr::null_mut())
+    }
+}
+
+/// The kernel of one node. It is only read while it runs, so any number of threads may run it at once.
+struct Kernel {
+    registration: &'static Registration,
+    node: Node,
     inputs: usize,
     /// Whether the output turned out to be of the type that is written. The node decides its type, so it is asked once.
     output_fits: AtomicBool,
@@ -27,17 +139,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Makes the kernel of the node that `info` describes, for inputs of one element type.
+    /// Makes the kernel of the node that `info` describes.
     ///
     /// # Safety
-    /// The information is of the API's ONNX Runtime and valid for the call.
-    pub unsafe fn new(
-        api: Api,
-        operator: &'static Operator,
-        info: *const OrtKernelInfo,
-        number: Number,
-        element: ElementType,
-    ) -> Result<Self> {
+    /// The information is of the registration's ONNX Runtime and valid for the call.
+    unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
+        let &Registration { api, operator, .. } = registration;
         // SAFETY: the caller's promise.
         let attributes = unsafe { Attributes::new(api, Source::Kernel(info)) };
         attributes.refuse_all_but(operator.attributes)?;
@@ -50,16 +157,15 @@ impl Kernel {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
             return refuse(reason, format!("the operator {takes} and has one output"));
         }
-        let (output_fits, sharing) = (AtomicBool::new(false), Sharing::default());
-        Ok(Self { api, node, number, element, inputs, output_fits, sharing })
+        Ok(Self { registration, node, inputs, output_fits: AtomicBool::new(false), sharing: Sharing::default() })
     }
 
     /// Runs the kernel on the inputs of one call.
     ///
     /// # Safety
     /// The context is that of a running call of the node that the kernel was made for.
-    pub unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
-        let api = self.api;
+    unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
+        let &Registration { api, operator, number, element, .. } = self.registration;
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
         for index in 0..self.inputs {
             // SAFETY: the caller's promise.
@@ -75,7 +181,7 @@ impl Kernel {
         if !self.output_fits.load(Ordering::Relaxed) {
             // SAFETY: the output of a call lives as long as the call.
             let tensor = unsafe { tensor_of(api, value)? };
-            self.require_type("the output", tensor.number, self.node.operator.output(self.number))?;
+            require_type("the output", tensor.number, operator.output(number))?;
             self.output_fits.store(true, Ordering::Relaxed);
         }
         let mut output = ptr::null_mut();
@@ -84,7 +190,7 @@ impl Kernel {
         let session = unsafe { SessionPool::new(api, context, &self.sharing) };
         // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
         // shape and the type that are written.
-        threads::within(&session, || unsafe { self.node.run(self.element, &inputs, &shape, output.cast()) })
+        threads::within(&session, || unsafe { self.node.run(element, &inputs, &shape, output.cast()) })
     }
 
     /// An input of one call, or its list of axes.
@@ -92,19 +198,18 @@ impl Kernel {
     /// # Safety
     /// The promise of [`Kernel::run`]; what is returned is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
-        let api = self.api;
+        let &Registration { api, operator, number: wanted, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
-        let is_axes = self.node.operator.is_axes(index);
+        let is_axes = operator.is_axes(index);
         if value.is_null() {
             return if is_axes { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
         // SAFETY: the inputs of a call live as long as the call.
         let Tensor { number, shape } = unsafe { tensor_of(api, value)? };
-        if is_axes {
-            self.require_type("the list of axes", number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?;
-        } else {
-            self.require_type("an input", number, self.number)?;
+        match is_axes {
+            true => require_type("the list of axes", number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
+            false => require_type("an input", number, wanted)?,
         }
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
         let axes = match shape[..] {
@@ -124,19 +229,19 @@ impl Kernel {
     /// The inputs of a call, as a message says them.
     fn given(&self, inputs: &[Input]) -> String {
         let said = inputs.iter().map(|input| match input.axes {
-            None => format!("{:?}{:?}", self.element, input.shape).to_lowercase(),
+            None => format!("{:?}{:?}", self.registration.element, input.shape).to_lowercase(),
             Some(axes) => format!("axes: {axes:?}"),
         });
         said.collect::<Vec<_>>().join(", ")
     }
+}
 
-    /// Refuses a tensor of another type than the kernel was made for: an ONNX Runtime that is built without checks of
-    /// the graph believes what a model says of types.
-    fn require_type(&self, what: &str, number: i32, wanted: Number) -> Result<()> {
-        if number == wanted as i32 {
-            return Ok(());
-        }
-        let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
-        refuse(reason, "make the model anew: its types contradict each other")
+/// Refuses a tensor of another type than the kernel was made for: an ONNX Runtime that is built without checks of the graph
+/// believes what a model says of types.
+fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
+    if number == wanted as i32 {
+        return Ok(());
     }
+    let reason = format!("{what} is of element type {number}, not {}", wanted as i32);
+    refuse(reason, "make the model anew: its types contradict each other")
 }

@@ -12,12 +12,11 @@ mod inference;
 mod kernel;
 mod operators;
 mod pool;
-mod registration;
 
 use crate::operators::{ELEMENT_TYPES, OPERATORS};
 use api::{Api, Result, call, refuse};
+use kernel::Registration;
 use ort_sys::{OrtApiBase, OrtCustomOpDomain, OrtSessionOptions, OrtStatusPtr};
-use registration::Registration;
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -80,8 +79,8 @@ fn domain(api: Api) -> Result<*mut OrtCustomOpDomain> {
     Ok(domain)
 }
 
-/// Keeps the library loaded until the process ends: ONNX Runtime unloads it with the last options and sessions that have it,
-/// loads it again with the next, and what is made once for the process would be made with every cycle. Where that fails it works all the same, at 10 KB a cycle.
+/// Keeps the library loaded until the process ends: ONNX Runtime unloads it with the last options and sessions that have
+/// it, loads it again with the next, and would be given new domains each time. Where that fails it costs 10 KB a cycle.
 fn stay() {
     #[cfg(unix)]
     // SAFETY: both functions are called as they are documented; the path that the first one finds is the loader's own.

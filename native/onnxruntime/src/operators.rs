@@ -1,10 +1,12 @@
 //! The operators: what each gives and what it needs, and the walk over elements in C order that they share.
 //!
-//! `ArgReduce` is the index of the extremum over any set of axes, `OneHot` 1 at the first largest element and 0 elsewhere,
-//! `Reduce` the extremum itself, `Extremum` the elementwise largest or smallest of any number of operands.
+//! `ArgReduce` is the index of the extremum over any set of axes, row-major within them, `OneHot` 1 at the first largest
+//! element and 0 elsewhere, `Reduce` the extremum itself, with the bits of the first of equals, `Extremum` the elementwise
+//! largest or smallest of any number of operands, which are broadcast against each other or have to have one shape.
 
 use crate::api::{Failure, Result, refuse};
 use crate::attributes::Attributes;
+use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
     Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, argreduce, extremum, onehot, select,
 };
@@ -14,13 +16,9 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::{mem, ptr};
 
-pub use extremum_kernels::layout::PerAxis;
-
 /// A core operation as an operator of ONNX Runtime.
 pub struct Operator {
-    /// Its name in the domain.
     pub name: &'static CStr,
-    /// The names of its attributes.
     pub attributes: &'static [&'static CStr],
     /// The most inputs that a node may have, and what it takes, as a message says it.
     pub inputs: (usize, &'static str),
@@ -29,17 +27,12 @@ pub struct Operator {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
-    /// The index, row-major within the reduced axes, of the largest or smallest.
     ArgReduce,
-    /// The one-hot array of the largest.
     OneHot,
-    /// The largest or smallest element, with the bits of the first of equals.
     Reduce,
-    /// The largest or smallest of operands that are broadcast against each other, or have to have one shape.
     Extremum,
 }
 
-/// All operators of the domain.
 pub static OPERATORS: [Operator; 4] = [
     Operator {
         name: c"ArgReduce",
@@ -114,14 +107,13 @@ pub const UNKNOWN: i64 = i64::MIN;
 pub struct Input<'a> {
     /// The first element; null where only the shape is known.
     pub data: *const u8,
-    /// The sizes.
     pub shape: Cow<'a, [i64]>,
     /// The elements of a list of axes, where they are known.
     pub axes: Option<&'a [i64]>,
 }
 
 /// The length and the stride of each axis of an array in C order, the last axis first.
-pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize)> {
+fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, isize)> {
     let mut step = itemsize as isize;
     shape.iter().rev().map(move |&size| {
         let stride = step;
@@ -133,22 +125,18 @@ pub fn c_order(shape: &[i64], itemsize: usize) -> impl Iterator<Item = (usize, i
 
 /// An operator with the attributes of a node.
 pub struct Node {
-    /// The operator.
-    pub operator: &'static Operator,
+    operator: &'static Operator,
     largest: bool,
-    /// The axes of `axes`.
     listed: Option<Vec<i64>>,
     axis: Option<i64>,
     /// Whether all axes that follow the one are meant too.
     to_last: bool,
     keepdims: bool,
-    /// Whether the last of equals wins.
     last: bool,
     /// Whether no axes mean none, rather than all.
     noop: bool,
     /// Whether no element gives the one that all others beat, rather than an error.
     identity: bool,
-    /// Whether operands may differ in shape.
     broadcast: bool,
 }
 

@@ -78,19 +78,14 @@ struct Tensor {
     words: [u64; 2],
 }
 
-/// A call of a node: what a context points to.
-#[derive(Default)]
+/// A node, which states no attribute, and a call of it: what the information for a kernel and a context point to.
 struct Call {
     /// The inputs, as many as the node has; None for one that is left out.
     inputs: Vec<Option<Tensor>>,
+    /// How many outputs the node has.
+    outputs: usize,
     /// The output; None where nobody wants it. The kernel sets its shape, the test its type and its memory.
     output: Option<Tensor>,
-}
-
-/// A node: what the information for a kernel points to. It states no attribute.
-struct Node {
-    inputs: usize,
-    outputs: usize,
 }
 
 const FINE: OrtStatusPtr = OrtStatusPtr(ptr::null_mut());
@@ -108,13 +103,25 @@ fn text_of(status: OrtStatusPtr) -> Option<String> {
     (!status.0.is_null()).then(|| *unsafe { Box::from_raw(status.0.cast::<String>()) })
 }
 
-/// What comes of asking for an attribute, which no node of this host has.
+/// What comes of asking for an attribute, or a list: no node of this host has one.
 ///
 /// # Safety
 /// The name ends with a zero.
-unsafe fn missing(name: *const c_char) -> OrtStatusPtr {
+unsafe extern "system" fn no_value<T>(_: *const OrtKernelInfo, name: *const c_char, _: *mut T) -> OrtStatusPtr {
     // SAFETY: the caller's.
     unsafe { CreateStatus(OrtErrorCode::ORT_FAIL, name) }
+}
+
+/// # Safety
+/// As for [`no_value`].
+unsafe extern "system" fn no_list<T>(
+    info: *const OrtKernelInfo,
+    name: *const c_char,
+    values: *mut T,
+    _: *mut usize,
+) -> OrtStatusPtr {
+    // SAFETY: the caller's.
+    unsafe { no_value(info, name, values) }
 }
 
 /// The functions of the host by their names in its table, and the table. Each is given valid pointers to what its parameters
@@ -138,7 +145,14 @@ macro_rules! host {
             ptr::with_exposed_provenance(*TABLE.get_or_init(|| {
                 let table = Box::leak(Box::new(MaybeUninit::<OrtApi>::zeroed())).as_mut_ptr();
                 // SAFETY: the places of functions in a table that nobody else has yet.
-                unsafe { $((&raw mut (*table).$name).write($name);)* }
+                unsafe {
+                    $((&raw mut (*table).$name).write($name);)*
+                    (&raw mut (*table).KernelInfoGetAttribute_int64).write(no_value);
+                    (&raw mut (*table).KernelInfoGetAttribute_float).write(no_value);
+                    (&raw mut (*table).KernelInfoGetAttribute_string).write(no_list);
+                    (&raw mut (*table).KernelInfoGetAttributeArray_int64).write(no_list);
+                    (&raw mut (*table).KernelInfoGetAttributeArray_float).write(no_list);
+                }
                 table.expose_provenance()
             }))
         }
@@ -166,8 +180,11 @@ host! {
     AddSessionConfigEntry(options: *mut OrtSessionOptions, key: *const c_char, _value: *const c_char) {
         (*options.cast::<Options>()).keys.push(text(key));
     }
-    KernelInfo_GetInputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Node>()).inputs }
-    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Node>()).outputs }
+    KernelInfo_GetInputCount(info: *const OrtKernelInfo, count: *mut usize) {
+        let Call { inputs, .. } = &*info.cast();
+        *count = inputs.len();
+    }
+    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Call>()).outputs }
     KernelContext_GetInput(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) {
         let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
         *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
@@ -201,27 +218,6 @@ host! {
     CreateStatus(_code: OrtErrorCode, message: *const c_char) -> Status {
         OrtStatusPtr(Box::into_raw(Box::new(text(message))).cast())
     }
-    KernelInfoGetAttribute_int64(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut i64) -> Status {
-        missing(name)
-    }
-    KernelInfoGetAttribute_float(_info: *const OrtKernelInfo, name: *const c_char, _value: *mut f32) -> Status {
-        missing(name)
-    }
-    KernelInfoGetAttribute_string(
-        _info: *const OrtKernelInfo, name: *const c_char, _value: *mut c_char, _size: *mut usize
-    ) -> Status {
-        missing(name)
-    }
-    KernelInfoGetAttributeArray_int64(
-        _info: *const OrtKernelInfo, name: *const c_char, _values: *mut i64, _size: *mut usize
-    ) -> Status {
-        missing(name)
-    }
-    KernelInfoGetAttributeArray_float(
-        _info: *const OrtKernelInfo, name: *const c_char, _values: *mut f32, _size: *mut usize
-    ) -> Status {
-        missing(name)
-    }
     ReleaseStatus(status: *mut OrtStatus) -> () { drop(text_of(OrtStatusPtr(status))) }
     ReleaseTensorTypeAndShapeInfo(info: *mut OrtTensorTypeAndShapeInfo) -> () {
         drop(Box::from_raw(info.cast::<Tensor>()))
@@ -230,10 +226,6 @@ host! {
 
 extern "system" fn version() -> *const c_char {
     c"1.18.0".as_ptr()
-}
-
-extern "system" fn old_version() -> *const c_char {
-    c"1.17.3".as_ptr()
 }
 
 const BASE: OrtApiBase = OrtApiBase { GetApi: table, GetVersionString: version };
@@ -265,15 +257,6 @@ fn it_is_registered_once_and_stays() {
     assert_eq!(operators().len(), 4 * 13);
 }
 
-#[test]
-fn an_old_host_is_told_so() {
-    let mut options = Options::default();
-    let (_library, function) = loaded();
-    let message = options.register(function, &OrtApiBase { GetApi: table, GetVersionString: old_version });
-    let expected = "extremum needs ONNX Runtime 1.18 or later, this is 1.17.3; help: upgrade onnxruntime";
-    assert_eq!((message.as_deref(), options.domains), (Some(expected), 0));
-}
-
 const INT8: i32 = 3;
 const INT64: i32 = 7;
 
@@ -286,13 +269,12 @@ fn x() -> Option<Tensor> {
 }
 
 /// What it ends in to make a kernel of int64 and to run it on a call: the text of an error, if there is one.
-fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
+fn outcome(wanted: &str, call: &mut Call) -> Option<String> {
     let (library, function) = loaded();
     forget(library);
     assert_eq!(Options::default().register(function, &BASE), None);
-    let node = Node { inputs: call.inputs.len(), outputs };
     let mut kernel = ptr::null_mut();
-    // SAFETY: the operator's own functions; the information and the context are a node and a call.
+    // SAFETY: the operator's own functions; the information and the context are the call.
     unsafe {
         let is_wanted = |operator: &&OrtCustomOp| {
             let first = operator.GetInputType.expect("a function")(*operator, 0);
@@ -300,7 +282,7 @@ fn outcome(wanted: &str, outputs: usize, call: &mut Call) -> Option<String> {
         };
         let operator = operators().into_iter().find(is_wanted).expect("the library has it");
         let create = operator.CreateKernelV2.expect("a function");
-        let made = create(operator, ptr::null(), (&raw const node).cast(), &raw mut kernel);
+        let made = create(operator, ptr::null(), ptr::from_ref(call).cast(), &raw mut kernel);
         text_of(made).or_else(|| {
             let done = operator.KernelComputeV2.expect("a function")(kernel, ptr::from_mut(call).cast());
             operator.KernelDestroy.expect("a function")(kernel);
@@ -319,13 +301,13 @@ fn a_call_is_answered() {
         ("Reduce", list(0), 3),
         ("Reduce", list(-1), 3),
     ] {
-        let mut call = Call { inputs, output: tensor(INT64, &[], [0, 0]) };
-        assert_eq!(outcome(operator, 1, &mut call), None);
+        let mut call = Call { inputs, outputs: 1, output: tensor(INT64, &[], [0, 0]) };
+        assert_eq!(outcome(operator, &mut call), None);
         let output = call.output.expect("it was wanted");
         assert_eq!((&output.shape[..], output.words[0]), (&[1][..], expected), "{operator}");
     }
     // An output that nobody wants is not written.
-    assert_eq!(outcome("ArgReduce", 1, &mut Call { inputs: vec![x()], output: None }), None);
+    assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: 1, output: None }), None);
 }
 
 #[test]
@@ -334,45 +316,38 @@ fn what_a_kernel_cannot_run_on_is_refused() {
     let list = |number, shape: &[i64]| vec![x(), tensor(number, shape, [7, 0])];
     let endless = Some(Tensor { rank: usize::MAX, ..x().expect("a tensor") });
     for (operator, inputs, number, message) in [
-        ("Extremum", list(INT8, &[]), INT64, format!("Extremum: an input is of element type 3, {types}")),
-        ("ArgReduce", vec![x()], INT8, format!("ArgReduce: the output is of element type 3, {types}")),
-        ("Extremum", vec![x(), None], INT64, "Extremum: input 1 is left out; help: give every input".into()),
-        ("Reduce", list(INT8, &[1]), INT64, format!("Reduce: the list of axes is of element type 3, {types}")),
+        ("Extremum", list(INT8, &[]), INT64, format!("an input is of element type 3, {types}")),
+        ("ArgReduce", vec![x()], INT8, format!("the output is of element type 3, {types}")),
+        ("Extremum", vec![x(), None], INT64, "input 1 is left out; help: give every input".into()),
+        ("Reduce", list(INT8, &[1]), INT64, format!("the list of axes is of element type 3, {types}")),
         (
             "Reduce",
             list(INT64, &[]),
             INT64,
-            "Reduce: the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1".into(),
+            "the axes are no list; given: axes: int64[]; help: give them as a tensor of rank 1".into(),
         ),
         (
             "Reduce",
             list(INT64, &[1]),
             INT64,
-            "Reduce: axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; \
-             help: use an axis in [-1, 0]"
+            "axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; help: use an axis in [-1, 0]"
                 .into(),
         ),
-        // A panic is an error that asks for a report.
-        ("OneHot", vec![endless], INT64, "extremum failed inside, please report this: capacity overflow".into()),
     ] {
-        let mut call = Call { inputs, output: tensor(number, &[], [0, 0]) };
-        assert_eq!(outcome(operator, 1, &mut call), Some(message));
+        let mut call = Call { inputs, outputs: 1, output: tensor(number, &[], [0, 0]) };
+        assert_eq!(outcome(operator, &mut call), Some(format!("{operator}: {message}")));
     }
-}
-
-#[test]
-fn a_node_with_other_inputs_and_outputs_is_refused() {
+    // A panic is an error that asks for a report.
+    let message = "extremum failed inside, please report this: capacity overflow".into();
+    assert_eq!(outcome("OneHot", &mut Call { inputs: vec![endless], outputs: 1, output: None }), Some(message));
     for (operator, inputs, outputs, takes) in [
-        ("ArgReduce", 0, 1, "takes one input"),
         ("ArgReduce", 2, 1, "takes one input"),
         ("Extremum", 0, 1, "takes inputs"),
         ("Extremum", 1, 2, "takes inputs"),
-        ("Reduce", 0, 1, "takes one input and a list of axes"),
         ("Reduce", 3, 1, "takes one input and a list of axes"),
     ] {
-        let mut call = Call { inputs: vec![x(); inputs], output: None };
         let given = format!("the node has {inputs} inputs and {outputs} outputs");
-        let expected = format!("{operator}: {given}; help: the operator {takes} and has one output");
-        assert_eq!(outcome(operator, outputs, &mut call), Some(expected));
+        let message = format!("{operator}: {given}; help: the operator {takes} and has one output");
+        assert_eq!(outcome(operator, &mut Call { inputs: vec![x(); inputs], outputs, output: None }), Some(message));
     }
 }
