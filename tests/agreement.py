@@ -37,15 +37,16 @@ def kernels(instruction_set=None, small_limit=None, threads=None):
         _native.set_bytes_per_thread(share)
 
 
-def native(operation, *inputs):
-    """Apply one core operation in every way that the native module has on this machine: to one result.
+EVERY_SET = tuple({"instruction_set": name, "small_limit": 0} for name in _native.instruction_sets())
+"""Every instruction set of this processor, for arrays of any size; small arrays have a way of their own."""
 
-    Each instruction set serves arrays of any size, and small arrays have a way of their own.
-    """
+
+def native(operation, *inputs, ways=EVERY_SET):
+    """Apply one core operation as the native module chooses and in other ways of :func:`kernels`: to one result."""
     chosen = operation(*inputs)
-    for name in _native.instruction_sets():
-        with kernels(name, small_limit=0):
-            assert_identical(operation(*inputs), chosen, f"{operation} with {name} and as it is")
+    for way in ways:
+        with kernels(**way):
+            assert_identical(operation(*inputs), chosen, f"{operation} with {way} and as it is")
     return chosen
 
 
@@ -73,24 +74,12 @@ def assert_same_bits(actual, expected, context=""):
     assert same_bits(actual, expected), f"{context}\nactual   {actual!r}\nexpected {expected!r}"
 
 
-def disagreement(run, oracle, operation, inputs):
-    """None, or in words how the answer of `run` differs from the oracle's, or which input it changed."""
-    before = [x.tobytes() for x in inputs]
-    expected = oracle(operation, *inputs)
-    actual = run(operation, *inputs)
-    memory = "; ".join(f"{x.dtype}{list(x.shape)} strides {x.strides}" for x in inputs)
-    if before != [x.tobytes() for x in inputs]:
-        return f"{operation} changed an input of {memory}"
-    if not same_bits(actual, expected):
-        return f"{operation} of {memory}\ninputs   {inputs!r}\nactual   {actual!r}\nexpected {expected!r}"
-    return None
-
-
-def assert_agreement(cases, run=native, oracle=reference.run):
-    """Fail at the first case whose answer by `run` is not the oracle's."""
+def assert_agreement(cases, run, oracle):
+    """Fail at the first case whose answer by `run` is not the oracle's, or of which it changes an input."""
     for operation, inputs in cases:
-        difference = disagreement(run, oracle, operation, inputs)
-        assert difference is None, difference
+        before = [x.tobytes() for x in inputs]
+        assert_same_bits(run(operation, *inputs), oracle(operation, *inputs), f"{operation} of {inputs!r}")
+        assert before == [x.tobytes() for x in inputs], f"{operation} changed an input"
 
 
 def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find, ways=({},)):
@@ -123,7 +112,3 @@ def assert_extremes(x, axes, where=None, policy="propagate", find=reference.find
                 if not same_bits(each, expected):
                     context = f"{order} {way} of {x!r}, strides {x.strides}, {options}"
                     raise AssertionError(f"{context}\nactual   {each!r}\nexpected {expected!r}")
-
-
-EVERY_SET = tuple({"instruction_set": name, "small_limit": 0} for name in _native.instruction_sets())
-"""Every instruction set of this processor, for arrays of any size."""

@@ -18,7 +18,6 @@ from strategies import axes_sets, element_types, sample
 
 # Short sides, and those around the widths of vectors, blocks and narrow indices.
 _SIDES = st.one_of(st.integers(1, 5), st.sampled_from([7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 129, 255, 256, 257, 300]))
-_MOST = 3000
 
 
 @dataclass
@@ -39,12 +38,12 @@ class Laid:
 
 
 @st.composite
-def shapes(draw, least=1):
-    """Rank 0 to 8, at most 3000 elements; with `least` 0, now and then none."""
+def shapes(draw, least=1, most=3000):
+    """Rank 0 to 8, at most so many elements; with `least` 0, now and then none."""
     sides = draw(st.lists(_SIDES if least else st.one_of(_SIDES, st.just(0)), max_size=8))
     for axis in range(len(sides)):
         # A side of 0 counts as 1: memory around an empty array is not empty.
-        if prod(max(each, 1) for each in sides[: axis + 1]) > _MOST:
+        if prod(max(each, 1) for each in sides[: axis + 1]) > most:
             sides[axis] = 1
     return tuple(sides)
 
@@ -62,19 +61,19 @@ def arrays(draw, shape=shapes(), dtypes=element_types()):  # noqa: B008
 
 
 @st.composite
-def arrays_and_axes(draw, least_axes=0, dtypes=element_types()):  # noqa: B008
+def arrays_and_axes(draw, least_axes=0, dtypes=element_types(), most=3000):  # noqa: B008
     """An array without empty axes, and some of its axes in any sequence."""
-    x = draw(arrays(shapes().filter(lambda shape: len(shape) >= least_axes), dtypes))
+    x = draw(arrays(shapes(most=most).filter(lambda shape: len(shape) >= least_axes), dtypes))
     axes = draw(axes_sets(x.ndim).filter(lambda axes: len(axes) >= least_axes))
     return x, axes
 
 
 @st.composite
-def operands(draw, most=5):
-    """One to `most` arrays of one type that broadcast to the shape of the first."""
+def operands(draw, most=3000):
+    """One to five arrays of one type that broadcast to the shape of the first."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    dtype, shape = draw(element_types()), draw(shapes(least=0))
-    others = [broadcastable(rng, shape) for _ in range(draw(st.integers(0, most - 1)))]
+    dtype, shape = draw(element_types()), draw(shapes(least=0, most=most))
+    others = [broadcastable(rng, shape) for _ in range(draw(st.integers(0, 4)))]
     return [_laid_out(draw, rng, dtype, each) for each in (shape, *others)]
 
 

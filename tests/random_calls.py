@@ -14,16 +14,14 @@ from collections import Counter
 import numpy as np
 
 import extremum
+import random_directml
 import random_memory as memory
 import twins
 from agreement import assert_extremes, same_bits
 from extremum import _native
-from extremum import directml as dml
 from extremum.errors import ExtremumError
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
-from strategies import BFLOAT16, ELEMENT_TYPES, INDEX_TYPES, index_types
-
-BFLOAT16_AND_FLOAT64 = (BFLOAT16, np.dtype("float64"))
+from strategies import ELEMENT_TYPES, index_types
 
 
 class WrongError(Exception):
@@ -180,49 +178,12 @@ class Calls:
 
     def directml(self):
         """A dispatch on memory that is as long as its description says."""
-        random = self.random
-        dtype = random.choice([each for each in ELEMENT_TYPES[:-1] if each not in BFLOAT16_AND_FLOAT64])
-        sizes = memory.shape(random, random.choice((8, 100, 1000)))
-        if not sizes or 0 in sizes:
-            sizes = (random.randrange(1, 40),)
-        x, a, raw_a = self.tensor(sizes, dtype, memory.input_strides)
-        axes = tuple(random.sample(range(len(sizes)), random.randrange(1, len(sizes) + 1)))
-        kind = random.randrange(3)
-        if kind == 0:
-            index = random.choice(INDEX_TYPES)
-            kept = tuple(1 if axis in axes else n for axis, n in enumerate(sizes))
-            y, out, raw_out = self.tensor(kept, index, memory.output_strides)
-            order, tie = random.choice(list(Order)), random.choice(list(Tie))
-            structure = dml.ArgMaxOperatorDesc if order is Order.MAX else dml.ArgMinOperatorDesc
-            direction = dml.AxisDirection.INCREASING if tie is Tie.FIRST else dml.AxisDirection.DECREASING
-            desc, inputs = structure(x, y, axes, direction), [(a, raw_a)]
-            operation = ArgReduce(order, axes, True, tie, index)
-        elif kind == 1 and dtype.name in ("float16", "float32"):
-            y, out, raw_out = self.tensor(sizes, dtype, memory.output_strides)
-            desc, inputs, operation = dml.ActivationHardmax1OperatorDesc(x, y, axes), [(a, raw_a)], OneHot(axes)
-        else:
-            second, b, raw_b = self.tensor(sizes, dtype, memory.input_strides)
-            y, out, raw_out = self.tensor(sizes, dtype, memory.output_strides)
-            desc, inputs, operation = (
-                dml.ElementWiseMaxOperatorDesc(x, second, y),
-                [(a, raw_a), (b, raw_b)],
-                Extremum(Order.MAX),
-            )
-        views = [view for view, _ in inputs]
-        dml.create_operator(desc).dispatch([raw for _, raw in inputs], [raw_out])
+        rng = np.random.default_rng(self.random.randrange(1 << 32))
+        described = list(random_directml.operators(rng, self.random.choice(random_directml.ELEMENTS)))
+        kind = self.random.choice(list(random_directml.KINDS.values()))
+        random_directml.hold(rng, *self.random.choice(described), kind, twins.run)
         self.count["dispatch"] += 1
-        if self.checks:
-            self.compare(operation, views, out, None, desc)
-
-    def tensor(self, sizes, dtype, strides_of):
-        """A description, and memory that it fits: the array it describes and the raw buffer."""
-        random = self.random
-        # DirectML's strides count elements and do not run backwards.
-        strides = [abs(stride) for stride in strides_of(random, sizes, 1)]
-        desc = dml.TensorDesc(dml.TensorDataType[dtype.name.upper()], sizes, strides)
-        raw = memory.filled(random, dtype, desc.total_tensor_size_in_bytes)
-        view = np.ndarray(sizes, dtype, raw, 0, [stride * dtype.itemsize for stride in strides])
-        return desc, view, memoryview(raw)
+        self.count["compared"] += 1
 
     def refused(self):
         """Calls that are errors, for the memory that their way out holds."""

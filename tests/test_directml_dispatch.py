@@ -6,156 +6,23 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
+import random_directml
 from agreement import same_bits
 from extremum import directml as dml
 from extremum import reference
-from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
+from extremum.directml import TensorDataType, TensorDesc
 from extremum.errors import ElementTypeError, InputError, SpecError
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import Order
+from random_directml import ELEMENTS, KINDS, Memory
 from refusal import explained, refusal
-from strategies import FLOATS, landmarks, nans, sample
-
-ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
-INDICES = [TensorDataType[name] for name in ("INT64", "INT32", "UINT64", "UINT32")]
-
-
-def dtype_of(data_type):
-    return np.dtype(data_type.name.lower())
-
-
-def random_sizes(rng, most=300):
-    """One to eight dimensions."""
-    rank = int(rng.integers(1, 9))
-    sizes = rng.integers(1, 2 + int(1.7 * most ** (1 / rank)), rank)
-    while np.prod(sizes) > most:
-        sizes[rng.integers(rank)] = 1
-    return tuple(int(size) for size in sizes)
-
-
-def random_strides(rng, sizes, repeats):
-    """Strides of any order of the dimensions with padding between them; with repeats, some of them 0."""
-    strides, step = [0] * len(sizes), 1
-    for axis in rng.permutation(len(sizes)):
-        if repeats and rng.random() < 0.2:
-            continue
-        strides[axis] = step + int(rng.integers(0, 3) * (rng.random() < 0.5))
-        step = strides[axis] * sizes[axis]
-        if step > 3000:
-            return None
-    return tuple(strides)
-
-
-def random_desc(rng, data_type, sizes, repeats=False):
-    strides = random_strides(rng, sizes, repeats) if rng.random() < 0.75 else None
-    desc = TensorDesc(data_type, sizes, strides)
-    if rng.random() < 0.3:
-        return TensorDesc(data_type, sizes, strides, desc.total_tensor_size_in_bytes + int(rng.integers(0, 40)))
-    return desc
-
-
-def tensor_in(elements, desc):
-    """The tensor that a description says lies in an array of elements."""
-    strides = np.empty(desc.sizes, np.int8).strides if desc.strides is None else desc.strides
-    in_bytes = [stride * elements.itemsize for stride in strides]
-    return np.lib.stride_tricks.as_strided(elements, desc.sizes, in_bytes)
-
-
-class Memory:
-    """A buffer of one kind for a description, filled at random, and what lies in it before a dispatch."""
-
-    def __init__(self, rng, desc, kind):
-        self.desc = desc
-        dtype = dtype_of(desc.data_type)
-        count = -(-desc.total_tensor_size_in_bytes // dtype.itemsize) + int(rng.integers(0, 5))
-        self.before = rng.choice(nans(dtype) if dtype in FLOATS else landmarks(dtype), count)
-        tensor_in(self.before, desc)[...] = sample(rng, dtype, desc.sizes)
-        self.buffer = kind(self.before.copy())
-
-    @property
-    def elements(self):
-        return np.frombuffer(bytearray(memoryview(self.buffer).cast("B")), self.before.dtype)
-
-    @property
-    def tensor(self):
-        return tensor_in(self.elements, self.desc)
-
-    @property
-    def unchanged(self):
-        return self.elements.tobytes() == self.before.tobytes()
-
-    @property
-    def padding_unchanged(self):
-        elements = self.elements
-        tensor_in(elements, self.desc)[...] = tensor_in(self.before, self.desc)
-        return elements.tobytes() == self.before.tobytes()
-
-
-def mapped(elements):
-    memory = mmap.mmap(-1, elements.nbytes)
-    memory.write(elements.tobytes())
-    return memory
-
-
-def window(elements):
-    """Bytes in the middle of others, at an address that is no multiple of the element size."""
-    memory = bytearray(b"\xff" * (elements.nbytes + 2))
-    memory[1:-1] = elements.tobytes()
-    return memoryview(memory)[1:-1]
-
-
-KINDS = {
-    "array": lambda elements: elements,
-    "bytearray": lambda elements: bytearray(elements.tobytes()),
-    "memoryview": window,
-    "mmap": mapped,
-}
-
-
-def random_operators(rng, data_type):
-    """A description of each operator that takes the type, over the same random axes, and what it means."""
-    sizes = random_sizes(rng)
-    axes = tuple(int(axis) for axis in rng.permutation(len(sizes))[: rng.integers(1, len(sizes) + 1)])
-    kept = tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
-    index = INDICES[rng.integers(len(INDICES))]
-    x, other = (random_desc(rng, data_type, sizes, repeats=True) for _ in range(2))
-
-    def output(data_type=data_type, sizes=sizes):
-        return random_desc(rng, data_type, sizes)
-
-    for order in Order:
-        name = order.value.title()
-        arg, element_wise = (getattr(dml, f"{kind}{name}OperatorDesc") for kind in ("Arg", "ElementWise"))
-        yield element_wise(x, other, output()), Extremum(order)
-        for direction, tie in zip(AxisDirection, Tie, strict=True):
-            operation = ArgReduce(order, axes, True, tie, dtype_of(index))
-            yield arg(x, output(index, kept), axes, direction), operation
-        if data_type.name not in ("INT64", "UINT64"):
-            to_index, to_element = ReduceFunction[f"ARG{order.name}"], ReduceFunction[order.name]
-            operation = ArgReduce(order, axes, True, Tie.FIRST, dtype_of(index))
-            yield dml.ReduceOperatorDesc(to_index, x, output(index, kept), axes), operation
-            desc = dml.ReduceOperatorDesc(to_element, x, output(sizes=kept), axes)
-            yield desc, Reduce(order, axes, True, Tie.FIRST)
-    if data_type.name.startswith("FLOAT"):
-        yield dml.ActivationHardmax1OperatorDesc(x, output(), axes), OneHot(axes)
-        rows = (1,) * max(0, len(sizes) - 2) + sizes[-2:]
-        desc = dml.ActivationHardmaxOperatorDesc(random_desc(rng, data_type, rows, repeats=True), output(sizes=rows))
-        yield desc, OneHot((len(rows) - 1,))
 
 
 @pytest.mark.parametrize("data_type", ELEMENTS, ids=lambda each: each.name)
 def test_dispatch_gives_what_the_reference_gives(data_type):
-    """In random memory: the elements are those of the reference, every other byte is what it was."""
     rng = np.random.default_rng(int(data_type))
-    for kind in [*KINDS.values()] * 6:
-        for desc, operation in random_operators(rng, data_type):
-            sources = [Memory(rng, tensor, kind) for tensor in desc.inputs.values()]
-            target = Memory(rng, desc.output, kind)
-            tensors = [source.tensor for source in sources]
-            dml.create_operator(desc).dispatch([source.buffer for source in sources], [target.buffer])
-            expected = reference.run(operation, *tensors)
-            assert same_bits(target.tensor, expected), f"{desc}\n{tensors}\n{target.tensor!r}\n{expected!r}"
-            assert all(source.unchanged for source in sources)
-            assert target.padding_unchanged
+    for kind in [*KINDS.values()] * 2:
+        for desc, operation in random_directml.operators(rng, data_type):
+            random_directml.hold(rng, desc, operation, kind)
 
 
 @pytest.mark.parametrize("second", [False, True])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremum
-from agreement import assert_identical, assert_same_bits, kernels, native
+from agreement import EVERY_SET, assert_identical, assert_same_bits, native
 from cases import arg_reductions, reductions
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from law_cases import Laid, arrays_and_axes, operands, oracle
@@ -22,36 +22,16 @@ from layouts import LAYOUTS, REPEATING, byte_swapped, read_only
 from strategies import FLOATS, axes_sets, bits_type, index_types, is_nan, nans
 
 
-@given(arrays_and_axes(), st.booleans(), st.data())
-def test_every_instruction_set_gives_the_oracles_bits(case, keepdims, data):
-    x, axes = case
-    index = data.draw(st.sampled_from(index_types(math.prod(x.shape[axis] for axis in axes))))
-    memory = Laid(x)
-    for operation in reductions(axes, keepdims=keepdims, index=index):
-        assert_same_bits(native(operation, x), oracle(operation, x), f"{operation} of {x!r}, strides {x.strides}")
-    assert memory.untouched
-
-
-@given(operands())
-def test_every_instruction_set_gives_the_oracles_extremum(arrays):
-    memory = [Laid(x) for x in arrays]
-    for order in Order:
-        expected = oracle(Extremum(order), *arrays)
-        assert_same_bits(native(Extremum(order), *arrays), expected, f"{order} of {arrays}")
-    assert all(each.untouched for each in memory)
-
-
-@given(arrays_and_axes(), operands(), st.sampled_from([2, 3, 7]), st.data())
-def test_threads_change_nothing(case, arrays, threads, data):
+@given(arrays_and_axes(), operands(), st.booleans(), st.sampled_from([2, 3, 7]), st.data())
+def test_every_instruction_set_and_any_threads_give_the_oracles_bits(case, arrays, keepdims, threads, data):
     x, axes = case
     memory = [Laid(each) for each in (x, *arrays)]
-    operation, order = data.draw(st.sampled_from(reductions(axes))), data.draw(st.sampled_from(Order))
-    for call, inputs in ((operation, [x]), (Extremum(order), arrays)):
-        with kernels(small_limit=0, threads=1):
-            expected = call(*inputs)
-        assert_same_bits(expected, oracle(call, *inputs))
-        with kernels(small_limit=0, threads=threads):
-            assert_identical(call(*inputs), expected, f"{call} with {threads} threads")
+    index = data.draw(st.sampled_from(index_types(math.prod(x.shape[axis] for axis in axes))))
+    calls = [(each, [x]) for each in reductions(axes, keepdims=keepdims, index=index)]
+    for operation, inputs in [*calls, *((Extremum(order), arrays) for order in Order)]:
+        found = native(operation, *inputs, ways=(*EVERY_SET, {"threads": threads, "small_limit": 0}))
+        context = f"{operation} of {inputs!r}, strides {[each.strides for each in inputs]}"
+        assert_same_bits(found, oracle(operation, *inputs), context)
     assert all(each.untouched for each in memory)
 
 
