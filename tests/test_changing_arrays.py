@@ -5,6 +5,7 @@ once all of its arguments have been read: as if it had been made then. Each case
 """
 
 import contextlib
+import itertools
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ import pytest
 
 import extremum
 import watched
+from extremum import _native
 from extremum.errors import ExtremumError
 
 SHAPE = (4, 6)
@@ -169,33 +171,45 @@ def test_shapes_that_another_thread_sets(kind):
 
 
 def elements_of_another_thread(dtype):
+    for name, shape in itertools.product(_native.instruction_sets(), ((2000, 40), (20_000, 7), (9, 20_000))):
+        watched.say(f"{name}, {shape}")
+        _native.set_instruction_set(name)
+        beside_a_writer(dtype, *shape)
+
+
+def beside_a_writer(dtype, rows, columns):
     """Any answer in range is one, and what is written stays within the output."""
-    x = np.random.default_rng(4).integers(0, 9, (1024, 40)).astype(dtype)
-    other, top = x[::-1].copy(), np.full_like(x, 100)
-    guarded, rows = np.zeros((1026, 40), dtype), np.zeros(1026, np.int64)
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 9, (rows, columns)).astype(dtype)
+    other, extremes = x[::-1].copy(), np.array([0, 100, -100, 7], dtype)
+    guarded, places = np.zeros((rows + 2, columns), dtype), np.zeros(rows + 2, np.int64)
 
     def change():
-        x[...] = top
+        x[...] = extremes[1]
         x[...] = other
+        for _ in range(100):
+            x.flat[rng.integers(x.size)] = rng.choice(extremes)
 
     def check(function, view, axis, bound):
-        found = np.asarray(function(view, axis, select_last_index=True))
+        last = bool(rng.integers(2))
+        found = np.asarray(function(view, axis, select_last_index=last))
         assert ((found >= 0) & (found < bound)).all()
 
     def into(out, function, *arguments):
         function(*arguments, out=out[1:-1])
         assert not out[[0, -1]].any()
 
+    bounds = (None, x.size), (0, rows), (1, columns)
     calls = [
-        *(partial(check, extremum.argmax, x[:, ::-1], axis, n) for axis, n in ((None, x.size), (0, 1024), (1, 40))),
-        partial(check, extremum.argmin, x.T, 0, 40),
-        partial(into, rows, extremum.argmax, x, 1),
+        *(partial(check, extremum.argmax, x[:, ::-1], axis, bound) for axis, bound in bounds),
+        *(partial(check, extremum.argmin, x, axis, bound) for axis, bound in bounds),
+        partial(into, places, extremum.argmax, x, 1),
         partial(into, guarded, extremum.hardmax, x[:, ::-1]),
         partial(into, guarded, extremum.maximum, x, other),
     ]
-    beside_a_thread(change, calls, 0.5)
+    beside_a_thread(change, calls, 0.1)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
 def test_elements_that_another_thread_writes(dtype):
     watched.call(elements_of_another_thread, dtype)

@@ -38,6 +38,16 @@ def test_every_pair_of_landmarks_either_way_round(order, dtype):
     assert_same_bits(FUNCTIONS[order](row, column), expected)
 
 
+def test_every_way_passes_on_the_same_nan(order):
+    row = np.array([0x7FC00001, 0x7FC00002, 0x40400000], np.uint32).view(np.float32)
+    one = np.array(0x7FC00004, np.uint32).view(np.float32)
+    results = set()
+    for name, limit in itertools.product(_native.instruction_sets(), (0, None)):
+        with kernels(name, limit):
+            results |= {FUNCTIONS[order](*operands).tobytes() for operands in ((row, one), (one, row))}
+    assert len(results) == 1
+
+
 @pytest.mark.parametrize("count", [33, 65, 1000])
 def test_any_number_of_operands(order, count):
     rng = np.random.default_rng(count)

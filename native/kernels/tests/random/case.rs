@@ -83,52 +83,48 @@ impl Case {
         threads::set_limit(self.threads);
         threads::set_grain_size(self.grain_size);
         let mut call = || match self.operation {
-            Operation::ArgReduce(index) => self.arg_reduce(random, index),
-            Operation::OneHot => self.one_hot(random),
+            Operation::ArgReduce(index) => self.reduce(random, Some(index)),
+            Operation::OneHot => self.reduce(random, None),
             Operation::Select => selection::run(self, random),
             Operation::Extremum => self.extremum(random),
         };
         if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
     }
 
-    fn arg_reduce(&self, random: &mut Random, index: IndexType) {
-        let (kept, block) = self.split();
-        let index = fitting(index, block.iter().product());
-        let input = self.input(random);
-        let mut output = self.output(random, &kept, index.size());
-        let mut expected = output.bytes.to_vec();
-        for outside in &positions(&kept) {
-            let (place, _) = self.best(&input, outside, (self.largest, self.last), |_, _| true).expect("a block");
-            expected[output.at(outside)..][..index.size()].copy_from_slice(&bytes_of(place as u64, index.size()));
-        }
-        let axes = self.axes(&input, &output);
+    /// Writes indices of a type, or the one-hot array.
+    fn reduce(&self, random: &mut Random, index: Option<IndexType>) {
         let Self { element, swapped, largest, last, .. } = *self;
-        let given = Input { data: input.data(), element, swapped, largest, last, numbers: false };
-        input.deny_gaps(&self.lens);
-        // SAFETY: the axes describe both arrays; no reduced axis is empty; lengths are small.
-        unsafe { argreduce(given, axes.into_iter().rev(), output.data_mut(), index) };
-        input.bytes.allow();
-        judge(slice::from_ref(&input), &output, &expected);
-    }
-
-    fn one_hot(&self, random: &mut Random) {
+        let (kept, block) = self.split();
+        let index = index.map(|index| fitting(index, block.iter().product()));
+        let (lens, size) = index.map_or((&self.lens, element.size()), |index| (&kept, index.size()));
+        // `onehot` marks the largest and the first, whatever was drawn.
+        let which = if index.is_some() { (largest, last) } else { (true, false) };
         let input = self.input(random);
-        let size = self.element.size();
-        let mut output = self.output(random, &self.lens, size);
+        let mut output = self.output(random, lens, size);
         let mut expected = output.bytes.to_vec();
-        for position in positions(&self.lens) {
+        for position in positions(lens) {
             expected[output.at(&position)..][..size].fill(0);
         }
-        for outside in &positions(&self.split().0) {
-            // It marks the largest and the first, whatever was drawn.
-            if let Some((_, hot)) = self.best(&input, outside, (true, false), |_, _| true) {
-                expected[output.at(&hot)..][..size].copy_from_slice(&one(self.element));
+        for outside in &positions(&kept) {
+            let Some((place, hot)) = self.best(&input, outside, which, |_, _| true) else { continue };
+            let (at, bytes) = match index {
+                Some(_) => (outside, bytes_of(place as u64, size)),
+                None => (&hot, one(element)),
+            };
+            expected[output.at(at)..][..size].copy_from_slice(&bytes);
+        }
+        let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
+        let axes: Vec<_> = (0..self.lens.len()).rev().map(axis).collect();
+        let (axes, to) = (axes.into_iter(), output.data_mut());
+        let given = Input { data: input.data(), element, swapped, largest, last, numbers: false };
+        input.deny_gaps(&self.lens);
+        // SAFETY: the axes describe both arrays; lengths are small, and none of a block is empty where its index is wanted.
+        unsafe {
+            match index {
+                Some(index) => argreduce(given, axes, to, index),
+                None => onehot(given.data, element, swapped, axes, to),
             }
         }
-        let axes = self.axes(&input, &output);
-        input.deny_gaps(&self.lens);
-        // SAFETY: the axes describe both arrays.
-        unsafe { onehot(input.data(), self.element, self.swapped, axes.into_iter().rev(), output.data_mut()) };
         input.bytes.allow();
         judge(slice::from_ref(&input), &output, &expected);
     }
@@ -253,11 +249,6 @@ impl Case {
             }
         }
         best.map(|(_, place, position)| (place, position))
-    }
-
-    fn axes(&self, input: &Memory, output: &Memory) -> Vec<(usize, isize, isize, bool)> {
-        let axis = |axis| (self.lens[axis], input.strides[axis], output.strides[axis], self.reduced[axis]);
-        (0..self.lens.len()).map(axis).collect()
     }
 }
 

@@ -2,22 +2,20 @@
 //!
 //! A wrong answer, a byte written where no element lies and a changed input are found here. Reading or writing past the
 //! memory ends the process where a page without access lies there; Miri and AddressSanitizer find the rest.
-//! Beside them lies what must not depend on the way that a call takes, and input that changes during a call.
 //!
 //! `EXTREMUM_CASES` or `EXTREMUM_SECONDS` say how long, `EXTREMUM_SEED` which cases; a failure names the case, and
 //! `EXTREMUM_FIRST_CASE` begins with it.
 
 mod case;
-mod invariance;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod denormals;
 mod key;
 mod memory;
 mod selection;
-#[cfg(not(miri))]
-mod writers;
 
 use case::Case;
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{small, threads};
+use extremum_kernels::threads;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,15 +58,6 @@ impl threads::Pool for Scoped {
 fn settings() -> MutexGuard<'static, ()> {
     static SETTINGS: Mutex<()> = Mutex::new(());
     SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Every way to compute: with each instruction set, and small arrays planned like others or element by element.
-fn ways() -> impl Iterator<Item = (InstructionSet, usize)> {
-    let ways = InstructionSet::ALL.into_iter().flat_map(|set| [(set, 0), (set, usize::MAX)]);
-    ways.filter(|&(set, limit)| {
-        small::set_limit(limit);
-        set.force()
-    })
 }
 
 fn setting(name: &str) -> Option<u64> {
