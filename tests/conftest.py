@@ -61,14 +61,15 @@ def without_onnxruntime(monkeypatch):
 
 @pytest.fixture
 def in_process(monkeypatch):
-    """Let the suite ask every runtime in this process: to start one for it takes half a second."""
-    from extremum import conformance, runtimes
+    """Let the suite, a check and a fix ask every runtime in this process: to start one for it takes half a second."""
+    from extremum import check, conformance, fix, runtimes
     from extremum.runtimes.processes import InProcess
 
-    def here(name, limit):
+    def here(name, limit=None):
         return contextlib.nullcontext(InProcess(runtimes.find(name)))
 
-    monkeypatch.setitem(conformance.run.__globals__, "Subprocess", here)
+    for function in (conformance.run, check.check, fix.target.opened.__wrapped__):
+        monkeypatch.setitem(function.__globals__, "Subprocess", here)
 
 
 @pytest.fixture

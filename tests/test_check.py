@@ -9,15 +9,14 @@ import numpy as np
 import onnx
 import pytest
 
-from extremum import backend, runtimes, spec
+from extremum import backend, runtimes
 from extremum.check import Report, check
 from extremum.check.question import samples
 from extremum.cli.explain import markdown
-from extremum.errors import ArgumentError, ExtremumError, ModelError
+from extremum.errors import ArgumentError, ExtremumError
 from extremum.fix import fix
 from extremum.graph.sites import sites
 from extremum.runtimes import processes
-from extremum.runtimes.runtime import refusal as runtime_refusal
 from hostile_runtimes import make_known
 from models import model
 from refusal import refusal
@@ -95,18 +94,6 @@ def test_an_ordinary_model_is_clean():
         assert (report.nodes, report.counted(), report.notes) == (1, (), ())
 
 
-@pytest.mark.parametrize(
-    ("error", "given", "options", "reason"),
-    [
-        (ArgumentError, model(RIGHT), {"select": ["EX999"]}, "there is no rule 'EX999'"),
-        (ArgumentError, model(RIGHT), {"feature_level": 0x9900}, "there is no feature level 0x9900"),
-        (ModelError, b"no model", {}, "the bytes hold no ONNX model"),
-    ],
-)
-def test_refuses(error, given, options, reason):
-    assert refusal(error, check, given, **options) == reason
-
-
 def test_says_that_onnxruntime_is_missing(without_onnxruntime):
     report = check(model(RIGHT.replace("float", "int16")))
     note = "onnxruntime was not asked what it refuses: onnxruntime is not installed; help: pip install"
@@ -131,20 +118,6 @@ def test_says_that_onnxruntime_is_missing(without_onnxruntime):
 def test_says_what_it_could_not_check(text, nodes, note):
     report = check(onnx.parser.parse_model(text))
     assert (report.nodes, report.notes) == (nodes, (note,))
-
-
-def test_onnxruntime_is_asked_once_for_each_kind_of_node():
-    asked = []
-
-    class Counting:
-        def load(self, model):
-            asked.append(model)
-            return runtimes.find("onnxruntime").load(model)
-
-    counting, row = Counting(), spec.find(spec.ONNX, "Max", 13)
-    answers = [runtime_refusal(counting, row, 13, element) for element in ("int16", "float32", "int16", "float32")]
-    assert [answer is None for answer in answers] == [False, True, False, True]
-    assert len(asked) == 2
 
 
 def test_a_report_counts_and_the_model_is_left_as_it_is():
@@ -217,7 +190,9 @@ NAN = f"EX107 {re.escape(ORT)} answers Arg.*-13 on .* differently: NaN: "
         ),
     ],
 )
-def test_findings_have_the_smallest_input(inputs, node, opset, runtime, expected, hostile):
+def test_findings_have_the_smallest_input(inputs, node, opset, runtime, expected, hostile, request):
+    if "hostile" not in runtime:
+        request.getfixturevalue("in_process")
     found = [f"{each.code} {each.reason}: {each.given}" for each in findings(inputs, node, runtime, opset)]
     assert len(found) == len(expected)
     assert all(map(re.fullmatch, expected, found))
@@ -263,17 +238,15 @@ def test_the_error_says_what_to_install(name, package, monkeypatch):
 
 FIXABLE = [
     ("uint16[n, 3] x", "ArgMax <axis=1> (x)", 13),
-    ("uint32[n, 3] x", "ArgMin <axis=1> (x)", 13),
     ("float[3] x", "Hardmax <axis=0> (x)", 13),
     ("int16[n, 3] x, int16[3] z", "Max (x, z)", 13),
-    ("uint8[n, 3] x", "ReduceMax <axes=[0]> (x)", 12),
     ("uint32[n, 3] x", "ReduceMin <axes=[1]> (x)", 13),
 ]
 
 
 @pytest.mark.parametrize(("inputs", "node", "opset"), FIXABLE)
 @pytest.mark.parametrize("runtime", [name for name in runtimes.known() if name in REAL], ids=str)
-def test_a_fix_for_a_real_runtime_runs_there_with_the_same_answers(runtime, inputs, node, opset):
+def test_a_fix_for_a_real_runtime_runs_there_with_the_same_answers(runtime, inputs, node, opset, in_process):
     original = model(f"({inputs}) => (y) {{ y = {node} }}", opset)
     fixed = fix(original, runtime)
     if fixed.refusals:
@@ -288,7 +261,7 @@ def test_a_fix_for_a_real_runtime_runs_there_with_the_same_answers(runtime, inpu
     assert fixed.changes or runtime != "onnxruntime" or not inputs.startswith(("uint16", "uint32", "int16"))
 
 
-def test_a_fix_is_verified_in_the_runtime_that_was_named(hostile):
+def test_a_fix_is_verified_in_the_runtime_that_was_named(hostile, in_process):
     fixed = fix(model(ARGMAX.format("int16")), "hostile:narrow")
     assert fixed.summary() == "1 node rewritten for hostile:narrow 1.0"
     assert [node.op_type for node in fixed.model.graph.node] == ["Cast", "ArgMax"]

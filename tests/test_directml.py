@@ -12,7 +12,7 @@ from extremum import directml as dml
 from extremum import dtypes, spec
 from extremum.check import check
 from extremum.directml import AxisDirection, FeatureLevel, ReduceFunction, TensorDataType, TensorDesc, TensorFlags
-from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError, ExtremumError, SpecError
+from extremum.errors import ArgumentTypeError, AxisError, ElementTypeError, ExtremumError, SpecError
 from extremum.printable import markdown_table
 from models import model
 from refusal import explained, refusal
@@ -70,32 +70,23 @@ def test_the_smallest_size_reaches_from_the_first_element_to_the_last(data_type,
         TensorDesc(data_type, sizes, strides, least - 1)
 
 
-STEPPING_OVER = [None, (3, 1), (1, 2), (7, 2)]
-SHARING = [(0, 1), (2, 1), (1, 1), (0, 0), (1, 0)]
+STRIDES = [((2, 3), strides, False) for strides in (None, (3, 1), (1, 2), (7, 2))]
+STRIDES += [((2, 3), strides, True) for strides in ((0, 1), (2, 1), (1, 1), (0, 0), (1, 0))]
+# Dimensions of size 1 may have any stride.
+STRIDES += [((1, 3), (0, 1), False), ((2, 1, 3), (3, 0, 1), False), ((1, 1), (0, 0), False)]
 
 
-def test_dimensions_of_size_1_may_have_any_stride():
-    for sizes, strides in (((1, 3), (0, 1)), ((2, 1, 3), (3, 0, 1)), ((1, 1), (0, 0))):
-        assert not TensorDesc(FLOAT32, sizes, strides).overlapping
-
-
-@pytest.mark.parametrize("strides", [*STEPPING_OVER, *SHARING], ids=str)
-def test_elements_share_memory_unless_the_dimensions_step_over_each_other(strides):
-    output = TensorDesc(FLOAT32, (2, 3), strides)
-    assert output.overlapping is (strides in SHARING)
-    desc = dml.ElementWiseMaxOperatorDesc(*[tensor("FLOAT32 2 3")] * 2, output)
-    if strides in SHARING:
+@pytest.mark.parametrize(("sizes", "strides", "overlaps"), STRIDES, ids=str)
+def test_elements_share_memory_unless_the_dimensions_step_over_each_other(sizes, strides, overlaps):
+    output = TensorDesc(FLOAT32, sizes, strides)
+    assert output.overlapping is overlaps
+    desc = dml.ElementWiseMaxOperatorDesc(*[TensorDesc(FLOAT32, sizes)] * 2, output)
+    if overlaps:
         assert refusal(SpecError, dml.create_operator, desc) == (
             f"elements of output_tensor share memory: its strides are {list(strides)}"
         )
     else:
         dml.create_operator(desc)
-
-
-@pytest.mark.parametrize("alignment", [0, 4, 8, 16, 4096])
-def test_alignments(alignment):
-    desc = TensorDesc(FLOAT32, (3,), guaranteed_base_offset_alignment=alignment)
-    assert desc.guaranteed_base_offset_alignment == alignment
 
 
 def test_lists_become_tuples_and_descriptions_compare_by_value():
@@ -107,6 +98,8 @@ def test_lists_become_tuples_and_descriptions_compare_by_value():
     desc = dml.ReduceOperatorDesc(7, tensor("INT8 2"), tensor("INT8 1"), [0])
     assert (desc.function, desc.axes) == (ReduceFunction.MAX, (0,))
     assert desc == dml.ReduceOperatorDesc(ReduceFunction.MAX, tensor("INT8 2"), tensor("INT8 1"), (0,))
+    for alignment in (0, 4, 8, 16, 4096):
+        assert tensor("FLOAT32 3", **{ALIGNMENT: alignment}).guaranteed_base_offset_alignment == alignment
 
 
 TOTAL, ALIGNMENT = "total_tensor_size_in_bytes", "guaranteed_base_offset_alignment"
@@ -164,20 +157,12 @@ def test_an_unknown_element_type(given):
 
 # What a feature level accepts.
 
-# The row of an operator in spec.py, by its structure and its function. The table in the docs says what the rows say.
-ROWS = {
-    "ArgMax": "DML_ARGMAX",
-    "ArgMin": "DML_ARGMIN",
-    **{f"Reduce {each.name}": f"DML_REDUCE({each.name})" for each in ReduceFunction},
-    "ElementWiseMax": "DML_ELEMENT_WISE_MAX",
-    "ElementWiseMin": "DML_ELEMENT_WISE_MIN",
-    "ActivationHardmax": "DML_ACTIVATION_HARDMAX",
-    "ActivationHardmax1": "DML_ACTIVATION_HARDMAX1",
-}
-
-
+# The structures of the operators, and the functions of a reduction.
+OPERATORS = ["ArgMax", "ArgMin", *(f"Reduce {each.name}" for each in ReduceFunction)]
+OPERATORS += ["ElementWiseMax", "ElementWiseMin", "ActivationHardmax", "ActivationHardmax1"]
+ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.DIRECTML for row in rows]
 # The levels at which an operator changes.
-STARTS = sorted({FeatureLevel(row.since) for name in ROWS.values() for row in spec.OPERATORS[spec.DIRECTML, name]})
+STARTS = sorted({FeatureLevel(row.since) for row in ROWS})
 
 
 def description(operator, input_type, output_type, count):
@@ -194,12 +179,12 @@ def description(operator, input_type, output_type, count):
     return structure(x, y) if name == "ActivationHardmax" else structure(x, y, (count - 1,))
 
 
-def in_rows(operator, level, input_type, output_type, count):
-    """Whether the operator's row in force lists the types and the dimension count."""
-    rows = [row for row in spec.OPERATORS[spec.DIRECTML, ROWS[operator]] if row.since <= level]
+def in_rows(desc, level, input_type, output_type, count):
+    """Whether the row in force of the description's operator lists the types and the dimension count."""
+    rows = [row for row in ROWS if row.name == desc.row and row.since <= level]
     if not rows:
         return False
-    output_types = rows[-1].output.types if operator.startswith(("ArgM", "Reduce ARG")) else (input_type.lower(),)
+    output_types = rows[-1].output.types if "ARG" in desc.row else (input_type.lower(),)
     least, most = rows[-1].ranks
     return input_type.lower() in rows[-1].types and output_type.lower() in output_types and least <= count <= most
 
@@ -212,12 +197,12 @@ def accepted(desc, level):
     return True
 
 
-@pytest.mark.parametrize("operator", ROWS)
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_what_is_accepted_is_what_the_rows_list(operator):
     names = [each.name for each in TensorDataType]
     for case in itertools.product(names, names, (1, 4, 5)):
         desc = description(operator, *case)
-        levels = [level for level in STARTS if in_rows(operator, level, *case)]
+        levels = [level for level in STARTS if in_rows(desc, level, *case)]
         assert [level for level in STARTS if accepted(desc, level)] == levels, desc
         if levels:
             assert dml.feature_level_required(desc) == levels[0]
@@ -231,7 +216,7 @@ def test_the_table_in_the_docs_is_what_the_rows_say():
         return ", ".join(str(dtypes.from_name(name).directml) for name in types)
 
     table = []
-    for row in (row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.DIRECTML for row in rows):
+    for row in ROWS:
         dimensions = str(row.ranks[0]) if len(set(row.ranks)) == 1 else "{} to {}".format(*row.ranks)
         output = "the input's" if row.output.types == row.types else names(row.output.types)
         table.append([row.name, row.version, dimensions, names(row.types), output])
@@ -390,32 +375,24 @@ def test_what_is_no_description(function, given):
     assert refusal(ArgumentTypeError, function, given) == f"{type(given).__name__} is no operator description"
 
 
-SOURCE = model("(int64[3] x) => (int64[1] y) { y = ArgMax(x) }")
 NO_LEVELS = [0, -1, 0x9900, 0x4200, True, 2**80, 4.1, "4.1", "4_2", "FL_4_1", "", None, []]
 
 
 @pytest.mark.parametrize("given", NO_LEVELS, ids=repr)
 def test_an_unknown_feature_level(given):
     shown = hex(given) if isinstance(given, int) else repr(given)
-    calls = [
-        lambda: dml.create_operator(argmax(), feature_level=given),
-        lambda: dml.lower(SOURCE, given),
-        lambda: check(SOURCE, feature_level=given),
-    ]
-    # check without a level does not ask DirectML.
-    for call in calls[: 2 if given is None else 3]:
-        assert explained(call) == (
-            f"{ArgumentError.__name__}: there is no feature level {shown}; help: the levels are "
-            "1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, 5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3, 6_4; 4_1 is also 0x4100"
-        )
+    assert explained(dml.create_operator, argmax(), feature_level=given) == (
+        f"ArgumentError: there is no feature level {shown}; help: the levels are "
+        "1_0, 2_0, 2_1, 3_0, 3_1, 4_0, 4_1, 5_0, 5_1, 5_2, 6_0, 6_1, 6_2, 6_3, 6_4; 4_1 is also 0x4100"
+    )
 
 
 @pytest.mark.parametrize("given", [0x4100, "4_1", FeatureLevel.FL_4_1])
 def test_a_feature_level_is_a_number_a_text_or_a_member(given):
+    source = model("(int64[3] x) => (int64[1] y) { y = ArgMax(x) }")
     assert dml.create_operator(argmax(), feature_level=given).feature_level is FeatureLevel.FL_4_1
-    assert dml.lower(SOURCE, given).feature_level is FeatureLevel.FL_4_1
-    assert check(SOURCE, feature_level=given, select=["EX102"]).findings == ()
-    assert len(check(SOURCE, feature_level="3_0", select=["EX102"]).findings) == 1
+    assert dml.lower(source, given).feature_level is FeatureLevel.FL_4_1
+    assert check(source, feature_level=given, select=["EX102"]).findings == ()
 
 
 # The examples of the documents, run as they are written there.

@@ -4,23 +4,20 @@ tests/test_conformance.py lowers every operator, version and element type.
 """
 
 import json
-import subprocess
-import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import onnx
 import psutil
 import pytest
-from click.testing import CliRunner
 
+import commands
 from extremum import backend
 from extremum import directml as dml
-from extremum.cli.program import program
 from extremum.directml import AxisDirection, FeatureLevel
 from extremum.directml.formats import FORMATS, cpp, record, text
 from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError, ModelError
-from extremum.graph.types import declared_inputs
 from models import model
 from strategies import sample
 
@@ -87,17 +84,19 @@ def test_max_is_a_chain_that_gathers_in_the_output_and_broadcasts_through_stride
     assert {tensor.sizes for step in node.steps for tensor in step.desc.inputs.values()} == {(2, 3)}
 
 
-def test_max_of_one_input_is_the_input():
-    source = model("(float[4] a) => (float[4] y) { y = Min(a) }")
-    assert only_step(source).inputs == ("a", "a")
-    assert_as_backend(source, [np.array([-0.0, np.nan, 1, np.inf], np.float32)])
-
-
-@pytest.mark.parametrize(("text", "inputs"), [("float", np.float32(2)), ("int32", np.int32(-5))])
-def test_a_scalar_is_a_tensor_of_one_dimension(text, inputs):
-    source = model(f"({text} a, {text} b) => ({text} y) {{ y = Max(a, b) }}")
-    assert only_step(source).desc.a_tensor.sizes == (1,)
-    assert_as_backend(source, [np.array(inputs), np.array(inputs + 1, inputs.dtype)])
+@pytest.mark.parametrize(
+    ("body", "inputs"),
+    [
+        # Of one input, of scalars, and with a constant.
+        ("(float[4] a) => (float[4] y) { y = Min(a) }", [[-0.0, np.nan, 1, np.inf]]),
+        ("(float a, float b) => (float y) { y = Max(a, b) }", [2, 3]),
+        ("(float[2] x) => (float[2] y) { c = Constant<value = float[2] {1.0, -1.0}>() y = Min(x, c) }", [[0, 0]]),
+    ],
+)
+def test_edges_of_max_and_min(body, inputs):
+    lowered = assert_as_backend(model(body), [np.array(x, np.float32) for x in inputs])
+    (step,) = lowered.nodes[-1].steps
+    assert step.desc.a_tensor.sizes == (np.size(inputs[0]),)
 
 
 def test_before_3_0_tensors_have_4_dimensions():
@@ -125,11 +124,6 @@ def test_nodes_feed_each_other_and_other_operators_are_left_alone():
     assert written["y"].tobytes() == backend.run_model(source, inputs)[0].tobytes()
 
 
-def test_the_values_of_constant_nodes_are_known():
-    source = model("(float[2] x) => (float[2] y) { c = Constant<value = float[2] {1.0, -1.0}>() y = Min(x, c) }")
-    assert_as_backend(source, [np.array([0, 0], np.float32)])
-
-
 def test_functions_are_inlined_and_subgraphs_searched():
     source = model(
         """(float[2, 3] x, bool c) => (int64[2] y)
@@ -145,30 +139,23 @@ def test_functions_are_inlined_and_subgraphs_searched():
     ]
 
 
-def test_symbolic_dimensions_are_given_a_size():
-    source = model("(float[n, k] x) => (int64[n, 1] y) { a = Abs(x) y = ArgMax<axis=1>(a) }")
-    assert only_step(source, sizes={"n": 4, "k": 3}).desc.input_tensor.sizes == (4, 3)
-    with pytest.raises(ArgumentError) as caught:
-        dml.lower(source, sizes={"batch": 4})
-    assert str(caught.value) == "the model has no dimension 'batch'\n  help  its symbolic dimensions are: n, k"
-
-
-def test_a_dimension_without_a_name_is_called_by_its_input_and_axis_as_in_run():
-    source = model("(float[?, k] X) => (int64[?, 1] y) { a = Abs(X) y = ArgMax<axis=1>(a) }")
-    (declared,) = declared_inputs(source)
-    assert declared.shape == ("X.0", "k")
+@pytest.mark.parametrize(
+    ("declared", "sizes", "wrong", "names"),
+    [
+        ("float[n, k] x", {"n": 4, "k": 3}, "batch", "n, k"),
+        # Without a name a dimension is called by its input and axis, as in run.
+        ("float[?, k] X", {"X.0": 4, "k": 3}, "unk__0", "X.0, k"),
+    ],
+)
+def test_dimensions_are_given_sizes_by_name(declared, sizes, wrong, names):
+    name = declared[-1]
+    source = model(f"({declared}) => (int64[?, 1] y) {{ a = Abs({name}) y = ArgMax<axis=1>(a) }}")
     (refusal,) = dml.lower(source).refusals
-    assert (refusal.given, refusal.remedy) == ("a: float32[X.0, k]", "give a size to X.0, k")
-    assert only_step(source, sizes={"X.0": 8, "k": 3}).desc.input_tensor.sizes == (8, 3)
+    assert (refusal.given, refusal.remedy) == (f"a: float32[{names}]", f"give a size to {names}")
+    assert only_step(source, sizes=sizes).desc.input_tensor.sizes == (4, 3)
     with pytest.raises(ArgumentError) as caught:
-        dml.lower(source, sizes={"unk__0": 8})
-    assert caught.value.remedy == "its symbolic dimensions are: X.0, k"
-
-
-def test_a_name_that_inference_makes_up_is_not_asked_for():
-    source = model("(float[n, 3] x) => (int64[a, b] y) { i = NonZero(x) f = Cast<to = 1>(i) y = ArgMax<axis=1>(f) }")
-    (refusal,) = dml.lower(source, sizes={"n": 2}).refusals
-    assert (refusal.given, refusal.remedy) == ("f: float32[2, ?]", "declare the sizes of the model's inputs")
+        dml.lower(source, sizes={wrong: 4})
+    assert str(caught.value) == f"the model has no dimension {wrong!r}\n  help  its symbolic dimensions are: {names}"
 
 
 @pytest.mark.parametrize("size", [-1, 2**32, 2**63, 1.5, "8", None])
@@ -189,14 +176,6 @@ def test_a_type_that_no_level_takes_is_refused_before_the_sizes(operator, shape)
     assert type(refusal) is ElementTypeError
     assert " does not take FLOAT64 as " in refusal.reason
     assert refusal.given.startswith("x: float64[")
-
-
-def test_a_level_too_low_for_the_type_is_named_before_the_sizes():
-    (refusal,) = dml.lower(model("(int64[n] x) => (int64[n] y) { y = Max(x, x) }"), FeatureLevel.FL_3_0).refusals
-    assert str(refusal) == (
-        "DML_ELEMENT_WISE_MAX-3_0 does not take INT64 as a_tensor (it came with DML_ELEMENT_WISE_MAX-5_0)\n"
-        "  at    graph.node[0]\n  given x: int64[n]\n  help  use feature level 5_0 or later"
-    )
 
 
 def test_the_model_that_is_given_stays_as_it_is():
@@ -233,6 +212,18 @@ REFUSED = [
         "(float[] s, int64[2] k) => (float y) { x = Reshape(s, k) y = Max(x) }",
         "SpecError: the sizes of 'x' are not known before the model runs, and a description states them\n"
         "  at    graph.node[1]\n  given x: float32[...]\n  help  declare the sizes of the model's inputs",
+    ),
+    # A name that inference makes up is not asked for.
+    (
+        "(float[n, 3] x) => (float[a, b] y) { i = NonZero(x) f = Cast<to = 1>(i) y = Max(f, f) }",
+        "SpecError: the sizes of 'f' are not known before the model runs, and a description states them\n"
+        "  at    graph.node[2]\n  given f: float32[2, ?]\n  help  declare the sizes of the model's inputs",
+    ),
+    (
+        "(int64[n] x) => (int64[n] y) { y = Max(x, x) }",
+        "ElementTypeError: DML_ELEMENT_WISE_MAX-2_1 does not take INT64 as a_tensor "
+        "(it came with DML_ELEMENT_WISE_MAX-5_0)\n"
+        "  at    graph.node[0]\n  given x: int64[n]\n  help  use feature level 5_0 or later",
     ),
     (
         "(float[3] x) => (int64[1] y) { y = ArgMax<axis=1>(x) }",
@@ -344,18 +335,6 @@ def test_cpp_names_every_operator_and_points_to_its_strides(chain):
     assert "const UINT op0_BTensor_Strides[] = {0u, 0u, 1u};" in written
 
 
-def test_a_name_cannot_leave_its_comment():
-    source = onnx.helper.make_model(
-        onnx.helper.make_graph(
-            [onnx.helper.make_node("ArgMax", ["x\nint evil;"], ["y"], name="n\nint evil;")],
-            "g",
-            [onnx.helper.make_tensor_value_info("x\nint evil;", onnx.TensorProto.FLOAT, [3])],
-            [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [1])],
-        )
-    )
-    assert "\nint evil" not in cpp(dml.lower(source))
-
-
 def test_json(chain):
     written = read("json", chain)
     assert written["feature_level"] == "6_4"
@@ -431,58 +410,38 @@ def path(tmp_path):
     return str(tmp_path / "m.onnx")
 
 
-def lower(*words):
-    return CliRunner().invoke(program, ["lower", *words], standalone_mode=False)
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_prints_the_format_or_writes_a_file_and_overwrites_none(path, tmp_path, form):
-    words = (path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
-    printed, out = lower(*words), tmp_path / "lowered"
-    assert printed.stdout == "".join(FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2})))
-    assert printed.return_value == 1
-    assert printed.stderr == (
+    words = ("lower", path, "--set", "n=2", "--feature-level", "3_0", "--format", form)
+    (status, printed, err), out = commands.run(*words), tmp_path / "lowered"
+    assert printed == "".join(FORMATS[form](dml.lower(path, dml.FeatureLevel.FL_3_0, sizes={"n": 2})))
+    assert status == 1
+    assert err == (
         "DML_ARGMAX-4_1 does not take FLOAT64 as input_tensor; at: graph.node[1]; given: input_tensor: FLOAT64[3], "
         "output_tensor: INT64[1], axes=(0,), axis_direction=INCREASING; help: the element types of input_tensor in "
         "DML_ARGMAX-4_1 are: FLOAT32, FLOAT16, INT32, INT16, INT8, UINT32, UINT16, UINT8, INT64, UINT64\n"
     )
-    written = lower(*words, "-o", str(out))
-    assert (written.return_value, written.stdout) == (1, f"wrote {out}\n")
-    assert isinstance(lower(*words, "-o", str(out)).exception, ArgumentError)
-    assert out.read_text(encoding="utf-8") == printed.stdout
+    assert commands.run(*words, "-o", out)[:2] == (1, f"wrote {out}\n")
+    status, _, err = commands.run(*words, "-o", out)
+    assert (status, err.partition(" already")[0]) == (2, f"extremum: '{out}'")
+    assert out.read_text(encoding="utf-8") == printed
 
 
 def test_the_command_succeeds_with_a_model_that_goes(tmp_path):
     onnx.save(model(ARGMAX), tmp_path / "m.onnx")
-    result = lower(str(tmp_path / "m.onnx"))
-    assert (result.return_value, result.stderr) == (0, "")
+    commands.printed("lower", tmp_path / "m.onnx")
 
 
-PEAK = """
-import resource
-import sys
-from extremum import directml as dml
-from extremum.directml.formats import FORMATS
-
-written = 0
-for piece in FORMATS["dxdispatch"](dml.lower(sys.argv[1], sizes={"n": int(sys.argv[2])})):
-    written += len(piece)
-assert written > 10 * int(sys.argv[2])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell a process how much memory it took at most")
-def test_dxdispatch_takes_the_memory_of_the_tensors(tmp_path):
-    onnx.save(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), tmp_path / "m.onnx")
-
-    def peak(size):
-        words = [sys.executable, "-c", PEAK, str(tmp_path / "m.onnx"), str(size)]
-        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
-
+def test_dxdispatch_takes_the_memory_of_the_tensors():
+    size = 500_000
+    lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": size})
+    tracemalloc.start()
+    written = sum(map(len, FORMATS["dxdispatch"](lowered)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     # x and y take 4 bytes an element each; their text more than 10, in one piece and twice over.
-    size = 1_000_000
-    assert peak(size) - peak(1) < 12 * size
+    assert written > 10 * size
+    assert peak < 12 * size
 
 
 def test_dxdispatch_writes_nothing_where_the_tensors_do_not_fit_into_memory(monkeypatch):

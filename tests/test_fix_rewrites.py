@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 from itertools import product
 
 import numpy as np
@@ -18,14 +19,18 @@ from extremum.fix.target import same_bits
 from models import model
 from stock import ORT, assert_same, edges, feeds_of, one_node, stock_refuses
 
-# What the installed onnxruntime refuses: operators, element types, opsets at which it runs other types.
+# What the installed onnxruntime refuses: operators, element types, opsets at which it runs other types. Each type at
+# one opset, each opset with one type.
 REFUSED = [
-    ("ArgMax ArgMin", "int16 uint16 uint32 uint64", (9, 11, 12, 13, 18)),
-    ("ArgMax ArgMin Max Min Hardmax", "bfloat16", (13, 18)),
-    ("Max Min", "int16 uint16", (12, 13, 18)),
+    ("ArgMax ArgMin", "int16 uint16 uint32 uint64", (13,)),
+    ("ArgMax", "int16", (9, 11, 12, 18)),
+    ("ArgMin", "uint64", (9, 11, 12, 18)),
+    ("ArgMax ArgMin Max Min Hardmax ReduceMax ReduceMin", "bfloat16", (13, 18)),
+    ("Max Min", "int16 uint16", (13,)),
+    ("Max Min", "uint16", (12, 18)),
     ("Hardmax", "float64", (9, 11, 13, 18)),
-    ("ReduceMax ReduceMin", "uint32 uint64", (11, 13, 18, 20)),
-    ("ReduceMax ReduceMin", "bfloat16", (13, 18, 20)),
+    ("ReduceMax ReduceMin", "uint32 uint64", (13,)),
+    ("ReduceMax ReduceMin", "uint64", (11, 18, 20)),
 ]
 
 
@@ -43,7 +48,7 @@ def test_what_onnxruntime_refuses_runs_there_with_the_same_bits(name, element, o
     assert fixed.summary() == f"1 node rewritten for {ORT}"
     assert fixed.model.opset_import[0].version == opset
     assert check(fixed.model, select=["EX101"]).findings == ()
-    for seed in range(20):
+    for seed in range(5):
         assert_same(given, fixed.model, feeds_of(given, element, seed))
 
 
@@ -54,13 +59,12 @@ def test_attributes_are_kept(name, element, attributes):
     given = one_node(name, element, 13, attributes)
     fixed = fix(given, raise_opset=18)
     assert fixed.model.opset_import[0].version == 13
-    for seed in range(5):
+    for seed in range(3):
         assert_same(given, fixed.model, feeds_of(given, element, seed))
 
 
-@pytest.mark.parametrize("element", ["uint32", "uint64", "bfloat16"])
+@pytest.mark.parametrize(("element", "keepdims"), [("uint32", 0), ("uint64", 1), ("bfloat16", 0)])
 @pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
-@pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize(("axes", "opset"), [("0, 2", 13), ("2, 1", 18), ("-1", 20), ("0, 1, 2", 20)])
 def test_several_axes_are_reduced_to_the_first_of_equals(name, element, keepdims, axes, opset):
     # NumPy has no bfloat16.
@@ -73,7 +77,7 @@ def test_several_axes_are_reduced_to_the_first_of_equals(name, element, keepdims
     given = model(body, opset)
     fixed = fix(given)
     assert check(fixed.model, select=["EX101"]).findings == ()
-    for seed in range(5):
+    for seed in range(3):
         assert_same(given, fixed.model, feeds_of(given, element, seed, (2, 3, 4)))
 
 
@@ -83,7 +87,7 @@ def test_hardmax_keeps_its_blocks(axis, opset):
     body = f"(double[2, 3, 4] x) => (double[2, 3, 4] y) {{ y = Hardmax <axis={axis}> (x) }}"
     given = model(body, opset=opset)
     fixed = fix(given)
-    for seed in range(10):
+    for seed in range(4):
         assert_same(given, fixed.model, feeds_of(given, "float64", seed, (2, 3, 4)))
 
 
@@ -94,7 +98,7 @@ def test_operands_in_any_number_are_broadcast(name, element, count):
     given = one_node(name, element, 13, inputs=count)
     fixed = fix(given)
     sizes = [(4, 6), (1, 6), (4, 1)]
-    for seed in range(10):
+    for seed in range(4):
         shapes = zip((each.name for each in given.graph.input), sizes, strict=False)
         feeds = {name: feeds_of(given, element, seed, shape)[name] for name, shape in shapes}
         assert_same(given, fixed.model, feeds)
@@ -174,4 +178,5 @@ def test_a_rewrite_that_looks_right_is_found_out(monkeypatch, inputs, node, elem
     rewrite = dataclasses.replace(REWRITES[0], build=build)
     monkeypatch.setattr(fixing, "find", lambda *_: rewrite)
     (refused,) = fix(model(f"({inputs}) => (y) {{ y = {node} }}")).refusals
-    assert "gives other answers" in refused.reason
+    text = rf"the replacement of \w+-13 gives other answers in {ORT}; at: graph.node\[0\]; given: \w+ {rewrite.title}"
+    assert re.fullmatch(text, refused.one_line())
