@@ -31,6 +31,10 @@ ArgumentError: argmax: the reduced axes (1,) of shape (3, 0) hold no element
 ElementTypeError: argmax: index type float32 is not an integer type in this machine's byte order
   help  use dtype=int64, the default
 
+>>> extremum.max(np.zeros(2), out=[0])
+ArgumentTypeError: max: out is list, not an array
+  help  pass a numpy.ndarray
+
 >>> extremum.argmax(np.broadcast_to(np.int8(1), 2**31 + 1), dtype=np.int32)
 ArgumentError: argmax: an index up to 2147483648 does not fit int32
   given int8[2147483649]
@@ -67,10 +71,10 @@ ElementTypeError: maximum: out has element type float32, the result has float64
   given out: float32[2]
   help  pass an array of float64
 
->>> extremum.argmax(np.zeros(2), out=np.array(0, np.float32))
-ElementTypeError: argmax: out has element type float32, the result has int64
-  given out: float32[]
-  help  pass an array of int64
+>>> extremum.max(np.zeros(2, np.int8), out=np.array(0, np.int16))
+ElementTypeError: max: out has element type int16, the result has int8
+  given out: int16[]
+  help  pass an array of int8
 
 >>> extremum.hardmax(np.zeros(2), out=np.broadcast_to(0.0, 2))
 ArgumentError: hardmax: out cannot be written to

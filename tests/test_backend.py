@@ -147,6 +147,13 @@ def test_is_compatible():
     assert not backend.is_compatible(model(ARGMAX), "CUDA")
 
 
+@pytest.mark.parametrize(("version", "runs"), [(15, True), (13, False)])
+def test_an_operator_is_asked_about_in_each_version(version, runs):
+    body = f"""(float[n] x) => (y, z) {{ z = Bernoulli (x) y = own.f (x) }}
+    <domain: "own", opset_import: ["" : {version}]> f (a) => (b) {{ b = Bernoulli (a) }}"""
+    assert backend.is_compatible(model(body, 15), engine="reference") is runs
+
+
 def test_module_and_class_are_the_same():
     for name in ("prepare", "run_model", "run_node", "supports_device", "is_compatible"):
         assert getattr(backend, name) == getattr(backend.Backend, name)

@@ -1,21 +1,15 @@
 """What the suite asks, and that extremum answers all of it."""
 
-from dataclasses import replace
-
-import numpy as np
-import onnx
 import pytest
-from onnx.backend.test.loader import load_node_model_tests
 
 import extremum as ex
 from agreement import same_bits
-from extremum import backend, dtypes, reference, runtimes, spec
+from extremum import backend, dtypes, reference, runtimes
 from extremum.conformance import Selection, cases
 from extremum.conformance.suite import model_of
-from extremum.conformance.topics import TOPICS, Question
+from extremum.conformance.topics import TOPICS
 from extremum.errors import ArgumentError
 from extremum.operations import ArgReduce, Extremum, Reduce
-from official import family_alone
 from onnx_cases import VERSIONS
 from strategies import sometimes
 
@@ -76,33 +70,6 @@ def test_the_array_functions_answer_the_cases(suite, step):
             case _:
                 actual = ex.hardmax(case.question.inputs[0], operation.axes)
         assert same_bits(actual, case.expected()), case.name
-
-
-def test_onnx_asks_the_same_and_expects_the_same(suite):
-    """Each of onnx's own node tests of the family, as a case: the same node on the same input."""
-    by_version = {(case.version.name, case.version.since): case for case in suite if not case.question.refused}
-    compared = 0
-    with family_alone():
-        tests = load_node_model_tests()
-    for test in tests:
-        (node,) = test.model.graph.node if len(test.model.graph.node) == 1 else (None,)
-        if node is None or ("", node.op_type) not in spec.OPERATORS:
-            continue
-        row = spec.find("", node.op_type, test.model.opset_import[0].version)
-        case = by_version[row.name, row.since]
-        attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
-        for inputs, outputs in test.data_sets:
-            arrays = [onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x for x in inputs]
-            wanted = [onnx.numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x for x in outputs]
-            count = row.input.maximum
-            attributes.update(
-                (each.name, tuple(x)) for each, x in zip(row.input_attributes, arrays[count:], strict=False)
-            )
-            asked = replace(case, question=Question("of_onnx", tuple(arrays[:count]), attributes))
-            np.testing.assert_array_equal(asked.expected(), wanted[0])
-            compared += 1
-    # onnx 1.19 has one less.
-    assert compared in (87, 88)
 
 
 def test_a_selection_leaves_its_cases_as_they_are(suite):

@@ -105,17 +105,6 @@ def test_what_numpy_gives(dtype, order):
         assert np.array_equal(ours(x, number), numpys(x, own), equal_nan=dtype.kind == "f"), number
 
 
-@pytest.mark.parametrize("order", Order)
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
-def test_scalars_of_numpy_and_of_ml_dtypes(dtype, order):
-    x = elements(dtype)
-    swapped = x.astype(x.dtype.newbyteorder())
-    for element in x:
-        assert type(element) is dtype.type
-        for operands in itertools.permutations((swapped, element, 1)[: 2 if dtype.kind == "b" else 3]):
-            assert outcome(FUNCTIONS[order], *operands) == outcome(by_python, order, *operands)
-
-
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_what_stays_native(dtype):
     x = np.ones(3, dtype)
@@ -157,7 +146,7 @@ class Whole(int):
 def test_other_operands_are_what_they_were(other):
     for dtype, order in itertools.product(ELEMENT_TYPES, Order):
         x = landmarks(dtype)[:2]
-        for operands in ((x, other), (other, x), (x, 1, other)):
+        for operands in ((x, other), (other, x.astype(x.dtype.newbyteorder())), (x, 1, other)):
             assert outcome(FUNCTIONS[order], *operands) == outcome(by_python, order, *operands)
 
 
