@@ -48,32 +48,6 @@ def refusal(kind, call, *arguments):
         ),
         (
             13,
-            "(float[2] x) => (y) { s = Shape(x) h = Max(s, x) y = Neg(h) }",
-            ElementTypeError,
-            "Max-13 takes inputs of one element type, not of float32 and int64; at    graph.node[1], opset 13; "
-            "given s: int64[1], x: float32[2]; help  put a Cast before it",
-        ),
-        (
-            11,
-            "(float[3] x) => (y) { y = Hardmax(x) }",
-            AxisError,
-            "Hardmax-11 has axis=1, but its input has rank 1; at    graph.node[0], opset 11; given x: float32[3]; "
-            "help  use a value in [-1, 0]",
-        ),
-        (
-            13,
-            "(float[3] x) => (y) { y, z = ArgMax(x) }",
-            SpecError,
-            "ArgMax-13 has 1 output, not 2; at    graph.node[0], opset 13",
-        ),
-        (
-            13,
-            "(float[3] x) => (float[1] y) { y = ArgMax(x) }",
-            ElementTypeError,
-            "ArgMax-13 gives int64, but its output 'y' is declared float32; at    graph.node[0], opset 13",
-        ),
-        (
-            13,
             "(float[3] x) => (y) { y = com.example.Op(x) }",
             ModelError,
             "no version of the domain 'com.example' of Op is imported; at    graph.node[0]",
@@ -86,9 +60,9 @@ def refusal(kind, call, *arguments):
         ),
     ],
 )
-def test_refused_by_prepare_and_by_convert(opset, body, kind, message):
+def test_refused_by_prepare(opset, body, kind, message):
     assert refusal(kind, backend.prepare, model(body, opset)) == message
-    if "given" in message and kind is not ModelError:
+    if kind is SpecError:
         assert refusal(kind, convert, model(body, opset)) == message
 
 
@@ -116,8 +90,7 @@ WRONG_SHAPES = {
 }
 
 
-@pytest.mark.parametrize("opset", [6, 11, 18])
-@pytest.mark.parametrize("engine", [None, *backend.ENGINES])
+@pytest.mark.parametrize(("engine", "opset"), [(None, 6), (None, 11), *((engine, 18) for engine in backend.ENGINES)])
 @pytest.mark.parametrize("case", WRONG_SHAPES)
 def test_a_declared_shape_that_cannot_be_runs_at_every_opset(case, engine, opset):
     given = model(WRONG_SHAPES[case], opset)
@@ -143,7 +116,10 @@ def test_a_shape_that_only_the_model_knows_is_believed():
 def test_a_declared_element_type_that_cannot_be_is_refused_at_every_opset(opset):
     given = model("(float[2, 3] x) => (float[1, 3] y) { y = ArgMax(x) }", opset)
     for engine in (None, *backend.ENGINES):
-        assert "is declared float32" in refusal(ElementTypeError, partial(backend.prepare, engine=engine), given)
+        message = refusal(ElementTypeError, partial(backend.prepare, engine=engine), given)
+        assert message.endswith(
+            f" gives int64, but its output 'y' is declared float32; at    graph.node[0], opset {opset}"
+        )
 
 
 @pytest.mark.parametrize("data", [b"", b"not a model", b"\x08\x07", bytes(100)])

@@ -1,4 +1,4 @@
-"""Runs of a prepared model one after the other: what is checked once, and what is checked again."""
+"""Runs of a prepared model one after the other: what is checked again."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,48 +7,11 @@ import numpy as np
 import pytest
 
 from extremum import backend
-from extremum.backend import engines
-from extremum.backend import prepared as preparing
 from extremum.errors import AxisError, ElementTypeError, InputError
-from extremum.graph import nodes
 from models import model
 
 X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)
-ARGMAX = "(float[n, k] x) => (y) { y = ArgMax <axis=-1> (x) }"
 REDUCE_MAX = "(float[n, k] x, int64[r] axes) => (y) { y = ReduceMax <keepdims=0> (x, axes) }"
-
-
-@pytest.fixture
-def steps(monkeypatch):
-    """Return the calls of the steps that come before a node and a model compute, as they are made."""
-    made = []
-
-    def counted(module, name):
-        inner = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *arguments, **named: made.append(name) or inner(*arguments, **named))
-
-    counted(nodes, "resolve")
-    counted(engines.lower, "operation")
-    counted(preparing, "_tensor")
-    return made
-
-
-@pytest.mark.parametrize(
-    ("opset", "body", "feed"),
-    [
-        (13, ARGMAX, [X]),
-        (13, "(float[n, k] x, float[k] z) => (y) { y = Max(x, z) }", [X, X[0]]),
-        (13, "(float[n, k] x) => (y) { y = Hardmax(x) }", [X]),
-        (18, REDUCE_MAX, [X, np.array([1])]),
-    ],
-)
-def test_inputs_of_the_same_types_are_checked_once(opset, body, feed, steps):
-    prepared = backend.prepare(model(body, opset=opset))
-    first = prepared.run(feed).y.tolist()
-    made = list(steps)
-    assert made
-    assert prepared.run([x.copy() for x in feed]).y.tolist() == first
-    assert steps == made
 
 
 def test_other_shapes_and_types_are_checked_again():

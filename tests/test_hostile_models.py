@@ -1,15 +1,13 @@
 """Models that nobody should have made: each is taken, or refused by one of this package's errors, at every way in."""
 
-import subprocess
-import sys
+import json
 
 import pytest
 
 from extremum import errors
 from hostile_entries import COMMANDS, ENTRIES
-from hostile_models import MODELS
 from strategies import sometimes
-from watched import TESTS
+from watched import run_watched
 
 # What may come of a model: an answer, one of the errors, or the line of a command.
 RIGHT = {"taken", "extremum", *errors.__all__} - {"ExtremumError"}
@@ -30,24 +28,9 @@ OWN = ("prepare", "run_node", "convert", "fix and raise", "InferenceSession", *C
 REFUSING = ("prepare", "check", "convert", "lower", "fix", *COMMANDS)
 
 
-def outcomes(entry):
-    """What came of each model at an entry point. A child that dies is followed by one that goes on behind the model."""
-    found = {}
-    while len(found) < len(MODELS):
-        command = [sys.executable, TESTS / "hostile_entries.py", entry, str(len(found))]
-        child = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        said = [part.partition("\n") for part in ("\n" + child.stdout).split("\n? ")[1:]]
-        assert said, child.stderr[-2000:]
-        found.update((name, outcome.strip()) for name, _, outcome in said)
-        if child.returncode:
-            found[said[-1][0]] = f"died with {child.returncode}: {child.stderr[-2000:]}"
-    return found
-
-
 @pytest.mark.parametrize("entry", sometimes(ENTRIES, OWN))
 def test_every_hostile_model(entry):
-    answers = outcomes(entry)
-    assert list(answers) == list(MODELS)
+    answers = json.loads(run_watched("hostile_entries", entry)[-1])
     assert {name: answer for name, answer in answers.items() if answer.partition(":")[0] not in RIGHT} == {}
     if entry in REFUSING:
         # A command gets a file, and protobuf reads nothing so deep.

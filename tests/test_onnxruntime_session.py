@@ -13,10 +13,9 @@ import pytest
 from onnx import helper
 
 from extremum import backend
-from extremum.errors import DependencyError, ModelError
+from extremum.errors import DependencyError
 from extremum.onnxruntime import InferenceSession, library
 from models import model
-from refusal import refusal
 from sessions import run_model, session
 
 X = np.array([[1, 5, np.nan], [7, 7, 2]], np.float32)
@@ -219,14 +218,6 @@ def test_a_bad_attribute_is_refused_when_the_session_is_made(node, message):
     assert str(caught.value).endswith(message)
 
 
-def test_a_corrupt_model(tmp_path):
-    path = tmp_path / "torn.onnx"
-    for content in (b"", b"\x00" * 9, model("(float[3] x) => (y) { y = ArgMax(x) }").SerializeToString()[:-1]):
-        path.write_bytes(content)
-        assert refusal(ModelError, InferenceSession, path) == f"'{path}' holds no ONNX model"
-        assert refusal(ModelError, InferenceSession, content) == "the bytes hold no ONNX model"
-
-
 def test_a_library_that_cannot_be_loaded(monkeypatch, tmp_path):
     torn = tmp_path / "torn.so"
     torn.write_text("no library")
@@ -334,9 +325,3 @@ def test_options_of_a_run_hold():
 def test_an_array_of_another_type_is_refused():
     with pytest.raises(Exception, match=r"tensor\(bfloat16\)"):
         session(model(BODY)).run(None, {"x": BITS})
-
-
-@pytest.mark.parametrize("body", [BODY, BODY.replace("Identity", "Max")])
-def test_the_backend_runs_it_in_onnxruntime(body):
-    (y,) = backend.prepare(model(body), engine="onnxruntime").run([HALVES])
-    assert y.view(np.uint16).tolist() == BITS.tolist()

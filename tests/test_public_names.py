@@ -9,20 +9,8 @@ import extremum
 from extremum import backend, directml
 from extremum.errors import DependencyError
 
-PACKAGES = [
-    "extremum.backend",
-    "extremum.check",
-    "extremum.conformance",
-    "extremum.cubed",
-    "extremum.dask",
-    "extremum.directml",
-    "extremum.errors",
-    "extremum.fix",
-    "extremum.onnxruntime",
-    "extremum.operations",
-    "extremum.runtimes",
-    "extremum.xarray",
-]
+NAMES = "backend check conformance cubed dask directml errors fix onnxruntime operations runtimes xarray"
+PACKAGES = [f"extremum.{name}" for name in NAMES.split()]
 MODEL = '<ir_version: 8, opset_import: ["" : 13]> g (float[2, n] x) => (int64[1, n] y) { y = ArgMax(x) }'
 
 
@@ -39,6 +27,8 @@ def test_extremum_shows_its_public_names_and_packages_alone():
     packages = {name.partition(".")[2] for name in PACKAGES} - {"errors"}
     assert set(extremum.__all__) <= set(dir(extremum)) <= set(extremum.__all__) | packages
     assert "backend" in dir(extremum)
+    functions = {name for name, value in vars(extremum).items() if callable(value) and name[0] != "_"}
+    assert functions | {"__version__", "errors"} == set(extremum.__all__)
 
 
 @pytest.mark.parametrize("engine", backend.ENGINES)

@@ -1,12 +1,13 @@
 """Fuzzing of everything that reads a file: ``python tests/fuzz --seconds 60``.
 
-A child does the work and is watched: a crash, a case that takes too long or too much memory, and an exception that is
-not the package's are findings, and their input is kept. The cases of a seed are the same every time: a finding names
-the one that repeats it.
+A child does the work: a crash, a case that takes too long or too much memory, and an exception that is not the
+package's are findings, and their input is kept. The cases of a seed are the same every time: a finding names the one
+that repeats it.
 """
 
 import argparse
 import contextlib
+import faulthandler
 import json
 import random
 import subprocess
@@ -16,8 +17,6 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
-
-import psutil
 
 try:
     import resource
@@ -46,48 +45,31 @@ class Watch:
             number = self.child(number, last - number, end)
 
     def child(self, first, count, end):
-        """Watch one child to its end; the number that the next begins with."""
-        with tempfile.TemporaryDirectory() as folder:
-            status, results, log = (Path(folder, name) for name in ("status", "results", "log"))
-            words = f"--first {first} --cases {count} --until {end} --seed {self.given.seed}".split()
-            words += ["--child", str(status), "--targets", self.given.targets]
-            with log.open("wb") as errors, results.open("wb") as lines:
-                process = subprocess.Popen([sys.executable, str(HERE), *words], stdout=lines, stderr=errors)
-                verdict = self.watch(process, status)
+        """Follow one child to its end; the number that the next begins with."""
+        words = f"--first {first} --cases {count} --until {end} --seed {self.given.seed} --child".split()
+        command, begun = [sys.executable, str(HERE), *words, "--targets", self.given.targets], {}
+        with (
+            tempfile.TemporaryFile("w+", errors="replace") as errors,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+        ):
             # A child that dies may leave half a line.
-            for line in results.read_text().split("\n")[:-1]:
-                self.count(json.loads(line))
-            begun = status.read_text() if status.exists() else ""
-            number, target, at = json.loads(begun or '[-1, "", ""]')
-            if process.returncode == 0 and verdict is None:
-                return first + count
-            text = log.read_text(errors="replace")[-3000:]
-            if number < 0:
-                raise SystemExit(f"the child did not start:\n{text}")
-            verdict = verdict or f"ended with {process.returncode}"
-            files = {path.name: path.read_bytes().hex() for path in Path(at).glob("*") if path.is_file()}
-            finding = {"finding": f"{target} {verdict}", "text": f"{verdict}\n{text}", "files": files}
-            self.count({"number": number, "target": target, "answered": False, **finding})
-            return number + 1
-
-    def watch(self, process, status):
-        """Wait for the child, and end it where a case takes too long or too much; why, in words."""
-        at, since, spent = None, time.monotonic(), 0.0
-        child = psutil.Process(process.pid)
-        while process.poll() is None:
-            time.sleep(0.05)
-            try:
-                now, used, resident = status.read_text(), sum(child.cpu_times()[:2]), child.memory_info().rss
-            except (OSError, psutil.Error):
-                continue
-            if now != at:
-                at, since, spent = now, time.monotonic(), used
-            slow = used - spent > CPU_SECONDS or time.monotonic() - since > WALL_SECONDS
-            if slow or resident > RESIDENT:
-                process.kill()
-                process.wait()
-                return "takes too long" if slow else "takes too much memory"
-        return None
+            for line in (line for line in process.stdout if line.endswith("\n")):
+                said = json.loads(line)
+                if "folder" in said:
+                    begun = said
+                else:
+                    self.count(said)
+            process.wait()
+            errors.seek(0)
+            text = errors.read()[-3000:]
+        if process.returncode == 0:
+            return first + count
+        if not begun:
+            raise SystemExit(f"the child did not start:\n{text}")
+        verdict = f"ended with {process.returncode}"
+        files = {path.name: path.read_bytes().hex() for path in Path(begun["folder"]).glob("*") if path.is_file()}
+        self.count({**begun, "finding": f"{begun['target']} {verdict}", "text": f"{verdict}\n{text}", "files": files})
+        return begun["number"] + 1
 
     def count(self, result):
         """Count a case, and keep the first finding of each kind."""
@@ -109,34 +91,43 @@ class Watch:
 
 
 def work(given):
-    """Make the cases, in the child; a file says before each which one it is. Results go to stdout, a line each."""
+    """Make the cases, in the child; a line on stdout says before each which one it is, and one after it what came."""
     import corpus
     import targets
 
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     corpus.models(), corpus.tensors(), corpus.arrays()
-    names = given.targets.split(",")
-    folder = targets.Folder()
-    with Path(given.child).open("w") as status:
-        for number in range(given.first, given.first + given.cases):
-            if time.time() > given.until:
-                break
-            folder.clear()
-            status.seek(0)
-            status.write(json.dumps([number, names[number % len(names)], str(folder.path)]).ljust(400))
-            status.flush()
-            print(json.dumps(attempt(targets, given.seed, number, names[number % len(names)], folder)), flush=True)
+    names, folder = given.targets.split(","), targets.Folder()
+    for number in range(given.first, given.first + given.cases):
+        if time.time() > given.until:
+            break
+        limit()
+        folder.clear()
+        begun = {"number": number, "target": names[number % len(names)], "answered": False}
+        print(json.dumps({**begun, "folder": str(folder.path)}), flush=True)
+        print(json.dumps(begun | attempt(targets, given.seed, begun, folder)), flush=True)
     folder.clear()
     folder.path.rmdir()
 
 
-def attempt(targets, seed, number, name, folder):
+def limit():
+    """End this process where the next case takes too long, or the last one took too much memory."""
+    faulthandler.dump_traceback_later(WALL_SECONDS, exit=True)
+    if resource is not None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        assert used.ru_maxrss << 10 < RESIDENT, "too much memory was taken"
+        for kind, most in (
+            (resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + CPU_SECONDS),
+            (resource.RLIMIT_AS, ADDRESSES),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
+
+def attempt(targets, seed, begun, folder):
     """Make a case; what came of it."""
-    result = {"number": number, "target": name, "answered": False}
+    name = begun["target"]
     try:
-        result["answered"] = targets.attempt(name, random.Random(f"{seed}:{number}"), folder)
+        return {"answered": targets.attempt(name, random.Random(f"{seed}:{begun['number']}"), folder)}
     except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)
         ours = [frame for frame in frames if "/extremum/" in frame.filename] or frames
@@ -145,8 +136,7 @@ def attempt(targets, seed, number, name, folder):
         with contextlib.suppress(OSError):
             files = {path.name: path.read_bytes().hex() for path in folder.path.iterdir() if path.is_file()}
         text = "".join(traceback.format_exception(error))
-        result |= {"finding": f"{name} {type(error).__name__} at {at}", "text": text[-4000:], "files": files}
-    return result
+        return {"finding": f"{name} {type(error).__name__} at {at}", "text": text[-4000:], "files": files}
 
 
 def main():
@@ -157,7 +147,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--targets", default="prepare,run,check,convert,fix,lower,array,command")
     parser.add_argument("--keep", default="build/fuzz", help="the folder for inputs that find something")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--until", type=float, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
