@@ -20,12 +20,14 @@ OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+TWO := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell find src native -type f \
 	\( -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name '*.rs' -o -name 'Cargo.toml' \))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain install demo test test-all lint bench docs fuzz release-check clean
+.PHONY: help toolchain install demo test test-checked test-release test-all lint lint-python lint-rust bench docs fuzz release-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -49,12 +51,20 @@ $(VENV)/.pip: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-$(VENV)/.installed: $(SOURCES) $(VENV)/.pip | toolchain
-	$(BIN)/python -m pip install --quiet '.[cli]'
+# Apart from the installation, so that tools can be installed meanwhile.
+$(VENV)/.wheel: $(SOURCES) $(VENV)/.pip | toolchain
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	@touch $@
 
+$(VENV)/.installed: $(VENV)/.wheel
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
+	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[cli]"
+	@touch $@
+
+# Python compiles what the tests import; all of it takes longer than to install it.
 $(VENV)/.tools: pyproject.toml $(VENV)/.pip
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --group dev
 	@touch $@
 
 install: $(VENV)/.installed ## build the release and install it into .venv
@@ -63,24 +73,35 @@ demo: install ## classify held-out digits with two real models
 	$(BIN)/python examples/digits.py
 	$(BIN)/extremum run examples/digits/classifier.onnx -i images=examples/digits/held_out.npz:images
 
-# The kernels' own tests run with debug assertions alone; the tests in Python run what is released.
-test: lint ## every check and every test; TESTS= picks some
-	cargo test --quiet --release --workspace --exclude extremum-kernels
-	cargo test --quiet --profile checked --package extremum-kernels
+# Two at a time, as each of them leaves a core idle now and then.
+test: | toolchain ## every check and every test; TESTS= picks some
+	$(TWO) test-checked $(VENV)/.wheel $(VENV)/.tools
+	$(TWO) lint-python lint-rust test-release
 	$(BIN)/python -m pytest -n 2 $(TESTS)
+
+# The kernels' own tests run with debug assertions alone; the tests in Python run what is released.
+test-checked:
+	cargo test --quiet --profile checked --package extremum-kernels
+
+test-release: $(VENV)/.wheel
+	cargo test --quiet --release --workspace --exclude extremum-kernels
 
 test-all: test ## the same, and what runs every night; LEGS= picks some, .ci/leg lists them
 	$(MAKE) fuzz
 	.ci/leg $(LEGS)
 
-# In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
-lint: $(VENV)/.installed $(VENV)/.tools ## formatting, lint and types
+lint: lint-python lint-rust ## formatting, lint and types
+
+lint-python: $(VENV)/.installed $(VENV)/.tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file= --strict tests/typed_uses.py
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-cache --no-logo
+
+# In the release profile, so that build scripts and macros are compiled once for lint, tests and wheel.
+lint-rust: $(BIN)/python
 	cargo fmt --all --check
 	.ci/linked-crates --check
 	cargo clippy --quiet --release --workspace --all-targets -- -D warnings

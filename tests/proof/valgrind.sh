@@ -9,7 +9,7 @@ calls=${CALLS:-3000} seed=${SEED:-1} python=.venv/bin/python
 command -v valgrind >/dev/null || { echo ".ci/leg valgrind needs valgrind: apt-get install valgrind" >&2; exit 2; }
 
 site=$PWD/target/valgrind report=$PWD/target/valgrind.xml
-cargo build --quiet --release --package extremum-python
+CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --quiet --release --package extremum-python
 tests/proof/site.sh "$site" target/release
 PYTHONMALLOC=malloc PYTHONPATH=$site valgrind --quiet --tool=memcheck --xml=yes --xml-file="$report" --num-callers=30 \
 	--leak-check=no "$python" tests/random_calls.py --calls "$calls" --seed "$seed"
