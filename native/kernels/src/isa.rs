@@ -72,13 +72,8 @@ impl InstructionSet {
     /// The instruction set in force: the best available one unless [`force`](Self::force) chose another.
     #[inline]
     pub fn current() -> Self {
-        match LEVEL.load(Ordering::Relaxed) {
-            1 => Self::Baseline,
-            2 => Self::Sse42,
-            3 => Self::Avx2,
-            4 => Self::Avx512,
-            _ => Self::detect(),
-        }
+        let level = LEVEL.load(Ordering::Relaxed);
+        Self::ALL.into_iter().find(|&set| set as u8 == level).unwrap_or_else(Self::detect)
     }
 
     /// Makes every later call use this instruction set; false where the processor lacks it.
@@ -142,25 +137,19 @@ pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
 /// hide any of it. A set has the features of those before it; what they imply for the compiler is listed too.
 macro_rules! instruction_sets {
     ([$($has:tt)*]) => {};
-    ([$($has:tt)*] $(#[$doc:meta])* $set:ident [$($more:tt)*] $($rest:tt)*) => {
-        instruction_set! { $(#[$doc])* $set [$($has)* $($more)*] }
+    ([$($has:tt)*] $set:ident [$($more:tt)*] $($rest:tt)*) => {
+        instruction_sets! { @module $set $($has)* $($more)* }
         instruction_sets! { [$($has)* $($more)*] $($rest)* }
     };
-}
-
-macro_rules! instruction_set {
-    ($(#[$doc:meta])* $set:ident [$($feature:tt)+]) => {
-        $(#[$doc])*
+    (@module $set:ident $($feature:tt)+) => {
         #[cfg(target_arch = "x86_64")]
         pub(crate) mod $set {
             use crate::isa::Task;
 
-            /// Whether this processor has all of it.
             pub fn is_available() -> bool {
                 $(is_x86_feature_detected!($feature))&&+
             }
 
-            /// Runs a task compiled for it.
             $(#[target_feature(enable = $feature)])+
             pub unsafe fn run<T: Task>(task: T) -> T::Output {
                 task.run()
@@ -171,10 +160,7 @@ macro_rules! instruction_set {
 
 instruction_sets! {
     []
-    /// SSE4.2, and what x86-64-v2 has beside it.
     sse42 ["sse3" "ssse3" "sse4.1" "sse4.2" "popcnt"]
-    /// AVX2 with BMI.
     avx2 ["avx" "avx2" "bmi1" "bmi2" "lzcnt"]
-    /// AVX-512 with the F, BW, CD, DQ and VL parts.
     avx512 ["f16c" "fma" "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"]
 }

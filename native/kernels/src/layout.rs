@@ -372,22 +372,17 @@ mod tests {
 
     #[test]
     fn axes_run_upwards_in_memory_and_join_where_their_indices_do() {
-        for (given, axes, from) in [
-            (vec![reduced(6, 4), reduced(4, 24)], vec![axis(24, 4, 0, 1)], (0, 0)),
-            (vec![reduced(6, 16), reduced(4, 4)], vec![axis(4, 4, 0, 6), axis(6, 16, 0, 1)], (0, 0)),
-            (vec![reduced(5, -4)], vec![axis(5, 4, 0, -1)], (-16, 4)),
+        for (given, axes, from, last) in [
+            (vec![reduced(6, 4), reduced(4, 24)], vec![axis(24, 4, 0, 1)], (0, 0), false),
+            (vec![reduced(6, 16), reduced(4, 4)], vec![axis(4, 4, 0, 6), axis(6, 16, 0, 1)], (0, 0), false),
+            (vec![reduced(5, -4)], vec![axis(5, 4, 0, -1)], (-16, 4), false),
+            // A broadcast axis decides its tie at once.
+            (vec![reduced(7, 0)], vec![], (0, 0), false),
+            (vec![reduced(7, 0)], vec![], (0, 6), true),
         ] {
-            let layout = ReductionLayout::new(given.into_iter(), false);
+            let layout = ReductionLayout::new(given.into_iter(), last);
             assert_eq!((layout.reduced.to_vec(), layout.kept.len()), (axes, 0));
             assert_eq!((layout.origin.input, layout.origin.index), from);
-        }
-    }
-
-    #[test]
-    fn a_broadcast_axis_decides_its_tie_at_once() {
-        for (last, index) in [(false, 0), (true, 6)] {
-            let layout = ReductionLayout::new([reduced(7, 0)].into_iter(), last);
-            assert_eq!((layout.reduced.len(), layout.origin.index), (0, index));
         }
     }
 }

@@ -20,12 +20,9 @@ use std::time::{Duration, Instant};
 /// 0: not set yet.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// The environment variable that counts until a limit is set.
-pub const VARIABLE: &str = "EXTREMUM_NUM_THREADS";
-
 /// What the environment asks for: nothing, a number of threads, or a text that is none.
 pub fn asked() -> Option<Result<usize, String>> {
-    let text = std::env::var_os(VARIABLE)?.to_string_lossy().into_owned();
+    let text = std::env::var_os("EXTREMUM_NUM_THREADS")?.to_string_lossy().into_owned();
     Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
 }
 
@@ -33,9 +30,8 @@ pub fn asked() -> Option<Result<usize, String>> {
 pub fn limit() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
-            let limit = asked().and_then(Result::ok).unwrap_or_else(processors);
-            LIMIT.store(limit, Ordering::Relaxed);
-            limit
+            set_limit(asked().and_then(Result::ok).unwrap_or_else(processors));
+            LIMIT.load(Ordering::Relaxed)
         }
         limit => limit,
     }

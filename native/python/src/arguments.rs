@@ -125,9 +125,6 @@ pub fn index_type<'py>(
 fn named(dtype: &Bound<'_, PyAny>, function: &str) -> PyResult<Elements> {
     static DTYPE: Function = Function::new("dtype");
     static INDEX_TYPE: Function = Function::new("index_type");
-    if let Some(known) = of_class(dtype) {
-        return Ok(known);
-    }
     let index = |dtype: &Bound<'_, PyAny>| {
         let descriptor = dtype.cast::<PyArrayDescr>().ok()?;
         // SAFETY: it is a descriptor, and alive.
@@ -135,11 +132,8 @@ fn named(dtype: &Bound<'_, PyAny>, function: &str) -> PyResult<Elements> {
         elements.filter(|elements| !elements.swapped && elements.element.is_integer())
     };
     let py = dtype.py();
-    let known = match dtype.is_instance_of::<PyArrayDescr>() {
-        true => index(dtype),
-        false => DTYPE.call(py, (dtype,)).ok().and_then(|dtype| index(&dtype)),
-    };
-    match known {
+    let made = || DTYPE.call(py, (dtype,)).ok().and_then(|dtype| index(&dtype));
+    match of_class(dtype).or_else(|| index(dtype)).or_else(made) {
         Some(known) => Ok(known),
         // Refused in words that are said in one place.
         None => Ok(index(&INDEX_TYPE.call(py, (function, dtype))?).expect("a type of indices")),

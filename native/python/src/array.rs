@@ -14,6 +14,7 @@ use numpy::npyffi::{
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::ffi::{c_char, c_int};
 use std::ptr;
 use std::slice::from_raw_parts;
@@ -53,7 +54,6 @@ pub struct Array<'py> {
     /// What the descriptor says of the elements.
     pub elements: Elements,
     flags: c_int,
-    /// The lengths of the dimensions.
     pub shape: SmallVec<[usize; FEW]>,
     /// The strides of the dimensions in bytes.
     pub strides: SmallVec<[isize; FEW]>,
@@ -115,16 +115,9 @@ impl<'py> Array<'py> {
         Self::new(array, "")
     }
 
-    /// The element type.
     #[inline]
     pub fn element(&self) -> ElementType {
         self.elements.element
-    }
-
-    /// Whether the array has one of NumPy's flags.
-    #[inline]
-    pub fn has(&self, flag: c_int) -> bool {
-        self.flags & flag != 0
     }
 
     /// The number of bytes that all elements have together.
@@ -169,20 +162,12 @@ pub fn into_result<'py>(array: Ndarray<'py>) -> PyResult<Bound<'py, PyAny>> {
     unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_Return(py, array.into_ptr().cast())) }
 }
 
-/// Copies the elements of one array into another of the same shape.
-pub fn copy(from: &Array<'_>, to: &Ndarray<'_>) -> PyResult<()> {
-    // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
-    static COPY: Function = Function::new("copy");
-    COPY.call(to.py(), (&from.object, to)).map(drop)
-}
-
 /// NumPy's number of ml_dtypes' bfloat16, once an array of it was met: NumPy gives such types a number at run time.
 static BFLOAT16: AtomicI32 = AtomicI32::new(-1);
 
 /// What a descriptor says of the elements.
 #[derive(Clone, Copy)]
 pub struct Elements {
-    /// The element type.
     pub element: ElementType,
     /// NumPy's number of the type.
     pub number: c_int,
@@ -242,11 +227,11 @@ fn is_registered(number: c_int) -> bool {
 /// Keeps the number of a registered type where it is the one that ml_dtypes calls bfloat16, two bytes wide: a name alone proves
 /// neither.
 #[cold]
-fn meet(descriptor: Bound<'_, PyArrayDescr>, number: c_int) {
+fn meet(descriptor: Bound<'_, PyArrayDescr>) {
     static IS_BFLOAT16: Function = Function::new("is_bfloat16");
     let is = || IS_BFLOAT16.call(descriptor.py(), (descriptor.typeobj(),))?.extract();
     if descriptor.itemsize() == 2 && is().unwrap_or(false) {
-        BFLOAT16.store(number, Ordering::Relaxed);
+        BFLOAT16.store(descriptor.num(), Ordering::Relaxed);
     }
 }
 
@@ -258,7 +243,7 @@ pub type Operands<'py> = SmallVec<[Ndarray<'py>; 4]>;
 fn met<'py>(array: &Ndarray<'py>) -> Ndarray<'py> {
     let number = type_number(array);
     if is_registered(number) && number != BFLOAT16.load(Ordering::Relaxed) {
-        meet(array.dtype(), number);
+        meet(array.dtype());
     }
     array.clone()
 }
@@ -329,7 +314,8 @@ impl<'py> Output<'py> {
             let target = Array::empty(py, shape, elements, strides().as_deref())?;
             return Ok(Self { target, destination: None, fresh: true });
         };
-        if !fits(&out, shape, elements) {
+        let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
+        if !fits || !is_apart(&out) {
             static WRONG_OUTPUT: Function = Function::new("wrong_output");
             return Err(WRONG_OUTPUT.error(py, (function, &out.object, descriptor(py, elements.number)?, shape)));
         }
@@ -349,15 +335,13 @@ impl<'py> Output<'py> {
     /// What the function returns: the caller's array, or a fresh one.
     pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
         if let Some(destination) = self.destination {
-            copy(&self.target, &destination)?;
+            // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
+            static COPY: Function = Function::new("copy");
+            COPY.call(destination.py(), (&self.target.object, &destination))?;
             return Ok(destination.into_any());
         }
         if self.fresh { into_result(self.target.object) } else { Ok(self.target.object.into_any()) }
     }
-}
-
-fn fits(out: &Array<'_>, shape: &[usize], elements: Elements) -> bool {
-    elements.element == out.element() && *out.shape == *shape && out.has(NPY_ARRAY_WRITEABLE) && is_apart(out)
 }
 
 /// Whether no two elements share memory, as far as lengths and strides show: each axis has to step over all that the
@@ -396,7 +380,7 @@ pub fn order_of_memory(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<
 #[inline(never)]
 fn order_of_axes(arrays: &[Array<'_>], shape: &[usize]) -> Option<PerAxis<isize>> {
     let model = arrays.iter().find(|array| *array.shape == *shape)?;
-    let distance = |axis: &usize| std::cmp::Reverse(model.strides[*axis].unsigned_abs());
+    let distance = |axis: &usize| Reverse(model.strides[*axis].unsigned_abs());
     let mut axes: PerAxis<usize> = (0..shape.len()).filter(|&axis| shape[axis] > 1).collect();
     if axes.is_sorted_by_key(distance) {
         return None;

@@ -155,7 +155,7 @@ macro_rules! with_element_and_order {
     };
 }
 
-/// Evaluates an expression with `$E` and `$O` bound to an element type and the order of an elementwise operation.
+/// The same where NaN may give way.
 macro_rules! with_element_and_extreme {
     ($tag:expr, $extreme:expr, $E:ident, $O:ident => $body:expr) => {
         match $extreme {

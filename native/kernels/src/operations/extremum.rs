@@ -47,7 +47,8 @@ pub unsafe fn extremum(
     unsafe { extremum_by_plan(operands, element, extreme, &layout, output) }
 }
 
-/// The same of more elements than a few. Not inlined: what it needs memory for would be made for small arrays, too.
+/// The same of more elements than a few, whose layout has been [arranged](arrange): plans tiles for each thread, where there
+/// are as many, and does them. Not inlined: what it needs memory for would be made for small arrays, too.
 ///
 /// # Safety
 /// As for [`extremum`].
@@ -59,16 +60,58 @@ unsafe fn extremum_by_plan(
     layout: &ElementwiseLayout,
     output: *mut u8,
 ) {
-    let elements = positions(&layout.axes);
-    let num_threads = threads::num_threads(elements.saturating_mul(element.size() * (operands.len() + 1)));
-    let plan = Plan::new(operands, element, extreme, layout, output, num_threads);
-    let tiles = plan.tiles();
+    let ElementwiseLayout { axes, origin } = layout;
+    let (elements, size) = (positions(axes), element.size());
+    let num_threads = threads::num_threads(elements.saturating_mul(size * (operands.len() + 1)));
+    let (inner, outer) = axes.split_first().expect("at least one axis");
+    let (lines, outer) = outer.split_first().map_or((None, outer), |(lines, outer)| (Some(lines), outer));
+    let first = output.wrapping_offset(origin.output());
+    let (mut along, mut in_place, mut readable) = (0, false, true);
+    for (number, operand) in operands.iter().enumerate() {
+        let stride = inner.strides.operand(number);
+        readable &= !operand.swapped && (stride == 0 || stride == size as isize);
+        if stride != 0 {
+            along += 1;
+            in_place |= ptr::eq(operand.data.wrapping_offset(origin.operand(number)), first);
+        }
+    }
+    let contiguous = inner.strides.output == size as isize;
+    let direct = contiguous && !in_place;
+    let count = lines.map_or(1, |lines| lines.len);
+    let (tile, rows) = if direct && readable {
+        // Threads share whole tiles: each task is as many of them as the next. (The first one may be short by a line.)
+        let task = elements * size / tasks(num_threads);
+        let fair = match num_threads {
+            1 => *STREAM.end(),
+            _ => task / task.div_ceil(*STREAM.end()).max(1) + LINE,
+        };
+        // What takes more than one pass stays in the first-level cache.
+        let tile = if along <= AT_ONCE { fair.max(*STREAM.start()) } else { SCRATCH } / size;
+        (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
+    } else {
+        // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
+        let least = if contiguous { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
+        let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
+        let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
+        let tile = (bytes / size / least).min(inner.len);
+        let rows = bytes / pitch(tile, size);
+        // Squares are as high as a vector is long.
+        (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, count))
+    };
+    // All tiles but the first begin where a line of the cache does.
+    let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
+    let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
+    #[rustfmt::skip]
+    let plan = Plan {
+        operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
+    };
+    let tiles = positions(outer) * per_column * per_line;
     // SAFETY: the caller's promise; the ranges are different parts of the output.
     let run = |tiles| unsafe { plan.run(tiles) };
     if num_threads == 1 {
         run(0..tiles);
     } else {
-        threads::map(threads::ranges(tiles, threads::tasks(num_threads)), run);
+        threads::map(threads::ranges(tiles, tasks(num_threads)), run);
     }
 }
 
@@ -142,67 +185,7 @@ fn turned(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> usiz
     strides.filter(|&(along, step)| along != 0 && along != size as isize && step.unsigned_abs() == size).count()
 }
 
-impl<'a> Plan<'a> {
-    /// A plan with work for so many threads, where there is that much, of a layout that has been [arranged](arrange).
-    fn new(
-        operands: &'a [Operand],
-        element: ElementType,
-        extreme: Extreme,
-        layout: &'a ElementwiseLayout<'_>,
-        output: *mut u8,
-        num_threads: usize,
-    ) -> Self {
-        let ElementwiseLayout { axes, origin } = layout;
-        let (inner, outer) = axes.split_first().expect("at least one axis");
-        let (lines, outer) = outer.split_first().map_or((None, outer), |(lines, outer)| (Some(lines), outer));
-        let size = element.size();
-        let first = output.wrapping_offset(origin.output());
-        let (mut along, mut in_place, mut readable) = (0, false, true);
-        for (number, operand) in operands.iter().enumerate() {
-            let stride = inner.strides.operand(number);
-            readable &= !operand.swapped && (stride == 0 || stride == size as isize);
-            if stride != 0 {
-                along += 1;
-                in_place |= ptr::eq(operand.data.wrapping_offset(origin.operand(number)), first);
-            }
-        }
-        let contiguous = inner.strides.output == size as isize;
-        let direct = contiguous && !in_place;
-        let count = lines.map_or(1, |lines| lines.len);
-        let (tile, rows) = if direct && readable {
-            // Threads share whole tiles: each task is as many of them as the next. (The first one may be short by a line.)
-            let task = positions(axes) * size / tasks(num_threads);
-            let fair = match num_threads {
-                1 => *STREAM.end(),
-                _ => task / task.div_ceil(*STREAM.end()).max(1) + LINE,
-            };
-            // What takes more than one pass stays in the first-level cache.
-            let tile = if along <= AT_ONCE { fair.max(*STREAM.start()) } else { SCRATCH } / size;
-            (tile, if count > 1 { (tile / inner.len).min(SCRATCH / size).clamp(1, count) } else { 1 })
-        } else {
-            // What goes by way of scratch memory stays in the first-level cache, if nothing is turned.
-            let least = if contiguous { LINES_IN } else { (WRITTEN / size).min(LINES_OUT) };
-            let turns = lines.is_some_and(|lines| turned(inner, lines, size) > 0);
-            let (bytes, least) = if turns { (TURNED, least.min(count)) } else { (SCRATCH, 1) };
-            let tile = (bytes / size / least).min(inner.len);
-            let rows = bytes / pitch(tile, size);
-            // Squares are as high as a vector is long.
-            (tile, (rows - if rows > 16 { rows % 16 } else { 0 }).min(SCRATCH / size).clamp(least, count))
-        };
-        // All tiles but the first begin where a line of the cache does.
-        let shift = if contiguous && inner.len > tile { (first as usize % LINE / size).min(tile - 1) } else { 0 };
-        let (per_line, per_column) = ((inner.len + shift).div_ceil(tile), count.div_ceil(rows));
-        #[rustfmt::skip]
-        return Self {
-            operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
-        };
-    }
-
-    /// The number of tiles.
-    fn tiles(&self) -> usize {
-        positions(self.outer) * self.per_column * self.per_line
-    }
-
+impl Plan<'_> {
     /// Does some of the tiles.
     ///
     /// # Safety
@@ -214,8 +197,7 @@ impl<'a> Plan<'a> {
             let end = (tile % self.per_line + 1) * self.tile - self.shift;
             let start = end.saturating_sub(self.tile);
             let len = end.min(self.inner.len) - start;
-            let mut rows = 1;
-            let mut at = self.origin.clone();
+            let (mut rows, mut at) = (1, self.origin.clone());
             self.inner.strides.step(&mut at, start as isize);
             if let Some(lines) = self.lines {
                 let column = tile / self.per_line;
@@ -300,24 +282,18 @@ impl<'a> Plan<'a> {
         let size = self.element.size();
         let (stride, step) = (self.inner.strides.output, self.lines.map_or(0, |lines| lines.strides.output));
         let (lines, along) = ((rows, from.stride), (len, size as isize));
-        let pack = Pack {
-            data: from.data,
-            outer: lines,
-            inner: along,
-            size,
-            scratch: false,
-            swapped: false,
-            to: output,
-            step: step as usize,
+        let pack = |outer, inner, step| {
+            let (data, step) = (from.data, step as usize);
+            Pack { data, outer, inner, size, scratch: false, swapped: false, to: output, step }
         };
         // SAFETY: the caller's.
         unsafe {
             if stride == size as isize {
-                return pack.run();
+                return pack(lines, along, step).run();
             }
             if step == size as isize {
                 // Lines that the output has one beside the other are turned.
-                return Pack { outer: along, inner: lines, step: stride as usize, ..pack }.run();
+                return pack(along, lines, stride).run();
             }
             for row in 0..rows {
                 let (from, output) =

@@ -23,19 +23,10 @@ pub struct Input {
 
 /// Evaluates an expression with `$E` and `$O` bound to the element type of an [`Input`] and the order that it is compared by.
 macro_rules! with_input {
-    ($input:expr, $E:ident, $O:ident => $body:expr) => {
-        match ($input.numbers, $input.largest) {
-            (false, largest) => $crate::element::with_element_and_order!($input.element, largest, $E, $O => $body),
-            (true, true) => {
-                type $O = $crate::element::order::LargestNumber;
-                $crate::element::with_float!($input.element, $E => $body)
-            }
-            (true, false) => {
-                type $O = $crate::element::order::SmallestNumber;
-                $crate::element::with_float!($input.element, $E => $body)
-            }
-        }
-    };
+    ($input:expr, $E:ident, $O:ident => $body:expr) => {{
+        let extreme = $crate::element::rank::Extreme { largest: $input.largest, omit: $input.numbers };
+        $crate::element::with_element_and_extreme!($input.element, extreme, $E, $O => $body)
+    }};
 }
 
 /// Evaluates an expression for one input, or for one of each end of the order, the smallest first: `$S` is bound to what

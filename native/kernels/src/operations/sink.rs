@@ -48,7 +48,6 @@ pub struct Wants {
 /// The results of a tile. They may lie in the output itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
-    /// Number of positions.
     pub len: usize,
     /// The row-major indices; null where nobody wants them.
     pub index: *mut i64,
@@ -81,7 +80,6 @@ impl Results {
         Self { memory: Scratch::default(), len, size }
     }
 
-    /// Where the keys and the indices are.
     pub fn outputs(&mut self) -> Outputs {
         let keys = (self.len * self.size).next_multiple_of(LINE);
         let memory = self.memory.reserve(keys + self.len * size_of::<i64>());
@@ -132,19 +130,12 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
 /// The one associative combine on (key, index): what joins blocks, threads and chunks. It looks at keys and row-major indices
 /// alone, never at the order of arrival.
 struct Combine<K, O> {
-    /// Number of positions.
     len: usize,
-    /// The keys so far.
     keys: *mut K,
-    /// Their row-major indices.
     index: *mut i64,
-    /// The keys of the block.
     block_keys: *const K,
-    /// Their row-major indices.
     block_index: *const i64,
-    /// Whether the last of equals wins.
     last: bool,
-    /// The order.
     order: PhantomData<O>,
 }
 
