@@ -40,7 +40,6 @@ pub(crate) trait Strides {
 /// One axis of an iteration space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis<S> {
-    /// Number of elements.
     pub len: usize,
     /// From one element to the next, in every operand.
     pub strides: S,
@@ -212,7 +211,6 @@ impl Strides for ElementwiseStrides<'_> {
     }
 }
 
-/// An axis of an elementwise operation.
 pub(crate) type ElementwiseAxis<'a> = Axis<ElementwiseStrides<'a>>;
 
 /// The normalised iteration space of an elementwise operation.
@@ -281,10 +279,7 @@ impl Strides for ReductionOffsets {
     }
 }
 
-/// An axis of a reduction.
 pub(crate) type ReductionAxis = Axis<ReductionOffsets>;
-
-/// Axes of a reduction.
 pub(crate) type ReductionAxes = Axes<ReductionOffsets>;
 
 impl ReductionAxis {

@@ -147,16 +147,8 @@ fn of_class(dtype: &Bound<'_, PyAny>) -> Option<Elements> {
     use NpyTypes::*;
     // By NumPy's numbers of the types, from 1 on.
     let classes = [
-        PyByteArrType_Type,
-        PyUByteArrType_Type,
-        PyShortArrType_Type,
-        PyUShortArrType_Type,
-        PyIntArrType_Type,
-        PyUIntArrType_Type,
-        PyLongArrType_Type,
-        PyULongArrType_Type,
-        PyLongLongArrType_Type,
-        PyULongLongArrType_Type,
+        PyByteArrType_Type, PyUByteArrType_Type, PyShortArrType_Type, PyUShortArrType_Type, PyIntArrType_Type,
+        PyUIntArrType_Type, PyLongArrType_Type, PyULongArrType_Type, PyLongLongArrType_Type, PyULongLongArrType_Type,
     ];
     // SAFETY: the interpreter is attached.
     let is = |class| ptr::eq(unsafe { get_type_object(dtype.py(), class) }.cast(), dtype.as_ptr());

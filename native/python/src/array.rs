@@ -290,10 +290,8 @@ pub fn target<'py>(object: &Bound<'py, PyAny>, function: &str) -> PyResult<Ndarr
 pub struct Output<'py> {
     /// What the kernels write: never byte-swapped, never overlapping an operand.
     pub target: Array<'py>,
-    /// The caller's own array, where `target` is not it.
-    destination: Option<Ndarray<'py>>,
-    /// Whether the caller has given none.
-    fresh: bool,
+    /// The array that the caller has given, which may be the target's.
+    given: Option<Ndarray<'py>>,
 }
 
 impl<'py> Output<'py> {
@@ -312,7 +310,7 @@ impl<'py> Output<'py> {
     ) -> PyResult<Self> {
         let Some(out) = out else {
             let target = Array::empty(py, shape, elements, strides().as_deref())?;
-            return Ok(Self { target, destination: None, fresh: true });
+            return Ok(Self { target, given: None });
         };
         let fits = elements.element == out.element() && *out.shape == *shape && out.flags & NPY_ARRAY_WRITEABLE != 0;
         if !fits || !is_apart(&out) {
@@ -327,20 +325,21 @@ impl<'py> Output<'py> {
         };
         if out.elements.swapped || operands.iter().any(clash) {
             let target = Array::empty(py, shape, elements, None)?;
-            return Ok(Self { target, destination: Some(out.object), fresh: false });
+            return Ok(Self { target, given: Some(out.object) });
         }
-        Ok(Self { target: out, destination: None, fresh: false })
+        let given = Some(out.object.clone());
+        Ok(Self { target: out, given })
     }
 
     /// What the function returns: the caller's array, or a fresh one.
     pub fn finish(self) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(destination) = self.destination {
+        let Some(given) = self.given else { return into_result(self.target.object) };
+        if !given.is(&self.target.object) {
             // NumPy lets other threads run while it copies, and wants the interpreter back afterwards.
             static COPY: Function = Function::new("copy");
-            COPY.call(destination.py(), (&self.target.object, &destination))?;
-            return Ok(destination.into_any());
+            COPY.call(given.py(), (&self.target.object, &given))?;
         }
-        if self.fresh { into_result(self.target.object) } else { Ok(self.target.object.into_any()) }
+        Ok(given.into_any())
     }
 }
 

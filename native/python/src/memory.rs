@@ -18,7 +18,8 @@ use std::thread;
 
 extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
     let Some(bytes) = size.checked_add(HEAD) else { return ptr::null_mut() };
-    take(bytes).or_else(|| Block::new(bytes)).map_or(ptr::null_mut(), Block::into_memory)
+    let block = take(bytes).or_else(|| Block::new(bytes));
+    block.map_or(ptr::null_mut(), |block| ManuallyDrop::new(block).0.as_ptr())
 }
 
 extern "C" fn allocate_cleared(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
@@ -225,11 +226,6 @@ impl Block {
     fn capacity(&self) -> usize {
         // SAFETY: the head says so.
         unsafe { self.start().read() }
-    }
-
-    /// The memory behind the head, for an array.
-    fn into_memory(self) -> *mut c_void {
-        ManuallyDrop::new(self).0.as_ptr()
     }
 }
 

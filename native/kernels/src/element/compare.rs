@@ -21,7 +21,6 @@ pub trait Compared: Copy + Send + Sync + 'static {
     fn from_lane<O: Order>(lane: Self::Lane) -> (Self, bool);
 }
 
-/// The key type of an element's lanes.
 pub type Key<E> = <<E as Compared>::Lane as Lane>::Key;
 
 /// A value as the kernels compare it.
@@ -51,9 +50,7 @@ pub trait Lane: Copy + PartialOrd + Send + Sync + 'static {
 pub trait Index: Copy + Ord + From<bool> + BitOr<Output = Self> + Sub<Output = Self> + 'static {
     /// How many rows of a block an index of this width can tell apart.
     const ROWS: usize;
-    /// Zero.
     const ZERO: Self;
-    /// The largest value.
     const MAX: Self;
     /// The index of row `row`, which is below [`Self::ROWS`].
     fn new(row: usize) -> Self;

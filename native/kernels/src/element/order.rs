@@ -18,11 +18,8 @@ pub trait Order: Copy + Send + Sync + 'static {
 
 /// The ends of the order that are wanted in one go: one of them, or both.
 pub trait Ends: Copy + Send + Sync + 'static {
-    /// The first of them.
     type First: Order;
-    /// The other one, where there are two.
     type Second: Order;
-    /// Whether there are.
     const BOTH: bool;
 }
 

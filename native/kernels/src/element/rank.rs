@@ -16,11 +16,8 @@ pub trait Ranked: Copy + Send + Sync + 'static {
     type Like: Compared + Ranked<Rank = Self::Rank, Origin = Self::Origin>;
     /// One of the orders that differ in the origin alone.
     type LikeOrder<O: Order>: Order;
-    /// The origin of the ranks.
     fn origin<O: Order>() -> Self::Origin;
-    /// The rank of this element.
     fn rank<O: Order>(self, origin: Self::Origin) -> Self::Rank;
-    /// The element of a rank.
     fn from_rank<O: Order>(rank: Self::Rank, origin: Self::Origin) -> Self;
     /// The rank of the larger (or smaller) of two elements: NaN wins or gives way as the order says, and `-0 < +0`.
     #[inline(always)]
