@@ -70,40 +70,28 @@ INCOMING = {
     "__array__": Array(np.array(VALUES)),
     "subclass": np.array(VALUES).view(Subclass),
     "memoryview": memoryview(np.array(VALUES)),
+    **{f"as {name}": np.array(VALUES, np.dtype(name)) for name in "bhilqBHILQ"},
 }
 
 
 @pytest.mark.parametrize("x", INCOMING.values(), ids=INCOMING.keys())
 def test_incoming(x):
-    plain = np.array(VALUES)
-    assert_same_bits(extremum.argmax(x, 1), np.array([1, 0]))
-    assert_same_bits(extremum.argmin(x, 0, select_last_index=True), np.array([0, 1, 1]))
-    assert_same_bits(extremum.maximum(x, x), plain)
-    assert_same_bits(extremum.minimum(plain, x), plain)
-    assert_same_bits(extremum.hardmax(x), np.array([[0, 1, 0], [1, 0, 0]]))
-
-
-def test_results_are_plain_arrays():
-    x = np.array(VALUES).view(Subclass)
-    assert type(extremum.argmax(x, 1)) is np.ndarray
-    assert type(extremum.maximum(x, x)) is np.ndarray
-    assert type(extremum.hardmax(x)) is np.ndarray
+    plain = x if type(x) is np.ndarray else np.array(VALUES)
+    for found, expected in (
+        (extremum.argmax(x, 1), np.array([1, 0])),
+        (extremum.argmin(x, 0, select_last_index=True), np.array([0, 1, 1])),
+        (extremum.maximum(x, x), plain),
+        (extremum.minimum(plain, x), plain),
+        (extremum.hardmax(x), np.array([[0, 1, 0], [1, 0, 0]], plain.dtype)),
+    ):
+        assert type(found) is np.ndarray
+        assert_same_bits(found, expected)
 
 
 @pytest.mark.parametrize("x", [True, 7, -2.5, np.float32(3), np.bool_(False), np.array(4)], ids=repr)
 def test_scalars(x):
     assert extremum.argmax(x) == 0
     assert_same_bits(extremum.maximum(x), np.asarray(x)[()])
-
-
-def test_a_buffer_without_numpy():
-    assert extremum.argmax(array.array("d", [1, 5, 2])) == 1
-    assert extremum.argmax(bytearray(b"\x01\xff\x02")) == 1
-
-
-def test_the_platforms_other_integer_names_come_in():
-    for name in "bhilqBHILQ":
-        assert extremum.argmax(np.array([1, 2], np.dtype(name))) == 1
 
 
 REFUSED = {
@@ -126,29 +114,26 @@ def test_other_elements_are_refused(function, name, x):
     assert refusal(ElementTypeError, function, x) == f"{function.__name__}: cannot take elements of type {name}"
 
 
-def test_empty_lists_are_float64():
+def test_empty_lists_and_buffers():
     assert_same_bits(extremum.maximum([]), np.empty(0))
+    assert extremum.argmax(array.array("d", [1, 5, 2])) == 1
+    assert extremum.argmax(bytearray(b"\x01\xff\x02")) == 1
 
 
-class TestAsArray:
-    def test_arrays_pass_unchanged(self):
-        x = np.array(VALUES)
-        assert as_array(x) is x
-
-    @pytest.mark.parametrize("kind", [DLPack, Array, BrokenDLPack, memoryview])
-    def test_memory_is_shared(self, kind):
-        x = np.array(VALUES)
+@pytest.mark.parametrize("dtype", ["float32", BFLOAT16], ids=str)
+@pytest.mark.parametrize("kind", [DLPack, Array, BrokenDLPack, memoryview])
+def test_memory_is_shared(kind, dtype):
+    x = np.array([1, 3, 2], dtype)
+    assert as_array(x) is x
+    if dtype == "float32" or kind in (Array, BrokenDLPack):
         assert np.shares_memory(as_array(kind(x)), x)
+        assert extremum.argmax(kind(x)) == 1
 
-    def test_bfloat16_comes_through_array_protocol(self):
-        x = np.array([1, 3, 2], BFLOAT16)
-        assert as_array(BrokenDLPack(x)).dtype == BFLOAT16
-        assert extremum.argmax(BrokenDLPack(x)) == 1
 
-    @pytest.mark.parametrize("x", ["text", b"bytes", [[1, 2], [3]], [object], {"a": 1}, None], ids=repr)
-    def test_values_without_numbers_are_refused(self, x):
-        with pytest.raises(ElementTypeError, match="have no order here"):
-            as_array(x)
+@pytest.mark.parametrize("x", ["text", b"bytes", [[1, 2], [3]], [object], {"a": 1}, None], ids=repr)
+def test_values_without_numbers_are_refused(x):
+    with pytest.raises(ElementTypeError, match="have no order here"):
+        as_array(x)
 
 
 def test_a_result_owns_its_memory():
@@ -235,15 +220,9 @@ MISSING = {
 @pytest.mark.parametrize("x", MISSING.values(), ids=MISSING.keys())
 def test_missing_elements_are_refused(function, x):
     if isinstance(x, np.ma.MaskedArray) and function not in (extremum.maximum, extremum.minimum):
-        # A mask says what takes part in a reduction.
-        assert np.asarray(
-            function(x if x.ndim else MASKED, where=False, **({} if function is extremum.hardmax else {"default": 7}))
-        ).max() in (0, 7)
+        # A mask says what takes part in a reduction: test_interop.py.
         return
-    reason = refusal(ArgumentError, function, x)
-    assert reason.endswith(
-        ("element would be compared as if it were there", "elements would be compared as if they were there")
-    )
+    assert refusal(ArgumentError, function, x).endswith((ONE, "elements would be compared as if they were there"))
 
 
 def test_the_whole_text():
@@ -270,12 +249,6 @@ def test_out_with_masked_elements_is_refused():
     assert index.data.tolist() == [0]
 
 
-def itself():
-    x = [1.0]
-    x.append(x)
-    return x
-
-
 @pytest.mark.parametrize(
     "x",
     [
@@ -295,8 +268,10 @@ def test_what_has_all_its_elements_comes_in(x):
 
 
 def test_a_list_that_holds_itself_ends():
+    x = [1.0]
+    x.append(x)
     with pytest.raises((TypeError, ValueError)):
-        extremum.argmax(itself())
+        extremum.argmax(x)
 
 
 FLOATS_2D = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, 7.0]])
@@ -366,18 +341,14 @@ def another_type_in_its_place_is_refused():
     assert "cannot take elements of type" in refusal(ElementTypeError, extremum.argmax, np.ones(3, ml_dtypes.bfloat16))
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        proxies_are_used,
-        mocks_are_refused,
-        a_borrowed_name_is_refused,
-        another_type_in_its_place_is_refused,
-    ],
-    ids=lambda case: case.__name__,
-)
-def test_in_a_process_of_its_own(case):
-    watched.call(case)
+def everything_that_changes_types():
+    for case in (proxies_are_used, mocks_are_refused, a_borrowed_name_is_refused, another_type_in_its_place_is_refused):
+        watched.say(case.__name__)
+        case()
+
+
+def test_in_a_process_of_its_own():
+    watched.call(everything_that_changes_types)
 
 
 class Quantity(np.ndarray):
@@ -387,28 +358,17 @@ class Quantity(np.ndarray):
         raise AssertionError("not asked here")
 
 
-class TestOwnRules:
+def test_own_rules():
     """One array's elements compare with each other as they are; beside other arrays' the units would be lost."""
-
-    def test_its_own_elements_are_compared(self):
-        x = FLOATS_2D.view(Quantity)
-        assert extremum.argmax(x) == 1
-        assert_same_bits(extremum.hardmax(x), np.array([[0.0, 1, 0], [1, 0, 0]]))
-
-    @pytest.mark.parametrize("function", [extremum.maximum, extremum.minimum], ids=lambda function: function.__name__)
-    def test_elements_of_several_are_not(self, function):
-        x = FLOATS_2D.view(Quantity)
+    x = FLOATS_2D.view(Quantity)
+    assert extremum.argmax(x) == 1
+    assert_same_bits(extremum.hardmax(x), np.array([[0.0, 1, 0], [1, 0, 0]]))
+    text = "Quantity has rules of its own for its elements, which would be lost"
+    for function in (extremum.maximum, extremum.minimum):
         for operands in ((x,), (x, FLOATS_2D), (FLOATS_2D, x), (1.0, x)):
-            assert refusal(ElementTypeError, function, *operands) == (
-                "Quantity has rules of its own for its elements, which would be lost"
-            )
-
-    def test_nothing_is_written_into_it(self):
-        for call in (
-            lambda: extremum.maximum(FLOATS_2D, out=FLOATS_2D.copy().view(Quantity)),
-            lambda: extremum.hardmax(FLOATS_2D, out=FLOATS_2D.copy().view(Quantity)),
-        ):
-            assert "rules of its own" in refusal(ElementTypeError, call)
+            assert refusal(ElementTypeError, function, *operands) == text
+    for function in (extremum.maximum, extremum.hardmax):
+        assert "rules of its own" in refusal(ElementTypeError, function, FLOATS_2D, out=x.copy())
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")

@@ -7,6 +7,7 @@ together: `.ci/leg torch` does.
 import warnings
 from datetime import date, datetime, time, timedelta, timezone
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 
 import ml_dtypes
@@ -30,48 +31,40 @@ LIBRARIES = {
 }
 
 
+LARGE = "PyTorch is large: .ci/leg torch installs it"
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason=LARGE)
+
+
 @pytest.fixture(params=LIBRARIES)
 def library(request):
-    module = pytest.importorskip(request.param, reason="PyTorch is large: .ci/leg torch installs it")
+    module = pytest.importorskip(request.param, reason=LARGE)
     make, read = LIBRARIES[request.param]
     kind = module.Array if request.param == "jax" else type(make(module, X.copy()))
     return SimpleNamespace(name=request.param, make=partial(make, module), read=read, kind=kind)
 
 
-def test_indices_and_values_come_back_as_the_callers(library):
-    x = library.make(X.copy())
-    for function in (ex.argmax, ex.argmin, ex.max, ex.min):
-        for axis in (None, 0, (0, 1)):
-            result, expected = function(x, axis), np.asarray(function(X, axis))
-            assert isinstance(result, library.kind)
-            assert library.read(result).shape == expected.shape
-            np.testing.assert_array_equal(library.read(result), expected)
-    low, high, argmin, argmax = ex.minmax(x, 1, return_index=True)
-    assert all(isinstance(each, library.kind) for each in (low, high, argmin, argmax))
-    both = ex.max(x, 1, return_index=True)
-    assert library.read(both.indices).tolist() == [1, 0]
-
-
-def test_elementwise_and_hardmax_come_back_as_the_callers(library):
-    x = library.make(X.copy())
-    for result, expected in (
+def test_results_come_back_as_the_callers(library):
+    x, out = library.make(X.copy()), np.zeros(2, np.int64)
+    both, four = (function(x, 1, return_index=True) for function in (ex.max, ex.minmax))
+    pairs = [
+        *((f(x, axis), f(X, axis)) for f in (ex.argmax, ex.argmin, ex.max, ex.min) for axis in (None, 0, (0, 1))),
+        *zip((*both, *four), (*ex.max(X, 1, return_index=True), *ex.minmax(X, 1, return_index=True)), strict=True),
         (ex.maximum(x, 5), np.maximum(X, 5)),
         (ex.minimum(X, x), X),
         (ex.maximum(x, x, nan_policy="omit"), X),
         (ex.hardmax(x), ex.hardmax(X)),
-    ):
-        assert isinstance(result, library.kind)
-        np.testing.assert_array_equal(library.read(result), expected)
-
-
-def test_a_mask_may_be_of_the_library_too(library):
-    x, mask = library.make(X.copy()), library.make(X > 8)
-    assert library.read(ex.argmax(x, 1, where=mask, default=-1)).tolist() == [1, -1]
-
-
-def test_out_is_numpys(library):
-    out = np.zeros(2, np.int64)
-    assert ex.argmax(library.make(X.copy()), 1, out=out) is out
+        # A mask may be of the library too.
+        (ex.argmax(x, 1, where=library.make(X > 8), default=-1), np.array([1, -1])),
+    ]
+    for found, expected in pairs:
+        assert isinstance(found, library.kind)
+        assert library.read(found).shape == np.shape(expected)
+        np.testing.assert_array_equal(library.read(found), expected)
+    assert ex.argmax(x, 1, out=out) is out
     assert out.tolist() == [1, 0]
 
 
@@ -90,8 +83,7 @@ def test_arrays_of_two_libraries_are_refused(library):
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "uint16", "uint32", "uint64", "float16", "int8", "bool"])
-def test_torchs_element_types(name):
-    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+def test_torchs_element_types(name, torch):
     x = torch.tensor([1, 0, 1], dtype=getattr(torch, name))
     operand = as_operand(x).array
     assert operand.ctypes.data == x.data_ptr()
@@ -101,8 +93,7 @@ def test_torchs_element_types(name):
     assert ex.maximum(x, x).dtype is x.dtype
 
 
-def test_torchs_views_and_gradients():
-    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+def test_torchs_views_and_gradients(torch):
     negative = torch.view_as_complex(torch.tensor([[1.0, 2.0], [3.0, -5.0]])).conj().imag
     assert ex.argmax(negative).item() == 1
     assert ex.max(negative).item() == 5
@@ -117,8 +108,7 @@ def test_torchs_views_and_gradients():
 
 
 @pytest.mark.parametrize("layout", ["strided", "jagged"])
-def test_torchs_nested_tensors_are_refused(layout):
-    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+def test_torchs_nested_tensors_are_refused(layout, torch):
     with warnings.catch_warnings():
         # Nested tensors are a prototype, and say so.
         warnings.simplefilter("ignore")
@@ -129,8 +119,7 @@ def test_torchs_nested_tensors_are_refused(layout):
 
 
 @pytest.mark.parametrize("name", ["float32", "bfloat16"])
-def test_torchs_vmap_is_refused(name):
-    torch = pytest.importorskip("torch", reason="PyTorch is large: .ci/leg torch installs it")
+def test_torchs_vmap_is_refused(name, torch):
     x = torch.ones(2, 3, dtype=getattr(torch, name))
     for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum):
         text = refusal(ArgumentTypeError, torch.vmap(function), x)
@@ -170,12 +159,10 @@ NULLABLE = [
     ("pandas", lambda p: p.array([1.0, None, 3.0], dtype="Float64")),
     ("pandas", lambda p: p.array([1, None, 3], dtype="int64[pyarrow]")),
     ("pandas", lambda p: p.arrays.SparseArray([1.0, np.nan, 3.0])),
-    ("pandas", lambda p: p.Series([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.Series(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("pandas", lambda p: p.Index([1, None, 3], dtype="Int64")),
     ("pandas", lambda p: p.DataFrame({"a": p.Series([1, None, 3], dtype="Int64")})),
     ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="Int64"))),
-    ("pandas", lambda p: _in_xarray(p.array([1.0, None, 3.0], dtype="Float64"))),
     ("pandas", lambda p: _in_xarray(p.array([1, None, 3], dtype="int64[pyarrow]"))),
     ("pandas", lambda p: _in_xarray(p.arrays.SparseArray([1.0, np.nan, 3.0]))),
     ("polars", lambda p: p.Series([1, None, 3])),
@@ -235,10 +222,14 @@ def _zone_of(x):
     return ""
 
 
-@pytest.mark.parametrize("name", ZONED)
-def test_instants_stay_in_their_zone(name):
-    module, make = ZONED[name]
-    x = make(pytest.importorskip(module))
+@pytest.fixture(params=ZONED)
+def instants(request):
+    module, make = ZONED[request.param]
+    return make(pytest.importorskip(module))
+
+
+def test_instants_stay_in_their_zone(instants):
+    x = instants
     assert ex.argmax(x) == 1
     assert ex.argmin(x) == 0
     low, high = ex.minmax(x)
@@ -252,10 +243,8 @@ def test_instants_stay_in_their_zone(name):
     assert str(list(found[-1])[1]) == str(list(x)[1])
 
 
-@pytest.mark.parametrize("name", ZONED)
-def test_instants_beside_times_without_a_zone_are_refused(name):
-    module, make = ZONED[name]
-    x = make(pytest.importorskip(module))
+def test_instants_beside_times_without_a_zone_are_refused(instants):
+    x = instants
     text = f"times in the zone {BERLIN} beside times without a zone"
     for function in (ex.maximum, ex.minimum):
         assert refusal(ArgumentError, function, x, np.array(SPANS, "M8[us]")) == text
@@ -312,11 +301,7 @@ BARE = {
     "scalar of Arrow": ("pyarrow", lambda p: p.scalar(1), "a scalar of PyArrow is no array"),
     "decimals of Arrow": ("pyarrow", lambda p: p.array([1], p.decimal128(9, 2)), "elements of type decimal128(9, 2)"),
     "lists of Arrow": ("pyarrow", lambda p: p.array([[1, 2]]), "elements of type list<"),
-    "datetimes": (
-        "datetime",
-        lambda _: [datetime(2020, 1, 1)],
-        "elements of type object, here datetime.datetime,",
-    ),
+    "datetimes": ("datetime", lambda _: [datetime(2020, 1, 1)], "elements of type object, here datetime.datetime,"),
     "dates": ("datetime", lambda _: [date(2020, 1, 1)], "elements of type object, here datetime.date, have"),
     "durations": ("datetime", lambda _: [timedelta(1)], "elements of type object, here datetime.timedelta, have"),
     "long integers": ("datetime", lambda _: [2**70], "elements of type object, here int, have no order here"),
@@ -333,11 +318,10 @@ BARE = {
 
 
 @pytest.mark.parametrize("name", BARE)
-@pytest.mark.parametrize("function", [ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum])
-def test_what_has_no_order_is_said_in_our_own_words(name, function):
+def test_what_has_no_order_is_said_in_our_own_words(name):
     module, make, text = BARE[name]
     error = ArgumentTypeError if text.endswith("no elements yet") else ElementTypeError
-    for policy in ("propagate", "omit"):
+    for function, policy in product((ex.argmax, ex.max, ex.minmax, ex.hardmax, ex.maximum), ("propagate", "omit")):
         with pytest.raises(error) as caught:
             function(make(pytest.importorskip(module)), nan_policy=policy)
         assert caught.value.reason.startswith(text)
@@ -365,11 +349,11 @@ MASKS = {
 
 
 @pytest.mark.parametrize("module", MASKS)
-@pytest.mark.parametrize("function", [ex.argmax, ex.max, ex.minmax, ex.hardmax])
-def test_a_mask_with_missing_elements_is_refused(module, function):
+def test_a_mask_with_missing_elements_is_refused(module):
     where = MASKS[module](pytest.importorskip(module))
-    text = refusal(ArgumentError, function, [1.0, 5.0, 3.0], where=where)
-    assert text == f"{function.__name__}: where has 1 missing element, neither True nor False"
+    for function in (ex.argmax, ex.max, ex.minmax, ex.hardmax):
+        text = refusal(ArgumentError, function, [1.0, 5.0, 3.0], where=where)
+        assert text == f"{function.__name__}: where has 1 missing element, neither True nor False"
 
 
 def test_elements_of_polars_that_hold_others():
