@@ -7,8 +7,6 @@ import pytest
 
 from extremum.cli import main
 
-__all__ = ["printed", "refused", "run", "tree"]
-
 
 def run(*words):
     """The exit status, and what is written to stdout and stderr."""

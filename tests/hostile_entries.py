@@ -22,8 +22,6 @@ from extremum.onnxruntime import InferenceSession, convert
 from hostile_models import MODELS
 from watched import say
 
-__all__ = ["COMMANDS", "ENTRIES"]
-
 
 def feeds(proto):
     """Zeros for a node of one input."""

@@ -9,8 +9,6 @@ from onnx import helper
 from extremum.graph.load import LARGE
 from models import model
 
-__all__ = ["MODELS"]
-
 PLAIN = "(float[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }"
 # Inputs and outputs that ArgMax does not have.
 FIELDS = {

@@ -2,8 +2,6 @@
 
 import onnx
 
-__all__ = ["model"]
-
 
 def model(body, opset=13, functions=""):
     """A model with graph ``g`` from its inputs, outputs and nodes; ``functions`` are model-local ones in domain own."""

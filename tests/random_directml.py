@@ -11,8 +11,6 @@ from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, Ten
 from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from strategies import FLOATS, landmarks, nans, sample
 
-__all__ = ["ELEMENTS", "KINDS", "Memory", "hold", "operators"]
-
 ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
 _INDICES = [TensorDataType[name] for name in ("INT64", "INT32", "UINT64", "UINT32")]
 

@@ -11,8 +11,6 @@ from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
 from extremum.spec import ONNX, find
 from sessions import node_model
 
-__all__ = ["run"]
-
 DTYPES = tuple(np.dtype(name) for name in ("float16", "float32", "float64", "int8", "uint16", "int32", "uint64"))
 
 

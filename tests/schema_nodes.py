@@ -18,8 +18,6 @@ from extremum.graph.inference import InferenceInput
 from extremum.onnxruntime import convert
 from watched import say
 
-__all__ = ["ENTRIES", "SCHEMAS"]
-
 SCHEMAS = sorted(
     onnx.defs.get_all_schemas_with_history(), key=lambda each: (each.domain, each.name, each.since_version)
 )

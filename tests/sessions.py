@@ -12,8 +12,6 @@ from onnx import TensorProto, helper
 from extremum import dtypes
 from extremum.onnxruntime import InferenceSession
 
-__all__ = ["node_model", "run_model", "run_node", "session"]
-
 
 def session(model, **options):
     """A session of the model that keeps its warnings for itself."""

@@ -11,19 +11,6 @@ from packaging.version import Version
 from extremum import backend, dtypes
 from extremum.fix.target import same_bits
 
-__all__ = [
-    "FINDS_NAN_ALONG_A_VECTOR",
-    "ORT",
-    "ByLowerHalves",
-    "assert_same",
-    "edges",
-    "feeds_of",
-    "in_backend",
-    "in_stock",
-    "one_node",
-    "stock_refuses",
-]
-
 ORT = f"onnxruntime {onnxruntime.__version__}"
 # Versions before 1.32 do, though not along the rows of a matrix.
 FINDS_NAN_ALONG_A_VECTOR = Version(onnxruntime.__version__) < Version("1.32")

@@ -1,4 +1,4 @@
-"""Arrays that break comparisons, from seeded generators and as hypothesis strategies.
+"""Arrays that break comparisons, from seeded generators.
 
 This file decides which elements and shapes are worth testing: ties, NaN of every kind, both zeros, infinities, the
 limits of each type, empties, rank 0 to 8. :mod:`layouts` decides how they lie in memory, :mod:`agreement` what equal
@@ -130,30 +130,6 @@ def is_nan(x):
 def element_types():
     """One of the 13 element types."""
     return st.sampled_from(ELEMENT_TYPES)
-
-
-def shapes(max_rank=8, max_elements=512, min_side=0):
-    """Rank 0 to 8, lengths small enough for the oracle and, now and then, 0 or 1."""
-    return st.lists(st.integers(min_side, 9), max_size=max_rank).map(
-        lambda lengths: tuple(_shrunk(lengths, max_elements))
-    )
-
-
-def _shrunk(lengths, max_elements):
-    """`lengths`, with 1 for each one that would push their product above the limit."""
-    product = 1
-    for n in lengths:
-        fits = product * max(n, 1) <= max_elements
-        product *= max(n, 1) if fits else 1
-        yield n if fits else 1
-
-
-@st.composite
-def arrays(draw, dtype=None, shape=None, **limits):
-    """An array in C order of any texture, of the element type and of a shape from the strategy given, or of any."""
-    dtype = draw(element_types()) if dtype is None else dtype
-    shape = draw(shapes(**limits) if shape is None else shape)
-    return sample(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), dtype, shape)
 
 
 def axes_sets(rank):

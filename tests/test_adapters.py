@@ -6,8 +6,8 @@ import sys
 import onnx
 import pytest
 
+from commands import run
 from extremum import runtimes
-from extremum.cli import main
 from extremum.errors import ArgumentError, DependencyError, ExecutionError
 from hostile_runtimes import make_known
 
@@ -44,15 +44,8 @@ def folder(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-def command(capsys, *words):
-    with pytest.raises(SystemExit) as ended:
-        main(list(words))
-    out, err = capsys.readouterr()
-    return ended.value.code, out, err
-
-
-def run_command(capsys, *words):
-    return command(capsys, "conformance", "run", *words)
+def run_command(*words):
+    return run("conformance", "run", *words)
 
 
 # The module of the adapter, and what is said of it.
@@ -69,14 +62,14 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 @pytest.mark.parametrize("way", ["entry point", "file"])
-def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, capsys, way, case):
+def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, way, case):
     text, line, given = BROKEN[case]
     (folder / "broken.py").write_text(text)
     (folder / "halted.py").write_text("import nothing_that_there_is\n")
     if way == "entry point":
         make_known(folder, monkeypatch, broken="broken:runtimes")
     words, name = (["broken"], "broken") if way == "entry point" else (["--adapter", "broken.py"], "broken.py")
-    status, out, err = run_command(capsys, *words, *FEW)
+    status, out, err = run_command(*words, *FEW)
     assert (status, out) == (2, "")
     assert err.startswith(f"extremum: the adapter of the runtime '{name}' fails; ")
     assert given in err
@@ -85,7 +78,7 @@ def test_an_adapter_that_fails_is_blamed(folder, monkeypatch, capsys, way, case)
     assert err.count("\n") == 1
     monkeypatch.setenv("EXTREMUM_TRACEBACK", "1")
     runtimes._open.cache_clear()
-    assert given.partition(":")[0] in run_command(capsys, *words, *FEW)[2].partition("The above exception")[0]
+    assert given.partition(":")[0] in run_command(*words, *FEW)[2].partition("The above exception")[0]
 
 
 @pytest.mark.parametrize("has_backport", [False, True])
@@ -113,18 +106,18 @@ def test_a_package_that_is_installed_and_cannot_be_imported(folder, monkeypatch)
     assert caught.value.where == f"{folder / 'openvino' / '__init__.py'}, line 1"
 
 
-def test_the_others_are_asked_where_one_fails(folder, monkeypatch, capsys):
+def test_the_others_are_asked_where_one_fails(folder, monkeypatch):
     make_known(folder, monkeypatch, fails="hostile_runtimes:fails")
     monkeypatch.setattr(runtimes, "ADAPTERS", {"extremum": runtimes.ADAPTERS["extremum"]})
     with pytest.warns(RuntimeWarning, match="the adapter of the runtime 'fails' fails"):
         assert "extremum" in [each.name for each in runtimes.installed()]
-    status, out, _ = command(capsys, "--version", "--json")
+    status, out, _ = run("--version", "--json")
     assert status == 0
     assert "extremum" in json.loads(out)["runtimes"]
 
 
-def test_an_adapter_from_a_file(capsys):
-    status, out, err = run_command(capsys, "mine:other", "--adapter", "mine.py", *FEW)
+def test_an_adapter_from_a_file():
+    status, out, err = run_command("mine:other", "--adapter", "mine.py", *FEW)
     assert (status, " ".join(out.split()), err) == (0, "mine:other 7 exact 4 mine 7 exact 4", "")
     assert [each.name for each in runtimes.add_file("mine.py")] == ["mine", "mine:other"]
 
@@ -137,39 +130,39 @@ def test_an_adapter_from_a_file(capsys):
         ("known.py", "there is a runtime 'onnxruntime' already; at: known.py; help: give it another name"),
     ],
 )
-def test_a_file_that_is_no_adapter(folder, capsys, name, line):
+def test_a_file_that_is_no_adapter(folder, name, line):
     (folder / "folder").mkdir()
     (folder / "known.py").write_text(MINE.replace('"mine"', '"onnxruntime"'))
-    status, out, err = run_command(capsys, "--adapter", name, *FEW)
+    status, out, err = run_command("--adapter", name, *FEW)
     assert (status, out, err) == (2, "", f"extremum: {line}\n")
 
 
-def test_an_adapter_that_gives_nothing_to_run(folder, in_process, monkeypatch, capsys):
+def test_an_adapter_that_gives_nothing_to_run(folder, in_process, monkeypatch):
     make_known(folder, monkeypatch, forgetful="hostile_runtimes:forgetful")
     reason = "load gives NoneType, and not a function that runs the model"
-    status, out, err = run_command(capsys, "forgetful", *FEW)
+    status, out, err = run_command("forgetful", *FEW)
     assert status == 0
     assert out == f"forgetful 1.0\n  refused      4\n  refused: argmax_13_int8_ties_rows: {reason}\n"
     assert err == f"extremum: forgetful refuses every case; is its adapter right? first reason: {reason}\n"
 
 
 @pytest.mark.parametrize("prefix", ["", "test_"])
-def test_a_case_by_its_name(in_process, capsys, prefix):
-    status, out, err = run_command(capsys, "extremum", "--case", prefix + NAME)
+def test_a_case_by_its_name(in_process, prefix):
+    status, out, err = run_command("extremum", "--case", prefix + NAME)
     assert (status, err) == (0, "")
     assert out == f"extremum {runtimes.find('extremum').version}\n  exact      1\n  exact: {NAME}\n"
-    assert f"  NaN: {NAME}: int64[" in run_command(capsys, "onnxruntime", "--case", prefix + NAME)[1]
+    assert f"  NaN: {NAME}: int64[" in run_command("onnxruntime", "--case", prefix + NAME)[1]
 
 
-def test_check_and_fix_take_an_adapter(folder, capsys):
+def test_check_and_fix_take_an_adapter(folder):
     (folder / "one.py").write_text(MINE.replace('"mine", ', ""))
     (folder / "two.py").write_text(MINE.replace("mine", "two"))
     text = '<ir_version: 8, opset_import: ["" : 13]> g (int8[2, 3] x) => (y) { y = ArgMax <axis=1> (x) }'
     onnx.save(onnx.parser.parse_model(text), "m.onnx")
     taken = "not modified: mine:other 7 takes every node\n"
-    assert "".join(command(capsys, "fix", "m.onnx", "--adapter", "one.py")[1:]) == taken
-    assert command(capsys, "check", "m.onnx", "--adapter", "one.py")[0] == 0
+    assert "".join(run("fix", "m.onnx", "--adapter", "one.py")[1:]) == taken
+    assert run("check", "m.onnx", "--adapter", "one.py")[0] == 0
     line = "extremum: --adapter gives two, two:other; help: name one of them with --for\n"
     for words in (["check", "m.onnx"], ["fix", "m.onnx"], ["check", "m.onnx", "--for", "onnxruntime"]):
-        assert command(capsys, *words, "--adapter", "two.py") == (2, "", line)
-    assert command(capsys, "check", "m.onnx", "--adapter", "two.py", "--for", "two")[0] == 0
+        assert run(*words, "--adapter", "two.py") == (2, "", line)
+    assert run("check", "m.onnx", "--adapter", "two.py", "--for", "two")[0] == 0

@@ -1,8 +1,9 @@
 """``extremum apply``: answers of files as of arrays, in little memory."""
 
+import io
 import json
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ import xarray as xr
 import extremum as ex
 import extremum.xarray as exx
 from agreement import assert_identical
+from commands import refused, run
 from extremum.errors import ArgumentError, MemoryLimitError
 from extremum.large.files import open_source
 from extremum.large.jobs import planned, steps
@@ -38,12 +40,12 @@ FORMS = ["C", "F", "zarr2", "zarr3", "netcdf"]
 def test_indices_of_every_format(form, axes, dtype):
     x = sample()
     words = save(x, form) + [word for axis in axes for word in ("--axis", axis)]
-    assert apply("argmax", *words, "-o", "y.npy", "--keepdims", "--dtype", dtype) == 0
+    apply("argmax", *words, "-o", "y.npy", "--keepdims", "--dtype", dtype)
     assert_identical(np.load("y.npy"), ex.argmax(x, axes or None, keepdims=True, dtype=dtype))
-    assert apply("argmin", *words, "-o", "z.npy", "--last", "--nan-policy", "omit", "--default", "-1") == 0
+    apply("argmin", *words, "-o", "z.npy", "--last", "--nan-policy", "omit", "--default", "-1")
     expected = ex.argmin(x, axes or None, select_last_index=True, nan_policy="omit", default=-1)
     assert_identical(np.load("z.npy"), np.asarray(expected))
-    assert apply("hardmax", *words, "-o", "h.npy") == 0
+    apply("hardmax", *words, "-o", "h.npy")
     assert_identical(np.load("h.npy"), ex.hardmax(x, axes or (0, 1, 2)))
 
 
@@ -51,33 +53,32 @@ def test_indices_of_every_format(form, axes, dtype):
 @pytest.mark.parametrize("value", [np.int8(3), np.float32(np.nan)], ids=repr)
 def test_a_file_of_rank_0(form, value):
     words = save(np.array(value), form)
-    assert apply("argmax", *words, "-o", "y.npy") == 0
+    apply("argmax", *words, "-o", "y.npy")
     assert_identical(np.load("y.npy"), np.array(0))
-    assert apply("argmin", *words, "-o", "z.npy", "--nan-policy", "omit", "--default", "-1") == 0
+    apply("argmin", *words, "-o", "z.npy", "--nan-policy", "omit", "--default", "-1")
     assert_identical(np.load("z.npy"), np.array(-1 if np.isnan(value) else 0))
-    assert apply("hardmax", *words, "-o", "h.npy") == 0
+    apply("hardmax", *words, "-o", "h.npy")
     assert_identical(np.load("h.npy"), np.array(1, value.dtype))
-    assert apply("maximum", words[0], words[0], *words[1:], "-o", "m.npy") == 0
+    apply("maximum", words[0], words[0], *words[1:], "-o", "m.npy")
     assert_identical(np.load("m.npy"), np.array(value))
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("axes", [(1,), (2, 0)], ids=str)
-def test_values_and_their_indices_of_every_format(form, axes, capsys):
+def test_values_and_their_indices_of_every_format(form, axes):
     x = sample()
     words = save(x, form) + [word for axis in axes for word in ("--axis", axis)]
-    assert apply("min", *words, "--keepdims", "-o", "y.npy") == 0
+    apply("min", *words, "--keepdims", "-o", "y.npy")
     assert_identical(np.load("y.npy"), np.asarray(ex.min(x, axes or None, keepdims=True)))
     options = {"axis": axes or None, "nan_policy": "omit", "default": 0.5, "select_last_index": True}
     words += ["--nan-policy", "omit", "--default", "0.5", "--last"]
-    assert apply("max", *words, "--index", "--dtype", "int32", "-o", "y.npy") == 0
+    apply("max", *words, "--index", "--dtype", "int32", "-o", "y.npy")
     best = ex.max(x, **options, return_index=True, index_dtype=np.int32)
     assert_identical(np.load("y.max.npy"), np.asarray(best.values))
     assert_identical(np.load("y.argmax.npy"), np.asarray(best.indices))
-    capsys.readouterr()
-    assert apply("minmax", *words, "--index", "-o", "y.nc", "--json") == 0
-    names = [each["output"] for each in json.loads(capsys.readouterr().out)["outputs"]]
+    report = json.loads(apply("minmax", *words, "--index", "-o", "y.nc", "--json"))
+    names = [each["output"] for each in report["outputs"]]
     assert names == ["y.min.nc", "y.max.nc", "y.argmin.nc", "y.argmax.nc"]
     for name, expected in zip(names, ex.minmax(x, **options, return_index=True), strict=True):
         with xr.open_dataset(name) as found:
@@ -91,7 +92,7 @@ def test_results_in_zarr_have_the_format_of_the_input(form):
     zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
     x = sample()
     save(x, f"zarr{form}")
-    assert apply("minmax", "x.zarr", "--axis", 1, "-o", "y.zarr") == 0
+    apply("minmax", "x.zarr", "--axis", 1, "-o", "y.zarr")
     assert left() == ["x.zarr", "y.max.zarr", "y.min.zarr"]
     for name, expected in zip(("y.min.zarr", "y.max.zarr"), ex.minmax(x, 1), strict=True):
         found = zarr.open_array(name, mode="r")
@@ -99,19 +100,17 @@ def test_results_in_zarr_have_the_format_of_the_input(form):
         assert_identical(found[...], expected)
 
 
-def test_of_several_results_all_are_written_or_none(capsys):
+def test_of_several_results_all_are_written_or_none():
     save(sample(), "C")
     Path("y.max.npy").write_bytes(b"mine")
-    assert apply("minmax", "x.npy", "-o", "y.npy") == 2
-    assert capsys.readouterr().err == (
-        "extremum: 'y.max.npy' already exists; help: choose another name, or move that file\n"
-    )
-    assert apply("max", "x.npy", "-o", "y.npy", "--dtype", "int32") == 2
-    assert capsys.readouterr().err.startswith("extremum: max does not use --dtype; help: drop it; max uses ")
-    assert apply("argmax", "x.npy", "-o", "z.npy", "--index") == 2
-    assert apply("argmax", "x.npy", "--axis", "0", "--nan-policy", "omit", "-o", "z.npy", "--default", "0.5") == 2
-    assert capsys.readouterr().err.splitlines()[-1].startswith("extremum: argmax: default is 0.5, not an index")
-    assert apply("max", "x.npy", "-o", "z.npy", "--default", "much") == 2
+    for words, text in {
+        "minmax x.npy -o y.npy": "'y.max.npy' already exists; help: choose another name, or move that file",
+        "max x.npy -o y.npy --dtype int32": "max does not use --dtype; help: drop it; max uses ",
+        "argmax x.npy -o z.npy --index": "argmax does not use --index; ",
+        "argmax x.npy --axis 0 --nan-policy omit -o z.npy --default 0.5": "argmax: default is 0.5, not an index",
+        "max x.npy -o z.npy --default much": "Invalid value for '--default': could not convert ",
+    }.items():
+        assert refused("apply", *words.split()).startswith(text)
     assert left() == ["x.npy", "y.max.npy"]
 
 
@@ -122,17 +121,16 @@ def test_elementwise_extrema_of_several_files():
     save(x, "zarr3")
     np.save("row.npy", row)
     np.save("other.npy", x[::-1])
-    assert apply("maximum", "row.npy", "x.zarr", "other.npy", "-o", "y.npy") == 0
+    apply("maximum", "row.npy", "x.zarr", "other.npy", "-o", "y.npy")
     assert_identical(np.load("y.npy"), ex.maximum(row, x, x[::-1]))
-    assert apply("minimum", "x.zarr", "other.npy", "-o", "z.npy", "--nan-policy", "omit") == 0
+    apply("minimum", "x.zarr", "other.npy", "-o", "z.npy", "--nan-policy", "omit")
     assert_identical(np.load("z.npy"), ex.minimum(x, x[::-1], nan_policy="omit"))
 
 
-def test_dimensions_by_name_and_json(capsys):
+def test_dimensions_by_name_and_json():
     x = sample()
     words = save(x, "netcdf")
-    assert apply("argmax", *words, "--dim", "d1", "--dim", "d0", "-o", "y.npy", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {
+    assert json.loads(apply("argmax", *words, "--dim", "d1", "--dim", "d0", "-o", "y.npy", "--json")) == {
         "output": "y.npy",
         "type": "int64",
         "shape": [x.shape[2]],
@@ -147,19 +145,18 @@ def test_a_model_over_the_entries_of_a_file(batch):
     onnx.save(onnx.parser.parse_model(CLASSIFIER.format(n=batch)), "m.onnx")
     x = np.random.default_rng(2).random((500, 6)).astype(np.float32)
     np.save("x.npy", x)
-    assert apply("m.onnx", "x.npy", "-o", "y.npy") == 0
+    apply("m.onnx", "x.npy", "-o", "y.npy")
     assert_identical(np.load("y.npy"), ex.argmax(x, 1, keepdims=True))
 
 
-def test_one_output_of_a_model_that_has_several(capsys):
+def test_one_output_of_a_model_that_has_several():
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
     two = TWO_OUTPUTS.replace(", int64[1, 6] all", "").replace("all = ArgMax<axis=0>(x) ", "")
     onnx.save(onnx.parser.parse_model(two), "two.onnx")
     x = np.random.default_rng(3).random((50, 6)).astype(np.float32)
     np.save("x.npy", x)
-    assert apply("m.onnx", "x.npy", "-o", "z.npy", "--output-name", "z") == 0
+    apply("m.onnx", "x.npy", "-o", "z.npy", "--output-name", "z")
     assert_identical(np.load("z.npy"), -x)
-    capsys.readouterr()
     before = left()
     for words, text in {
         "m.onnx x.npy": "run: output 'all' has no axis for the entries of the batch; ",
@@ -167,8 +164,7 @@ def test_one_output_of_a_model_that_has_several(capsys):
         "argmax x.npy --output-name y": "argmax does not use --output-name; help: drop it; ",
         "two.onnx x.npy": "the model has 2 outputs; help: name one with --output-name: y, z",
     }.items():
-        assert apply(*words.split(), "-o", "y.npy") == 2
-        assert capsys.readouterr().err.startswith(f"extremum: {text}")
+        assert refused("apply", *words.split(), "-o", "y.npy").startswith(text)
         assert left() == before
 
 
@@ -225,12 +221,12 @@ def test_short_runs_of_a_file_are_read_whole_and_merged(run, expected):
     assert lengths((1000, 100), (1, 1), (0, 1), cost, 10**9, reduced=(0,), run=run) == expected
 
 
-def test_the_bar_is_shown_where_somebody_looks(capsys, monkeypatch):
+def test_the_bar_is_shown_where_somebody_looks(monkeypatch):
     save(sample(), "C")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert apply("argmax", "x.npy", "-o", "y.npy") == 0
-    out, err = capsys.readouterr()
-    assert out == "wrote y.npy: int64, scalar\n"
+    terminal = type("Terminal", (io.StringIO,), {"isatty": lambda _: True})
+    monkeypatch.setattr("commands.io", SimpleNamespace(StringIO=terminal))
+    status, out, err = run("apply", "argmax", "x.npy", "-o", "y.npy")
+    assert (status, out) == (0, "wrote y.npy: int64, scalar\n")
     assert "kB" in err
 
 
@@ -257,13 +253,13 @@ def labelled(dtype=np.float32):
 def test_a_result_in_netcdf_has_the_labels_that_stay(dims):
     x = labelled()
     words = [word for name in dims for word in ("--dim", name)]
-    assert apply("argmax", "x.nc", *words, "-o", "y.nc") == 0
+    apply("argmax", "x.nc", *words, "-o", "y.nc")
     xr.testing.assert_identical(xr.load_dataset("y.nc").t, exx.argmax(x, dims or None))
-    assert apply("hardmax", "x.nc", *words, "-o", "h.nc") == 0
+    apply("hardmax", "x.nc", *words, "-o", "h.nc")
     xr.testing.assert_identical(xr.load_dataset("h.nc").t, exx.hardmax(x, dims or None))
-    assert apply("argmin", "x.nc", *words, "-o", "k.nc", "--keepdims") == 0
+    apply("argmin", "x.nc", *words, "-o", "k.nc", "--keepdims")
     xr.testing.assert_identical(xr.load_dataset("k.nc").t, exx.argmin(x, dims or None, keepdims=True))
-    assert apply("minimum", "x.nc", "h.nc", "-o", "m.nc") == 0
+    apply("minimum", "x.nc", "h.nc", "-o", "m.nc")
     xr.testing.assert_identical(xr.load_dataset("m.nc").t, exx.minimum(x, exx.hardmax(x, dims or None)))
 
 
@@ -271,19 +267,19 @@ def test_a_result_in_netcdf_has_the_labels_that_stay(dims):
 def test_a_result_in_netcdf_of_what_has_no_labels():
     x = sample((50, 6))
     np.save("x.npy", x)
-    assert apply("argmax", "x.npy", "--axis", 0, "-o", "y.nc", "--dtype", "uint32") == 0
+    apply("argmax", "x.npy", "--axis", 0, "-o", "y.nc", "--dtype", "uint32")
     found = xr.load_dataset("y.nc")["argmax"]
     assert found.dims == ("dim_1",)
     assert_identical(found.values, ex.argmax(x, 0, dtype=np.uint32))
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS.replace("] z", '] "a/z"').replace(" z =", ' "a/z" =')), "m.onnx")
-    assert apply("m.onnx", "x.npy", "-o", "z.nc", "--output-name", "a/z") == 0
+    apply("m.onnx", "x.npy", "-o", "z.nc", "--output-name", "a/z")
     found = xr.load_dataset("z.nc")["a_z"]
     assert found.dims == ("dim_0", "dim_1")
     assert_identical(found.values, -x)
     np.save("none.npy", x[:0])
-    assert apply("maximum", "none.npy", "-o", "n.nc") == 0
+    apply("maximum", "none.npy", "-o", "n.nc")
     assert_identical(xr.load_dataset("n.nc")["maximum"].values, x[:0])
     # A variable that is its own coordinate.
     labelled()
-    assert apply("hardmax", "x.nc", "--variable", "y", "-o", "h.nc") == 0
+    apply("hardmax", "x.nc", "--variable", "y", "-o", "h.nc")
     assert_identical(xr.load_dataset("h.nc")["y_"].values, ex.hardmax(np.linspace(40, 50, 30)))

@@ -44,18 +44,8 @@ def test_extremum_is_exact(runtime):
 
 
 # The runtime, the outcome, topic and operator; titles and element types that the kind has among others, and whether a
-# document decides the answer.
+# document decides the answer; of runtimes that are not asked elsewhere.
 KNOWN = [
-    ("onnxruntime", "NaN", "nan", "ArgMax-13", {"middle_row", "last_row", "payload_row"}, FLOATS, False),
-    ("onnxruntime", "NaN", "nan", "Hardmax-1", {"first_row", "all_row"}, {"float32"}, False),
-    ("onnxruntime", "wrong", "limits", "Max-13", {"lower_32_bits"}, {"int64"}, True),
-    ("onnxruntime", "wrong", "limits", "ReduceMax-13", {"lower_32_bits"}, {"int64"}, True),
-    ("onnxruntime", "refused", "", "ArgMax-13", set(), {"int16", "uint16", "uint32", "uint64", "bfloat16"}, True),
-    ("onnxruntime", "refused", "", "Max-1", set(), FLOATS, True),
-    ("onnxruntime", "refused", "", "Max-13", set(), {"int16", "uint16", "bfloat16"}, True),
-    ("onnxruntime", "refused", "", "Hardmax-13", set(), {"bfloat16", "float64"}, True),
-    ("onnx.reference", "wrong", "coercion", "Hardmax-1", set(), FLOATS, True),
-    ("onnx.reference", "wrong", "defaults", "Hardmax-11", set(), FLOATS, True),
     *(("tract", "NaN", "nan", f"{name}-13", set(), FLOATS, False) for name in ("ArgMax", "ArgMin", "Max", "Min")),
     ("tract", "wrong", "infinities", "ArgMax-13", {"lowest", "highest"}, FLOATS, True),
     ("tract", "sign of zero", "zeros", "Max-13", {"minus_plus", "plus_minus"}, FLOATS, False),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import commands
 from extremum import runtimes
-from extremum.cli import main
 from extremum.conformance import Outcome, Selection, card, cases, run
 from extremum.conformance.card import record, recorded
 from extremum.errors import ArgumentError, InputError
@@ -154,11 +154,8 @@ def test_a_run_as_json_and_back_and_as_a_card(in_process):
         recorded({"runtimes": [{}]})
 
 
-def command(capsys, *words):
-    with pytest.raises(SystemExit) as ended:
-        main(["conformance", *words])
-    out, err = capsys.readouterr()
-    return ended.value.code, out, err
+def command(*words):
+    return commands.run("conformance", *words)
 
 
 def few(*topics):
@@ -166,24 +163,24 @@ def few(*topics):
     return [*words, *(word for topic in topics for word in ("--topic", topic))]
 
 
-def test_the_command_runs_and_says_what_differs(capsys, hostile):
+def test_the_command_runs_and_says_what_differs(hostile):
     words = ["--operator", "ArgMax", "--opset", "13", "--type", "int8", "--topic", "ties"]
-    status, out, _ = command(capsys, "run", "extremum", "hostile:segfault", *words)
+    status, out, _ = command("run", "extremum", "hostile:segfault", *words)
     assert status == 1, "a document contradicts an answer"
     first = f"extremum {runtimes.find('extremum').version}\n  exact        4\n"
     second = "hostile:segfault 1.0\n  exact        3\n  crashed      1\n  crashed: argmax_13_int8_ties_rows: SIGSEGV\n"
     assert out == first + second
 
 
-def test_the_command_shows_progress_and_the_time_that_is_left(capsys, in_process, monkeypatch):
+def test_the_command_shows_progress_and_the_time_that_is_left(in_process, monkeypatch):
     terminal = io.StringIO()
     monkeypatch.setattr("extremum.cli.conformance.Console", lambda **_: Console(file=terminal, force_terminal=True))
-    assert command(capsys, "run", "extremum", *few("zeros"))[0] == 0
+    assert command("run", "extremum", *few("zeros"))[0] == 0
     assert re.search(r"extremum .*2/2.*\d:\d\d:\d\d", terminal.getvalue())
 
 
-def test_the_command_compares_two_runtimes(capsys, in_process):
-    status, out, _ = command(capsys, "run", "--compare", "onnxruntime", "extremum", *few("zeros", "plain"))
+def test_the_command_compares_two_runtimes(in_process):
+    status, out, _ = command("run", "--compare", "onnxruntime", "extremum", *few("zeros", "plain"))
     assert status == 0
     name, first, second, last = out.splitlines()
     assert name.startswith("max_13_float32_zeros_")
@@ -191,39 +188,32 @@ def test_the_command_compares_two_runtimes(capsys, in_process):
     assert (second, last) == ("  extremum: exact", "1 cases differ")
 
 
-def test_the_command_exports(capsys, tmp_path):
-    status, out, _ = command(capsys, "export", str(tmp_path / "suite"), "--json", *few("zeros"))
+def test_the_command_exports(tmp_path):
+    status, out, _ = command("export", str(tmp_path / "suite"), "--json", *few("zeros"))
     assert (status, json.loads(out)["results"]) == (0, 2)
-    status, out, _ = command(capsys, "export", str(tmp_path / "more"), *few("zeros", "refusals"))
+    status, out, _ = command("export", str(tmp_path / "more"), *few("zeros", "refusals"))
     assert status == 0
     assert out.startswith("wrote 2 results and 3 refusals")
 
 
-@pytest.mark.parametrize(
-    "words", [["run", "nobody"], ["run", "extremum", "--topic", "speed"], ["run", "extremum", *few("ties")]]
-)
-def test_the_command_refuses_what_is_not_there(capsys, words):
-    status, _, err = command(capsys, *words)
-    assert status == 2
-    assert err.startswith("extremum: ")
+@pytest.mark.parametrize("words", [["nobody"], ["extremum", "--topic", "speed"], ["extremum", *few("ties")]])
+def test_the_command_refuses_what_is_not_there(words):
+    commands.refused("conformance", "run", *words)
 
 
-def test_the_command_prints_the_card_of_a_recorded_run(capsys, in_process, tmp_path):
-    status, out, _ = command(capsys, "run", "onnxruntime", "--json", *few("zeros", "plain"))
+def test_the_command_prints_the_card_of_a_recorded_run(in_process, tmp_path):
+    status, out, _ = command("run", "onnxruntime", "--json", *few("zeros", "plain"))
     assert (status, json.loads(out)["runtimes"][0]["counts"]) == (0, {"exact": 3, "sign of zero": 1})
-    status, printed, _ = command(capsys, "run", "onnxruntime", "--markdown", *few("zeros", "plain"))
-    assert (status, printed) == (0, card.markdown(json.loads(out)))
+    assert command("run", "onnxruntime", "--markdown", *few("zeros", "plain"))[1] == card.markdown(json.loads(out))
     recording, picture = tmp_path / "run.json", tmp_path / "card.png"
     recording.write_text(out)
-    status, page, _ = command(capsys, "card", str(recording), "--picture", str(picture))
+    status, page, _ = command("card", str(recording), "--picture", str(picture))
     assert (status, page) == (0, card.markdown(json.loads(out), picture.as_posix()))
     assert f"]({picture.as_posix()})" in page
     assert picture.read_bytes().startswith(b"\x89PNG")
-    status, out, _ = command(capsys, "card", str(recording), "--json")
+    status, out, _ = command("card", str(recording), "--json")
     (runtime,) = json.loads(out)["runtimes"]
     assert (status, runtime["counts"]) == (0, {"exact": 3, "sign of zero": 1})
     assert runtime["cells"] == {"Max-13": {"float32": "3 exact, 1 sign of zero"}}
     assert "differences" not in runtime
-    status, _, err = command(capsys, "card", str(recording), "--picture", str(picture))
-    assert status == 2
-    assert "already exists" in err
+    assert "already exists" in command("card", recording, "--picture", picture)[2]

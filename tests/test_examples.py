@@ -50,7 +50,3 @@ def test_the_demo_prints_predictions_and_accuracy(held_out):
         "classifier, ArgMax: 488 of 500 held-out digits right (97.6%)",
         "k-means, ArgMin: 468 of 500 held-out digits right (93.6%)",
     ]
-
-
-def test_the_committed_files_are_small():
-    assert sum(path.stat().st_size for path in (EXAMPLES / "digits").iterdir()) < 300_000

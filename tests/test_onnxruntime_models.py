@@ -7,10 +7,10 @@ import onnx
 import onnxruntime
 import pytest
 
+from commands import printed
 from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
-from extremum.cli import main
 from extremum.fix import fix
 from extremum.onnxruntime import InferenceSession, convert
 
@@ -64,7 +64,7 @@ def with_an_index(path):
 
 
 @pytest.mark.parametrize("name", DEADLY)
-def test_every_way_through_a_model_that_shape_inference_does_not_survive(name, tmp_path, capsys):
+def test_every_way_through_a_model_that_shape_inference_does_not_survive(name, tmp_path):
     x, _ = tried(FOLDER / f"{name}_float32.onnx")
     proto = with_an_index(FOLDER / f"{name}_float32.onnx")
     path = tmp_path / "model.onnx"
@@ -79,7 +79,4 @@ def test_every_way_through_a_model_that_shape_inference_does_not_survive(name, t
     assert [refusal.reason[:24] for refusal in lowered.refusals][-1] == "the sizes of 'x' are not"
     assert not fix(path).changes
     np.save(tmp_path / "x.npy", x)
-    with pytest.raises(SystemExit) as end:
-        main(["run", str(path), "-i", f"x={tmp_path / 'x.npy'}"])
-    assert end.value.code == 0
-    assert "largest" in capsys.readouterr().out
+    assert "largest" in printed("run", path, "-i", f"x={tmp_path / 'x.npy'}")

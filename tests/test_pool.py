@@ -1,10 +1,9 @@
-"""The threads that stay: no more than the processors, none at work between calls, shared by all callers."""
+"""The threads that stay: no more than the processors, none at work between calls."""
 
 import os
 import re
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -69,20 +68,6 @@ def sleeps_between_calls():
     raise AssertionError("a thread has not slept for 0.3 s in all of 9 s")
 
 
-def many_callers(threads, width):
-    extremum.set_num_threads(width)
-    extremum._native.set_bytes_per_thread(1 << 14)
-    expected = X.argmax(), X.argmax(0), X.argmax(1)
-
-    def calls(_):
-        for _ in range(30):
-            found = extremum.argmax(X), extremum.argmax(X, 0), extremum.argmax(X, 1)
-            assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
-
-    with ThreadPoolExecutor(threads) as pool:
-        assert len(list(pool.map(calls, range(threads)))) == threads
-
-
 @linux
 @pytest.mark.parametrize("case", [starts_at_the_first_call_that_pays, no_more_than_the_processors])
 def test_threads_that_are_started(case):
@@ -93,8 +78,3 @@ def test_threads_that_are_started(case):
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one processor has no threads to share work with")
 def test_threads_sleep_between_calls():
     watched.call(sleeps_between_calls)
-
-
-@pytest.mark.parametrize(("threads", "width"), [(16, 2), (2, 16), (16, 16)])
-def test_callers_share_the_threads(threads, width):
-    watched.call(many_callers, threads, width)

@@ -78,13 +78,6 @@ def test_no_version_is_missing(name):
 @pytest.mark.parametrize(
     ("domain", "name", "version", "error", "message"),
     [
-        (
-            spec.DIRECTML,
-            "DML_ARGMAX",
-            0x2100,
-            SpecError,
-            "DML_ARGMAX needs feature level 3_0 or later\n  given feature level 2_1",
-        ),
         (spec.ONNX, "Hardmax", 0, SpecError, "Hardmax needs opset 1 or later\n  given opset 0"),
         (
             spec.ONNX,

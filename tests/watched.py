@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["call", "run_watched", "say"]
-
 TESTS = Path(__file__).parent
 
 

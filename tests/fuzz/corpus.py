@@ -8,8 +8,6 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-__all__ = ["arrays", "models", "tensors"]
-
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("tests/data/sklearn", "examples/digits")
 

@@ -3,8 +3,6 @@
 from google.protobuf.descriptor import FieldDescriptor as Field
 from google.protobuf.message import DecodeError
 
-__all__ = ["mutated_bytes", "mutated_message", "mutated_npy"]
-
 INTEGERS = (0, 1, 2, 3, 7, 8, 13, 16, 17, 99, 127, 255, 2**15, 2**31 - 1, 2**31, 2**63 - 1, -1, -128, -(2**31))
 _NAMES = """x y Max ArgMax Hardmax If Loop Constant Identity axis axes keepdims value select_last_index ai.onnx
 ai.onnx.ml ai.extremum own com.microsoft Top ArgReduce OneHot ../../../etc/passwd /dev/zero"""

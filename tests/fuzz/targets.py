@@ -26,8 +26,6 @@ from extremum.errors import ExtremumError
 from extremum.fix import fix
 from extremum.onnxruntime import convert
 
-__all__ = ["TARGETS", "Folder"]
-
 FAMILY = {"ArgMax", "ArgMin", "Max", "Min", "Hardmax"}
 HARMLESS = FAMILY | {"Identity", "Relu", "Constant", "Cast", "Add", "Top", "If"}
 
