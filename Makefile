@@ -19,6 +19,8 @@ OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 # cargo must see the interpreter that pip builds with, or it compiles the binding a second time.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tools are installed without bytecode: Python writes what the tests import, once.
+unexport PYTHONDONTWRITEBYTECODE
 
 TWO := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
@@ -62,7 +64,6 @@ $(VENV)/.installed: $(VENV)/.wheel
 	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[cli]"
 	@touch $@
 
-# Python compiles what the tests import; all of it takes longer than to install it.
 $(VENV)/.tools: pyproject.toml $(VENV)/.pip
 	$(BIN)/python -m pip install --quiet --no-compile --group dev
 	@touch $@
