@@ -219,14 +219,28 @@ fn block(x: &Array<'_>, axes: Axes) -> u64 {
 /// Writes a place into new indices where no element takes part, which -1 says so far: all bits are set.
 #[cold]
 fn fill(target: &Target, len: usize, place: i64) {
-    let size = target.index.size();
-    for at in (0..len * size).step_by(size) {
-        // SAFETY: there are so many indices, in C order.
+    let indices = target.indices;
+    // SAFETY: there are so many indices, in C order.
+    unsafe {
+        match target.index.size() {
+            1 => replace(indices.cast(), len, place as i8),
+            2 => replace(indices.cast(), len, place as i16),
+            4 => replace(indices.cast(), len, place as i32),
+            _ => replace(indices.cast(), len, place),
+        }
+    }
+}
+
+/// Writes a place over each index that is -1. (Without a branch: nobody would foresee it.)
+///
+/// # Safety
+/// There are so many indices.
+unsafe fn replace<T: Copy + PartialEq + From<i8>>(indices: *mut T, len: usize, place: T) {
+    for at in 0..len {
+        // SAFETY: the caller's.
         unsafe {
-            let to = target.indices.add(at);
-            if slice::from_raw_parts(to, size).iter().all(|&byte| byte == 0xff) {
-                target.index.write(to, 0, &place, 1);
-            }
+            let index = indices.add(at);
+            *index = if *index == T::from(-1) { place } else { *index };
         }
     }
 }

@@ -13,8 +13,8 @@
 //! for wide columns keeps both in memory, and is called again for each block. (100, 64, 8) of binary64 took 81 us that way on
 //! Zen 4 with AVX2, and 10.5 in registers.
 //!
-//! The last strip overlaps the one before. Where 2, 4 or 8 bytes make a row, 16 bytes are several rows, and the lanes of a column
-//! are combined at the end of a block. A block with NaN is left to the caller: the number of blocks before it is returned.
+//! The last strip overlaps the one before. Where a register holds several rows, the lanes of a column are combined at the end of a
+//! block: their best first, then, where a lane equals it, the number of the row. A block with NaN is left to the caller: the number of blocks before it is returned.
 //!
 //! Left out: other columns that do not fill 16 bytes, bools, and NaN that loses.
 
@@ -27,7 +27,7 @@
 use crate::element::ElementType;
 use crate::isa::Task;
 use crate::kernels::short_rows::{Set, Unpacked, store_places, values, with_kind, with_set};
-use crate::vector::{Kind, Lanes, Register, splat};
+use crate::vector::{Kind, Lanes, Mask, Register, folded, splat};
 use std::marker::PhantomData;
 
 /// Finds the extremum of each column of several blocks.
@@ -60,11 +60,16 @@ pub struct Down {
 /// Bytes of the narrowest register.
 const NARROWEST: usize = 16;
 
-/// Bytes of the longest block of which 16 bytes are several rows.
+/// Bytes of the longest block of which a register holds several rows.
 const SEVERAL: usize = 4096;
 
 /// Columns from which on tiles of columns are faster.
 const WIDE: usize = 128;
+
+/// Whether a register holds several rows of so many bytes, which `follow` one another.
+fn several(rows: usize, bytes: usize, follow: bool) -> bool {
+    follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SEVERAL
+}
 
 /// Whether blocks of so many rows and columns are read so, of which the rows may `follow` one another. A lane holds the number of a
 /// row.
@@ -72,13 +77,11 @@ pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) ->
     let size = element.size();
     let bytes = columns * size;
     let counted = size > 2 || rows <= 1 << (8 * size);
-    let several =
-        follow && columns >= 2 && NARROWEST.is_multiple_of(bytes) && (NARROWEST..=SEVERAL).contains(&(rows * bytes));
     element != ElementType::Bool
         && rows >= 2
         && counted
         && columns < WIDE
-        && (bytes >= NARROWEST || several)
+        && (bytes >= NARROWEST || columns >= 2 && several(rows, bytes, follow) && rows * bytes >= NARROWEST)
         && with_set!(I => I::TURNED[0] > 0, false)
 }
 
@@ -97,7 +100,10 @@ impl Down {
         infinity: i64,
     ) -> usize {
         let bytes = self.columns * K::SIZE;
-        if bytes >= <I::Register as Register>::BYTES {
+        let block = if several(self.rows, bytes, self.row == bytes as isize) { self.rows * bytes } else { 0 };
+        if bytes < <I::Register as Register>::BYTES && block >= <I::Register as Register>::BYTES {
+            I::run(Several::<K, I::Register>(self, flip, infinity, PhantomData))
+        } else if bytes >= <I::Register as Register>::BYTES {
             I::run(Strips::<K, I::Register>(self, flip, infinity, PhantomData))
         } else if bytes >= <I::Half as Register>::BYTES {
             I::run(Strips::<K, I::Half>(self, flip, infinity, PhantomData))
@@ -239,15 +245,20 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let Self(job, flip, infinity, _) = self;
         let (flip, infinity) = (splat::<K, V>(flip), splat::<K, V>(infinity));
         let width = job.columns * K::SIZE;
-        let each = V::BYTES / width;
-        // The number of its row for each element of a block.
+        // For each element of a block a number: the larger as a lane, the sooner its row wins a tie.
+        let least = match (K::FLOAT && !K::KEYED, K::SIZE) {
+            (false, size) => 1 << (8 * size - 1),
+            (true, 4) => u64::from(1f32.to_bits()),
+            _ => 1f64.to_bits(),
+        };
+        let number = |row: usize| least ^ if job.last { row } else { job.rows - 1 - row } as u64;
         let mut numbers = [0u8; SEVERAL];
         for (row, numbers) in numbers.chunks_exact_mut(width).take(job.rows).enumerate() {
-            for number in numbers.chunks_exact_mut(K::SIZE) {
-                number.copy_from_slice(&row.to_le_bytes()[..K::SIZE]);
+            for lane in numbers.chunks_exact_mut(K::SIZE) {
+                lane.copy_from_slice(&number(row).to_le_bytes()[..K::SIZE]);
             }
         }
-        let (reads, end) = (job.rows.div_ceil(each), (job.rows - each) * width);
+        let (reads, end) = (job.rows.div_ceil(V::BYTES / width), job.rows * width - V::BYTES);
         let length = reads.div_ceil(CHAINS);
         for block in 0..job.blocks {
             let from = job.data.wrapping_offset(job.block * block as isize);
@@ -270,28 +281,18 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             if V::saw_nan(seen, most, infinity) {
                 return block;
             }
-            // Lane and row in one number (no lane has more than 32 bits): the larger lane wins, and of equals the row that ties go to.
-            let (most, rows) = (Unpacked::new(most), Unpacked::new(rows));
-            let flip_row = if job.last { 0 } else { u32::MAX };
-            let mut keys = [0i64; NARROWEST];
-            for lane in 0..V::LANES {
-                keys[lane] = most.rank::<K>(lane) | i64::from(rows.get::<K>(lane) as u32 ^ flip_row);
-            }
-            let mut lanes = V::LANES / 2;
-            while lanes >= job.columns {
-                for lane in 0..lanes {
-                    keys[lane] = keys[lane].max(keys[lane + lanes]);
-                }
-                lanes /= 2;
-            }
-            for (column, &key) in keys[..job.columns].iter().enumerate() {
-                let row = i64::from(key as u32 ^ flip_row);
+            let sought = folded::<K, V>(most, width);
+            let rows = folded::<K, V>(sought.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
+            let rows = Unpacked::new(rows);
+            for column in 0..job.columns {
+                let row = rows.get::<K>(column) ^ least as usize;
+                let row = if job.last { row } else { job.rows - 1 - row };
                 let result = block * job.columns + column;
                 if !job.index.is_null() {
-                    job.index.add(result).write_unaligned(row);
+                    job.index.add(result).write_unaligned(row as i64);
                 }
                 if !job.values.is_null() {
-                    let from = from.add(row as usize * width + column * K::SIZE);
+                    let from = from.add(row * width + column * K::SIZE);
                     job.values.add(result * K::SIZE).copy_from_nonoverlapping(from, K::SIZE);
                 }
             }

@@ -108,6 +108,7 @@ impl Pack {
                     _ if left == 0 => {}
                     // (By bytes, since neither need be aligned.)
                     to if stride == size => to.cast::<u8>().copy_from_nonoverlapping(from, left * SIZE),
+                    to if stride == 0 => line(from, 0, to, left),
                     to if stride == -size => line(from, -size, to, left),
                     to if stride == 2 * size => line(from, 2 * size, to, left),
                     to => line(from, stride, to, left),

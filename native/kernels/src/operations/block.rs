@@ -17,6 +17,7 @@ use crate::kernels::short_rows::ShortRows;
 use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, Omission, with_sources};
 use crate::operations::plan::{BATCH, Form, Plan, SHORT};
+use crate::operations::select::bits;
 use crate::operations::sink::{Results, combine};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -124,6 +125,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 Form::Rows => self.rows(ends, lines, len, height),
                 Form::RowBatches => self.row_batches(ends, lines, len, height),
                 Form::Gapped(step) => self.gapped(ends, lines, len, height, step),
+                Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
+                    self.columns_under_copy(ends, lines, height, len, kept.mask)
+                }
                 Form::Columns => self.columns(ends, lines, height, len),
                 Form::Interleaved(joined) => self.interleaved(ends, lines, height, len, joined),
             }
@@ -223,6 +227,22 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
+    /// Reads columns with a copy of their mask, of which the places of neighbouring columns are `step` bytes apart.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of so many rows of `len` columns, which are no more than fit the scratch memory.
+    #[inline(never)]
+    unsafe fn columns_under_copy(&self, ends: Asked, lines: Lines, rows: usize, len: usize, step: isize) {
+        let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; OMIT_SCRATCH]);
+        let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
+        let (outer, inner) = ((rows, lines.mask_stride), (len, step));
+        // SAFETY: the caller's.
+        unsafe {
+            Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
+            self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
+        }
+    }
+
     /// Reads short rows, for one end of the order, then for the other.
     ///
     /// # Safety
@@ -239,15 +259,17 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// # Safety
     /// As for [`row_batches`](Self::row_batches).
     unsafe fn row_batches_of(&self, inputs: &[Input], to: Outputs, lines: Lines, rows: usize, len: usize) {
-        let Input { element, largest, .. } = inputs[0];
-        let size = element.size();
+        let Input { element, largest, numbers, .. } = inputs[0];
+        let (size, marks) = (element.size(), self.marks());
         // Where NaN follows NaN batches are not tried in vain each time.
         let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
         let (mut done, mut singly) = (0, BATCH);
         while done < rows {
             let (lines, to, rows) = (lines.from(done as isize), to.from(done, size), rows - done);
             // SAFETY: the caller's; the keys have room for the rows, in each of which a place has been found.
-            let found = unsafe { ShortRows { lines, rows, len, element, largest, last: self.last(), to }.run() };
+            let found = unsafe {
+                ShortRows { lines, rows, len, element, largest, last: self.last(), numbers, marks, to }.run()
+            };
             if !to.keys.is_null() {
                 // SAFETY: as above.
                 with_sources!(inputs, lines, S, X, _dispatch => unsafe {
@@ -267,6 +289,16 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                         self.packed(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
                     } else {
                         self.rows(ends, lines, rest, len);
+                    }
+                    for row in 0..if marks { rest } else { 0 } {
+                        let index = to.index.add(found + row);
+                        let place = index.read_unaligned() as isize * size as isize;
+                        let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
+                        if bits == element.loser(largest)
+                            || numbers && element.nan().is_some_and(|nan| nan.matches(bits))
+                        {
+                            index.write_unaligned(-1);
+                        }
                     }
                 }
             }
@@ -355,11 +387,18 @@ unsafe fn omit(
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
     // SAFETY: the caller's.
     unsafe {
-        if !mask.is_null() && !matches!(mask_strides.1, 0 | 1) {
-            // A mask that lies otherwise is packed.
+        let repeated = mask_strides.0 == 0 && lens.0 > 1;
+        if !mask.is_null() && (repeated || !matches!(mask_strides.1, 0 | 1)) {
+            // A mask that lies otherwise is packed, and a line of it that belongs to all lines is written for each.
             let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
-            let (outer, inner) = ((lens.0, mask_strides.0), (step, mask_strides.1));
+            let (outer, inner) = ((if repeated { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
             Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();
+            let (mut done, all) = (outer.0 * step, lens.0 * step);
+            while done < all {
+                let more = done.min(all - done);
+                to.copy_to_nonoverlapping(to.add(done), more);
+                done += more;
+            }
             (mask, mask_strides) = (to, (step as isize, 1));
         }
         dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill });

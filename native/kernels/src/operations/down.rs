@@ -120,7 +120,11 @@ impl Group<'_> {
             }
             for block in 0..if takes { blocks } else { 0 } {
                 let Outputs { values, index, .. } = to.from(block * columns, size);
-                sink.take(self.next.moved(at, block), self.columns, Tile { len: columns, index, values });
+                sink.take(
+                    self.next.moved(at, block),
+                    self.columns,
+                    Tile { len: columns, index, values, marked: false },
+                );
             }
         }
     }

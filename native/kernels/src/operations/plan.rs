@@ -12,8 +12,8 @@
 //! neither is contiguous, or elements are left out                      packed, as columns if short, else as rows
 //! ```
 //!
-//! What a mask leaves out is passed over by columns and by long rows where the mask lies as the elements do, and replaced in a copy
-//! elsewhere. Left out: to ask for memory before it is packed, and copies of masks (a block is copied instead).
+//! What a mask leaves out is passed over by columns, and by long rows where the mask lies as the elements do, and replaced in a
+//! copy elsewhere. Left out: to ask for memory before it is packed, and copies of masks (a block is copied instead).
 
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
@@ -23,6 +23,7 @@ use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Wanted, serve};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Positions of a tile at most, whatever the element: their indices take 16 KiB.
 pub const POSITIONS: usize = 2048;
@@ -39,11 +40,26 @@ const TWICE: usize = 1 << 14;
 /// Rows that fill all lanes of the widest register, whatever the element.
 const LANES: usize = 64;
 
+/// Columns under a mask that is copied.
+const MASK: usize = 512;
+
 /// Columns are cut across where each task has at least so many rows.
 const TALL: usize = 16;
 
 /// Fewer columns than this do not keep vector registers busy.
 const NARROW: usize = 128;
+
+/// Elements of a small array, at most: to plan takes longer than to compare them one by one. Measured with the code in cache; without
+/// it, planning pays even later.
+pub const ELEMENTS: usize = 32;
+
+/// The limit in force: [`ELEMENTS`], but for tests.
+pub static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
+
+/// Whether an array of so many elements is small.
+pub fn is_small(elements: usize) -> bool {
+    elements <= LIMIT.load(Ordering::Relaxed)
+}
 
 /// Which kernel reads a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +118,8 @@ impl<'a> Plan<'a> {
         };
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize && !input.swapped;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !omits;
-        // Kernels for masks pass over what is left out, where masks lie as the elements do; else it is replaced in a copy.
-        let masked = |axis: &ReductionAxis| follows(axis) && of_mask && wide && axis.strides.mask == 1;
+        // Kernels for masks pass over what is left out; else it is replaced in a copy.
+        let masked = |axis: &ReductionAxis| follows(axis) && of_mask && wide;
         let reduced = *layout.reduced.first().unwrap_or(&ReductionAxis::POINT);
         let narrow = layout.kept.first().is_some_and(|axis| contiguous(axis) && axis.len < NARROW);
         let interleaved = narrow.then(|| interleaved_rows(size, &layout.kept[0], &reduced)).flatten();
@@ -129,7 +145,7 @@ impl<'a> Plan<'a> {
             // What a mask leaves out is passed over where vectors can read both.
             None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
             None if omits && follows(&reduced) && copied && short_rows(true) => (Form::RowBatches, true),
-            None if masked(&reduced) && !short => (Form::Rows, false),
+            None if masked(&reduced) && reduced.strides.mask == 1 && !short => (Form::Rows, false),
             // (A guard that binds asks for a newer Rust than the oldest.)
             None => match gaps {
                 Some(step) => (Form::Gapped(step), false),
@@ -142,6 +158,8 @@ impl<'a> Plan<'a> {
         let whole = told && outer_reduced.is_empty() && (reduced.strides.index, layout.origin.index) == (1, 0);
         let scratch = if omits { OMIT_SCRATCH } else { SCRATCH };
         let (tile, chunk) = match form {
+            // A mask that does not lie as the elements do is copied.
+            Form::Columns if !packed && omits && kept.strides.mask != 1 => (MASK, OMIT_SCRATCH / MASK),
             Form::Columns if !packed => (fit(TILE, size), if whole { usize::MAX } else { rows_of_a_block(size) }),
             Form::Columns => {
                 let chunk = if short { reduced.len } else { SHORT / 2 };

@@ -4,18 +4,15 @@
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 //! Threads take some of the tiles each, or parts of them where there are fewer tiles than tasks.
 
-use crate::isa::dispatch;
-use crate::kernels::lanes::{Lines, Outputs};
-use crate::kernels::rows::Rows;
-use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
+use crate::kernels::lanes::Outputs;
+use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
 use crate::operations::down;
-use crate::operations::input::{Input, Omission, with_input};
-use crate::operations::plan::{Form, Plan};
-use crate::operations::sink::{Results, Sink, Tile, Wants, combine, is_utmost};
+use crate::operations::input::{Input, Omission};
+use crate::operations::plan::{Form, Plan, is_small};
+use crate::operations::sink::{Results, Sink, Tile, combine};
 use crate::operations::small;
 use crate::threads;
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
@@ -30,76 +27,12 @@ pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout,
     }
     // SAFETY: the caller's promise.
     unsafe {
-        if small::is_small(elements) && !input.swapped && !input.numbers {
+        if is_small(elements) && !input.swapped && !input.numbers {
             small::reduce(input, layout, sink)
         } else {
-            reduce_large(input, layout, sink, elements)
+            reduce_ends([(input, None)], layout, [sink])
         }
     }
-}
-
-/// The same of so many elements that it pays to choose a way. (Not inlined, for small arrays to be spared it.)
-///
-/// # Safety
-/// As for [`reduce`].
-#[inline(never)]
-unsafe fn reduce_large<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S, elements: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if is_line(&input, layout, sink)
-            && threads::num_threads(elements.saturating_mul(input.element.size() * S::MOVED)) == 1
-        {
-            reduce_line(input, layout, sink);
-        } else {
-            reduce_ends([(input, None)], layout, [sink]);
-        }
-    }
-}
-
-/// Whether one line of contiguous elements is all that is reduced: there is nothing to plan, which for a thousand elements takes a
-/// tenth of the time.
-#[inline]
-fn is_line(input: &Input, layout: &ReductionLayout, sink: &impl Sink) -> bool {
-    let [axis] = layout.reduced.as_slice() else { return false };
-    layout.kept.is_empty()
-        && axis.strides.input == input.element.size() as isize
-        && (axis.strides.index, layout.origin.index) == (1, 0)
-        && !input.swapped
-        && sink.wants() == Wants { values: false, index: true, sight: false }
-}
-
-/// Reduces a line.
-///
-/// # Safety
-/// As for [`reduce`]; it [is one](is_line).
-#[inline]
-unsafe fn reduce_line(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
-    let at = layout.origin;
-    let mut place = 0;
-    let direct = sink.direct_output(at, &ReductionAxis::POINT).index;
-    let index = if direct.is_null() { &raw mut place } else { direct };
-    // SAFETY: the caller's.
-    unsafe {
-        read_line(&input, input.data.wrapping_offset(at.input), layout.reduced[0].len, index);
-        if direct.is_null() {
-            sink.take(at, &ReductionAxis::POINT, Tile { len: 1, index, values: ptr::null() });
-        }
-    }
-}
-
-/// Writes the index of the extremum of a line. (Of no sink in particular, or its kernels would be compiled again for each crate
-/// that has one.)
-///
-/// # Safety
-/// There are `len >= 1` contiguous elements, and room for the index.
-#[inline(never)]
-unsafe fn read_line(input: &Input, data: *const u8, len: usize, index: *mut i64) {
-    let (lines, last) = (Lines::plain(data, 0), input.last);
-    let (against, to) = (&[ptr::null()], &[Outputs { index, ..Outputs::NOTHING }]);
-    // SAFETY: the caller's.
-    with_input!(input, E, O => unsafe {
-        dispatch(Rows::<*const E, O> { lines, rows: 1, len, last, against, to, ends: PhantomData })
-    });
 }
 
 /// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so.
@@ -148,9 +81,6 @@ pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
     }
 }
 
-/// Elements that are looked at before threads are asked for help: to ask takes longer.
-const HEAD: usize = 4096;
-
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reduces the given tiles and hands each to the sinks.
     ///
@@ -158,9 +88,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// The input's memory is readable wherever the layout leads, and the sinks were made for the layout.
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
-        // Whether a tile is one block whose positions already are the indices, and not one that is combined of parts.
-        let combined = plan.blocks() > 1 || matches!(plan.form, Form::Interleaved(_));
-        let plain = !combined && (plan.reduced.strides.index, self.origin.index) == (1, 0);
+        let plain = self.are_tiles();
         let (mut states, mut block) = (self.results(), self.results());
         for tile in tiles {
             let (at, len) = self.tile(tile);
@@ -174,6 +102,18 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
                 }
             }
         }
+    }
+
+    /// Whether a tile is one block whose positions already are the indices, and not one that is combined of parts.
+    fn are_tiles(&self) -> bool {
+        let combined = self.plan.blocks() > 1 || matches!(self.plan.form, Form::Interleaved(_));
+        !combined && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
+    }
+
+    /// Whether tiles are [marked](Tile::marked): those of short rows, some of which is left out.
+    pub fn marks(&self) -> bool {
+        let omits = self.inputs[0].numbers || self.omissions[0].is_some();
+        omits && self.plan.form == Form::RowBatches && self.are_tiles()
     }
 
     /// Where a tile begins, and its length.
@@ -214,7 +154,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         unsafe {
             self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
             for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-                sink.take(at, kept, Tile { len, index: to.index, values: to.values });
+                sink.take(at, kept, Tile { len, index: to.index, values: to.values, marked: self.marks() });
             }
         }
     }
@@ -236,7 +176,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let told = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if told { keys } else { ptr::null_mut() };
             // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values }) };
+            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, marked: false }) };
         }
     }
 
@@ -286,40 +226,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let parts = tasks.div_ceil(tiles).min(self.plan.blocks());
         // SAFETY: the caller's; the ranges are different tiles.
         unsafe {
-            if self.ends_early(sinks) {
-                return;
-            }
             if parts == 1 {
                 threads::map(threads::ranges(tiles, tasks), |tiles| self.run(tiles, sinks));
             } else {
                 self.run_in_parts(tiles, parts, sinks);
             }
-        }
-    }
-
-    /// Looks at the beginning of a single row of integers, from the end whose ties win, and hands the result to the sinks where
-    /// nothing after it can win.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
-    unsafe fn ends_early(&self, sinks: [&impl Sink; ENDS]) -> bool {
-        let (plan, inputs) = (self.plan, &self.inputs);
-        let single = plan.kept.len == 1 && plan.outer_kept.is_empty() && plan.outer_reduced.is_empty();
-        if !single || inputs[0].element.is_float() {
-            return false;
-        }
-        let (len, head) = (plan.reduced.len, HEAD.min(plan.chunk));
-        let span = if self.last() { len - head..len } else { 0..head };
-        let mut states = self.results();
-        let to = states.each_mut().map(Results::outputs);
-        // SAFETY: the caller's; the block fills its results.
-        unsafe {
-            self.read_with_indices(&self.origin, 1, span, &[ptr::null(); ENDS], &to);
-            let ended = to.iter().zip(inputs).all(|(to, input)| is_utmost(*to, input));
-            if ended {
-                self.hand_on(self.origin, 1, &mut states, sinks);
-            }
-            ended
         }
     }
 

@@ -5,7 +5,8 @@
 //! ```text
 //! what is left out is replaced, as it is packed or as it is compared, by an element that loses to all others
 //! index = that of the extremum, which may have been replaced
-//! where the element at the index does not take part:
+//! where the element at the index does not take part (kernels of short rows say so by -1 for the index):
+//!     where the mask leaves nothing of the slice: -1
 //!     all elements that do are equal: as bad as the loser
 //!     index = that of the extremum at the other end of the order, at which they beat what stands in for the others
 //!     where the element at that index does not take part: -1, since none does
@@ -16,16 +17,17 @@
 
 use crate::element::{ElementType, IndexType};
 use crate::kernels::lanes::Outputs;
-use crate::kernels::omit::{Bits, Pattern};
+use crate::kernels::omit::Pattern;
 use crate::layout::{
-    Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, sort,
+    Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
+    sort,
 };
 use crate::operations::input::{Input, Omission};
 use crate::operations::reduce::{reduce, reduce_ends, reduce_on};
 use crate::operations::sink::{Sink, Tile, Wants};
 use smallvec::SmallVec;
-use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{ptr, slice};
 
 /// Writes the row-major index, within the reduced axes, of the extremum at every kept position.
 ///
@@ -347,104 +349,101 @@ impl Answers<'_> {
     #[inline(never)]
     unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         // SAFETY: the caller's.
-        let open = unsafe { self.open(at, axis, tile) };
-        if !open.contains(&1) {
-            return;
-        }
-        let is_open = |&open: &u8| open != 0;
-        let reading = SecondReading { answers: self, start: at, axis, open: &open, index: tile.index };
-        // Slices that lie apart are not read with what lies between them, unless that is little.
-        let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
-        let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
-        let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
-        let mut from = 0;
-        // SAFETY: the caller's.
         unsafe {
-            if self.whole {
-                reading.close(0, tile.len, |_| -1);
-                from = tile.len;
+            let open = self.open(at, axis, tile);
+            let rest = if open.is_empty() { Slices::new() } else { self.present(at, axis, tile, &open) };
+            // Slices that lie apart are not read with what lies between them, unless that is little.
+            let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
+            let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
+            let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
+            for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
+                SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
             }
-            while let Some(first) = open[from..].iter().position(is_open) {
-                let first = from + first;
-                let mut end = first + 1;
-                while let Some(next) = open[end..tile.len.min(end + apart)].iter().position(is_open) {
-                    end += next + 1;
-                }
-                reading.read(first, end);
-                from = end;
-            }
-            let lacking = (0..tile.len).filter(|&slice| tile.index(slice) == -1).count();
+            let lacking = open.iter().filter(|&&slice| tile.index(slice as usize) == -1).count();
             self.lacking.fetch_add(lacking, Ordering::Relaxed);
         }
     }
 
-    /// Says of each slice of a tile whether it is one: 1, or else 0.
+    /// The slices of a tile that have to be settled.
     ///
     /// # Safety
     /// As for [`take`](Sink::take).
-    unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> SmallVec<[u8; 64]> {
-        let mut open = SmallVec::from_elem(0, tile.len);
+    unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
         // SAFETY: the caller's, for each position.
-        let index = |slice: usize| unsafe { tile.index(slice) };
-        // SAFETY: as above.
         unsafe {
-            match *self.reduced {
-                // (Short rows take no longer to be read than all that is asked of every layout.)
-                [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
-                    let kept = axis.strides;
-                    self.by_size(&mut open, |slice| {
-                        let (step, slice) = ((index(slice) - self.base) as isize, slice as isize);
-                        let input = at.input + kept.input * slice + strides.input * step;
-                        (input, at.mask + kept.mask * slice + strides.mask * step)
-                    });
+            match self.omission {
+                Some(Omission { mask, .. }) if self.whole => {
+                    slices(tile.len, |slice| *mask.wrapping_offset(at.mask + axis.strides.mask * slice as isize) == 0)
                 }
-                _ => self.by_size(&mut open, |slice| {
-                    let at = self.place(axis.moved(at, slice), index(slice));
-                    (at.input, at.mask)
-                }),
+                // (Indices that are negative: most often there is none.)
+                _ if tile.marked && (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 => Slices::new(),
+                _ if tile.marked => slices(tile.len, |slice| tile.index(slice) == -1),
+                _ => slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice))),
             }
         }
-        open
     }
 
-    /// Says of elements whether they are left out: where they are in the input and in the mask, `place` says.
+    /// Those of some slices of which a mask leaves something; the index of the others is -1.
     ///
     /// # Safety
-    /// They may be read, and the mask where they are.
-    #[inline(always)]
-    unsafe fn by_size(&self, open: &mut [u8], place: impl Fn(usize) -> (isize, isize)) {
-        // SAFETY: the caller's.
+    /// As for [`take`](Sink::take).
+    unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: &[u32]) -> Slices {
+        let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
+        let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
+        if mask.is_null() {
+            return open.into();
+        }
+        // For all slices from the first to the last, where their places in the mask lie side by side.
+        let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
+        let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
+        let (step, width) = (axis.strides.mask, along.strides.mask);
+        // SAFETY: the caller's, of all places of the mask.
         unsafe {
-            match self.input.element.size() {
-                1 => self.left_out::<u8>(open, place, |bits| bits),
-                2 => self.left_out::<u16>(open, place, u16::swap_bytes),
-                4 => self.left_out::<u32>(open, place, u32::swap_bytes),
-                _ => self.left_out::<u64>(open, place, u64::swap_bytes),
+            for number in 0..if self.whole { 0 } else { positions(others) } {
+                let mask = mask.wrapping_offset(position(others, axis.moved(at, first), number).mask);
+                if step == 1 && width != 1 {
+                    for place in 0..along.len as isize {
+                        let row = slice::from_raw_parts(mask.wrapping_offset(place * width), there.len());
+                        there.iter_mut().zip(row).for_each(|(there, byte)| *there |= byte);
+                    }
+                } else {
+                    for &slice in open {
+                        let slice = slice as usize - first;
+                        there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width));
+                    }
+                }
             }
+            let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
+            // (A branch for each could not be foreseen.)
+            for &slice in open {
+                let index = tile.index.add(slice as usize);
+                index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
+            }
+            rest.iter().map(|&at| open[at as usize]).collect()
         }
     }
 
+    /// Whether the element at an index of a slice is left out.
+    ///
     /// # Safety
-    /// As for [`by_size`](Self::by_size), of elements as large as `T`.
-    #[inline(always)]
-    unsafe fn left_out<T: Bits>(
-        &self,
-        open: &mut [u8],
-        place: impl Fn(usize) -> (isize, isize),
-        swap: impl Fn(T) -> T,
-    ) {
-        let Some(Omission { mask, pattern, .. }) = self.omission else { return };
-        let [flip, magnitude, limit] = [pattern.flip, pattern.magnitude, pattern.limit].map(T::new);
-        for (slice, open) in open.iter_mut().enumerate() {
-            let (at, at_mask) = place(slice);
-            // SAFETY: the caller's; alignment is not needed.
-            unsafe {
-                let bits = self.input.data.wrapping_offset(at).cast::<T>().read_unaligned();
-                let bits = if self.input.swapped { swap(bits) } else { bits };
-                let masked = !mask.is_null() && *mask.wrapping_offset(at_mask) == 0;
-                *open = u8::from(masked | bits.matches(flip, magnitude, limit));
+    /// There is such an element, and a place of the mask.
+    #[inline]
+    unsafe fn is_left_out(&self, at: ReductionOffsets, axis: &ReductionAxis, slice: usize, index: i64) -> bool {
+        let Some(Omission { mask, pattern, .. }) = self.omission else { return false };
+        let (input, masked) = match *self.reduced {
+            // (Short slices take no longer to be read than all that is asked of every layout.)
+            [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
+                let (kept, slice, step) = (axis.strides, slice as isize, (index - self.base) as isize);
+                let input = at.input + kept.input * slice + strides.input * step;
+                (input, at.mask + kept.mask * slice + strides.mask * step)
             }
-        }
+            _ => {
+                let place = self.place(axis.moved(at, slice), index);
+                (place.input, place.mask)
+            }
+        };
+        // SAFETY: the caller's.
+        unsafe { !mask.is_null() && *mask.wrapping_offset(masked) == 0 || pattern.matches(self.bits(input)) }
     }
 
     /// The bits of an element, in this machine's order.
@@ -458,14 +457,47 @@ impl Answers<'_> {
     }
 }
 
+/// Numbers of slices of a tile.
+type Slices = SmallVec<[u32; 64]>;
+
+/// The numbers for which something holds. (Without a branch: nobody would foresee it.)
+#[inline(always)]
+fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
+    let mut numbers: Slices = SmallVec::from_elem(0, len);
+    let mut count = 0;
+    for number in 0..len {
+        numbers[count] = number as u32;
+        count += usize::from(holds(number));
+    }
+    numbers.truncate(count);
+    numbers
+}
+
+/// Whether one of `len` bytes that are `step` apart is not 0.
+///
+/// # Safety
+/// They may be read.
+#[inline(always)]
+unsafe fn any(from: *const u8, len: usize, step: isize) -> bool {
+    // SAFETY: the caller's; the last word overlaps the one before.
+    unsafe {
+        let word = |at: usize| from.add(at.min(len - 8)).cast::<u64>().read_unaligned();
+        match (step, len) {
+            (1, 8..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
+            (1, 4..) => (from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned()) != 0,
+            _ => (0..len as isize).any(|at| *from.wrapping_offset(at * step) != 0),
+        }
+    }
+}
+
 /// Slices of a tile that are read once more, for the other end of the order.
 struct SecondReading<'a> {
     answers: &'a Answers<'a>,
     /// Where the tile starts, and the axis along which it runs.
     start: ReductionOffsets,
     axis: &'a ReductionAxis,
-    /// Which slices of the tile are to be settled.
-    open: &'a [u8],
+    /// The slices of the tile that are to be settled; what lies between them is read, too.
+    open: &'a [u32],
     /// The indices of the tile.
     index: *mut i64,
 }
@@ -474,14 +506,15 @@ struct SecondReading<'a> {
 unsafe impl Sync for SecondReading<'_> {}
 
 impl SecondReading<'_> {
-    /// Reads the slices from one up to another one.
+    /// Reads the slices.
     ///
     /// # Safety
     /// As for [`take`](Sink::take) of the tile.
     #[cold]
     #[inline(never)]
-    unsafe fn read(&self, from: usize, to: usize) {
+    unsafe fn read(&self) {
         let Answers { input, omission, reduced, .. } = *self.answers;
+        let (from, to) = (self.open[0] as usize, self.open[self.open.len() - 1] as usize + 1);
         let largest = !input.largest;
         let omission = omission.map(|omission| Omission { fill: input.element.loser(largest), ..omission });
         let strides = ReductionOffsets { output: 1, ..self.axis.strides };
@@ -493,33 +526,20 @@ impl SecondReading<'_> {
         // SAFETY: the caller's.
         unsafe { reduce_on(1, [(Input { largest, ..input }, omission)], &mut layout, [self]) }
     }
-
-    /// Writes the indices of those of some slices that are open. (A branch for each could not be foreseen.)
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take) of the tile.
-    #[inline(always)]
-    unsafe fn close(&self, from: usize, to: usize, index: impl Fn(usize) -> i64) {
-        for slice in from..to {
-            // SAFETY: the caller's; an output need not be aligned.
-            unsafe {
-                let at = self.index.add(slice);
-                at.write_unaligned(if self.open[slice] != 0 { index(slice) } else { at.read_unaligned() });
-            }
-        }
-    }
 }
 
 impl Sink for SecondReading<'_> {
     unsafe fn take(&self, at: ReductionOffsets, _: &ReductionAxis, tile: Tile) {
         let first = at.output as usize;
-        // SAFETY: the caller's.
-        unsafe {
-            let absent = self.answers.open(self.axis.moved(self.start, first), self.axis, &tile);
-            self.close(first, first + tile.len, |slice| match absent[slice - first] {
-                0 => tile.index(slice - first),
-                _ => -1,
-            });
+        let open =
+            self.open.iter().map(|&slice| slice as usize).filter(|slice| (first..first + tile.len).contains(slice));
+        for slice in open {
+            // SAFETY: the caller's; an output need not be aligned.
+            unsafe {
+                let index = tile.index(slice - first);
+                let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index);
+                self.index.add(slice).write_unaligned(if none { -1 } else { index });
+            }
         }
     }
 }
@@ -532,7 +552,7 @@ const LITTLE: usize = 1024;
 /// # Safety
 /// It may be read; alignment is not needed.
 #[inline]
-unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
+pub unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
     // SAFETY: the caller's.
     let bits = unsafe {
         match size {

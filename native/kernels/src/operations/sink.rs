@@ -1,6 +1,6 @@
 //! Where the results of a reduction go, and how those of blocks become those of a tile.
 
-use crate::element::compare::{Key, Lane, utmost};
+use crate::element::compare::{Key, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
 use crate::isa::{Task, dispatch};
@@ -53,6 +53,9 @@ pub struct Tile {
     pub index: *mut i64,
     /// The elements, their bytes in this machine's order; null where they have to be fetched.
     pub values: *const u8,
+    /// Whether the index is -1 where nothing is better than the element that loses to all others, and elsewhere that of an element
+    /// that takes part.
+    pub marked: bool,
 }
 
 impl Tile {
@@ -97,17 +100,6 @@ impl Results {
         }
         (direct, values || index || wants.sight)
     }
-}
-
-/// Whether no key beats the first, of an element of the input.
-///
-/// # Safety
-/// It has been written.
-pub unsafe fn is_utmost(of: Outputs, input: &Input) -> bool {
-    // SAFETY: the caller's promise.
-    with_element_and_order!(input.element, input.largest, E, O => unsafe {
-        *of.keys.cast::<Key<E>>() == utmost::<O, _>()
-    })
 }
 
 /// Combines the first `len` results with those of a block, the last of equals winning where `last`.

@@ -163,6 +163,18 @@ pub trait Lanes<K: Kind>: Register {
     unsafe fn lanes(self, flip: Self) -> Self {
         if K::KEYED { self.xor(flip).complement() } else { self.xor(flip) }
     }
+    /// These lanes, and `least` in the place of NaN. `infinity` is that of a keyed kind.
+    #[inline(always)]
+    unsafe fn numbers(self, least: Self, infinity: Self) -> Self {
+        if K::KEYED {
+            self.above(infinity).blend(least, self).larger(least)
+        } else if K::FLOAT && cfg!(target_arch = "aarch64") {
+            self.unordered(self).blend(least, self)
+        } else {
+            // (Of two lanes of which one is NaN the second is the larger.)
+            self.larger(least)
+        }
+    }
     /// Where these lanes are larger than `best`, they become the best, and `number` the place. Of equal lanes the bits of `best` stay.
     #[inline(always)]
     unsafe fn take(self, number: Self, best: &mut Self, place: &mut Self) {
@@ -264,25 +276,31 @@ const fn broadcast(word: usize) -> [u8; 16] {
     table
 }
 
-/// The largest of the lanes that lie at the same place of each part, in all parts.
+/// The largest of the lanes that lie `width` bytes apart, a power of two, in all of them.
 #[inline(always)]
-unsafe fn across<K: Kind, V: Lanes<K>>(mut best: V) -> V {
-    if V::BYTES >= 64 {
+pub unsafe fn folded<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
+    if V::BYTES >= 64 && width <= 32 {
         best = best.larger(best.exchange::<2>());
     }
-    if V::BYTES >= 32 {
+    if V::BYTES >= 32 && width <= 16 {
         best = best.larger(best.exchange::<1>());
     }
-    best
+    if width <= 8 {
+        best = best.larger(best.shuffle(const { &rotation(16, 8) }));
+    }
+    if width <= 4 {
+        best = best.larger(best.shuffle(const { &rotation(16, 4) }));
+    }
+    within_words::<K, V>(best, width)
 }
 
-/// The largest of the lanes in each word of four bytes, in all of them.
+/// The same of the lanes in each word of four bytes.
 #[inline(always)]
-unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V) -> V {
-    if K::SIZE <= 2 {
+unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V, width: usize) -> V {
+    if width <= 2 {
         best = best.larger(best.shuffle(const { &rotation(4, 2) }));
     }
-    if K::SIZE == 1 {
+    if width == 1 {
         best = best.larger(best.shuffle(const { &rotation(4, 1) }));
     }
     best
@@ -291,12 +309,7 @@ unsafe fn within_words<K: Kind, V: Lanes<K>>(mut best: V) -> V {
 /// The largest lane, in all lanes.
 #[inline(always)]
 pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
-    let mut best = across::<K, V>(best);
-    best = best.larger(best.shuffle(const { &rotation(16, 8) }));
-    if K::SIZE <= 4 {
-        best = best.larger(best.shuffle(const { &rotation(16, 4) }));
-    }
-    within_words::<K, V>(best)
+    folded::<K, V>(best, K::SIZE)
 }
 
 /// The same of four registers at once: pairs are joined by zips, so that four take little longer than one.
@@ -304,12 +317,12 @@ pub unsafe fn spread<K: Kind, V: Lanes<K>>(best: V) -> V {
 pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] {
     let join = |(low, high): (V, V)| low.larger(high);
     if K::SIZE == 8 {
-        let (ab, cd) = (across::<K, V>(join(a.zip::<8>(b))), across::<K, V>(join(c.zip::<8>(d))));
+        let (ab, cd) = (folded::<K, V>(join(a.zip::<8>(b)), 16), folded::<K, V>(join(c.zip::<8>(d)), 16));
         let ((a, b), (c, d)) = (ab.zip::<8>(ab), cd.zip::<8>(cd));
         return [a, b, c, d];
     }
     let (ab, cd) = (join(a.zip::<4>(b)), join(c.zip::<4>(d)));
-    let all = within_words::<K, V>(across::<K, V>(join(ab.zip::<8>(cd))));
+    let all = within_words::<K, V>(folded::<K, V>(join(ab.zip::<8>(cd)), 16), K::SIZE);
     [
         all.shuffle(const { &broadcast(0) }),
         all.shuffle(const { &broadcast(1) }),

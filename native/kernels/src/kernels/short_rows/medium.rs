@@ -18,7 +18,7 @@
 //! Left out: to fetch memory ahead, which gained 10 % from the third-level cache and lost as much in the second.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Job, Set, Unpacked, longest_turned};
+use crate::kernels::short_rows::{Constants, Job, Set, Unpacked, longest_turned};
 use crate::vector::{Kind, Lanes, place, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -59,37 +59,44 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
     if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= longest_turned::<I>(K::SIZE)) {
         return 0;
     }
-    I::run(Medium::<K, I::Register, N, ROWS, CHUNK>(job, PhantomData))
+    if const { K::FLOAT } && job.numbers {
+        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, true>(job, PhantomData))
+    } else {
+        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, false>(job, PhantomData))
+    }
 }
 
-struct Medium<'a, K, V, const N: usize, const ROWS: usize, const CHUNK: usize>(&'a Job, PhantomData<(K, V)>);
+struct Medium<'a, K, V, const N: usize, const ROWS: usize, const CHUNK: usize, const NUMBERS: bool>(
+    &'a Job,
+    PhantomData<(K, V)>,
+);
 
-impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize> Task
-    for Medium<'_, K, V, N, ROWS, CHUNK>
+impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize, const NUMBERS: bool> Task
+    for Medium<'_, K, V, N, ROWS, CHUNK, NUMBERS>
 {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
         let job = self.0;
-        let (flip, infinity) = (job.flip::<K, V>(), job.infinity::<K, V>());
+        let constants = job.constants::<K, V>();
         // What is kept of a batch while the next one is read.
         let mut kept = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
         let kept = kept.as_mut_ptr().cast::<V>();
         let half = |batch: usize| kept.add(batch % 2 * CHUNKS);
         let first = |batch: usize| (batch * ROWS).min(job.rows - ROWS);
         let batches = job.rows.div_ceil(ROWS);
-        let mut now = self.reduce(0, flip, infinity, half(0));
+        let mut now = self.reduce(0, constants, half(0));
         for batch in 0..batches {
             if now.1 {
                 return first(batch);
             }
             // (The last batch is read twice: a branch here would be in the way.)
             let next =
-                if batch + 1 < batches { self.reduce(first(batch + 1), flip, infinity, half(batch + 1)) } else { now };
+                if batch + 1 < batches { self.reduce(first(batch + 1), constants, half(batch + 1)) } else { now };
             if !(job.to.index.is_null() && self.write(first(batch), now.0)) {
                 match job.last {
-                    true => self.find::<true>(first(batch), flip, half(batch), now.0),
-                    false => self.find::<false>(first(batch), flip, half(batch), now.0),
+                    true => self.find::<true>(first(batch), constants, half(batch), now.0),
+                    false => self.find::<false>(first(batch), constants, half(batch), now.0),
                 }
             }
             now = next;
@@ -98,7 +105,9 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize> Medium<'_, K, V, N, ROWS, CHUNK> {
+impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize, const NUMBERS: bool>
+    Medium<'_, K, V, N, ROWS, CHUNK, NUMBERS>
+{
     /// Where a register of a row begins: the last overlaps the one before, and is read twice where their number is rounded up.
     #[inline(always)]
     fn start(len: usize, at: usize) -> usize {
@@ -111,8 +120,8 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// The largest lane of each row of a batch, in all lanes, and whether there is NaN.
     #[inline(always)]
-    unsafe fn reduce(&self, first: usize, flip: V, infinity: V, kept: *mut V) -> ([V; ROWS], bool) {
-        let job = self.0;
+    unsafe fn reduce(&self, first: usize, constants: Constants<V>, kept: *mut V) -> ([V; ROWS], bool) {
+        let (job, flip) = (self.0, constants.flip);
         let mut seen = V::unseen();
         let mut best = [flip; ROWS];
         for row in 0..ROWS {
@@ -120,7 +129,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
             if N > 0 {
                 let mut read = [flip; N];
                 for at in 0..N {
-                    read[at] = V::load(from.add(Self::start(job.len, at) * K::SIZE)).lanes(flip);
+                    read[at] = constants.lanes::<K, NUMBERS>(V::load(from.add(Self::start(job.len, at) * K::SIZE)));
                     best[row] = if at == 0 { read[0] } else { read[at].larger(best[row]) };
                     if K::KEYED {
                         kept.add(row * N + at).write(read[at]);
@@ -135,15 +144,14 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 let last = job.len - CHUNK * V::LANES;
                 for chunk in 0..job.len.div_ceil(CHUNK * V::LANES) {
                     let from = from.add((chunk * CHUNK * V::LANES).min(last) * K::SIZE);
-                    let read = |at: usize| V::load(from.add(at * V::BYTES)).lanes(flip);
-                    let mut pair = |at: usize| {
-                        let (one, other) = (read(at), read(at + 1));
-                        V::see(&mut seen, one, other);
-                        one.larger(other)
-                    };
-                    let mut most = pair(0).larger(pair(2));
-                    if CHUNK == 8 {
-                        most = most.larger(pair(4).larger(pair(6)));
+                    let mut read = [flip; CHUNK];
+                    for at in 0..CHUNK {
+                        read[at] = constants.lanes::<K, NUMBERS>(V::load(from.add(at * V::BYTES)));
+                    }
+                    let mut most = read[0].larger(read[1]);
+                    for at in (0..CHUNK).step_by(2) {
+                        V::see(&mut seen, read[at], read[at + 1]);
+                        most = if at > 0 { most.larger(read[at].larger(read[at + 1])) } else { most };
                     }
                     kept.add(chunk * ROWS + row).write(most);
                     best[row] = if chunk == 0 { most } else { most.larger(best[row]) };
@@ -171,7 +179,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         for row in 1..ROWS {
             all = all.larger(sought[row]);
         }
-        (sought, V::saw_nan(seen, all, infinity))
+        (sought, !NUMBERS && V::saw_nan(seen, all, constants.infinity))
     }
 
     /// Writes the values of a batch, which need no place unless one is a zero of a float: false then, and nothing is written.
@@ -194,19 +202,22 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// Finds the places of the largest lanes of a batch.
     #[inline(always)]
-    unsafe fn find<const LAST: bool>(&self, first: usize, flip: V, kept: *const V, sought: [V; ROWS]) {
-        let job = self.0;
+    unsafe fn find<const LAST: bool>(&self, first: usize, constants: Constants<V>, kept: *const V, sought: [V; ROWS]) {
+        let (job, flip) = (self.0, constants.flip);
+        // Equal lanes are equal bits, and NaN equals none: what is sought is flipped, and not what is read.
+        let none = V::splat::<8>(0);
         for row in 0..ROWS {
             let from = job.row(first + row);
+            let (bits, flip) = if K::KEYED { (sought[row], flip) } else { (sought[row].xor(flip), none) };
             let found = if N > 0 {
                 let mut read = [flip; N];
                 for at in 0..N {
                     read[at] = match K::KEYED {
                         true => *kept.add(row * N + at),
-                        false => V::load(from.add(Self::start(job.len, at) * K::SIZE)).lanes(flip),
+                        false => V::load(from.add(Self::start(job.len, at) * K::SIZE)),
                     };
                 }
-                place::<K, V, N, LAST>(&read, sought[row], job.len)
+                place::<K, V, N, LAST>(&read, bits, job.len)
             } else {
                 let chunks = job.len.div_ceil(CHUNK * V::LANES);
                 let mut found = 0;
@@ -218,11 +229,13 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 let start = (found * CHUNK * V::LANES).min(job.len - CHUNK * V::LANES);
                 let mut read = [flip; CHUNK];
                 for at in 0..CHUNK {
-                    read[at] = V::load(from.add(start * K::SIZE + at * V::BYTES)).lanes(flip);
+                    let elements = V::load(from.add(start * K::SIZE + at * V::BYTES));
+                    read[at] = if K::KEYED { elements.lanes(flip) } else { elements };
                 }
-                start + place::<K, V, CHUNK, LAST>(&read, sought[row], CHUNK * V::LANES)
+                start + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES)
             };
-            job.put::<K>(first + row, found);
+            // (As an index that is -1.)
+            job.put::<K>(first + row, if job.marks && sought[row].meets(constants.least) { usize::MAX } else { found });
         }
     }
 }

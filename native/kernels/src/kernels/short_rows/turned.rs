@@ -15,8 +15,8 @@
 //! What the loads would read beyond the rows is copied first: at most one batch, the last.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Job, Set, WIDEST, store_places, values};
-use crate::vector::{Kind, Lanes, Seen, splat, zip};
+use crate::kernels::short_rows::{Constants, Job, Set, Unpacked, WIDEST, store_places, values};
+use crate::vector::{Kind, Lanes, Mask, Seen, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -55,13 +55,21 @@ pub unsafe fn run<I: Set<Register: Lanes<K>>, K: Kind>(job: &Job) -> usize {
 }
 
 unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE: bool>(job: &Job) -> usize {
-    if const { Q * K::SIZE > PART } { 0 } else { I::run(Turned::<K, I::Register, Q, ONE>(job, PhantomData)) }
+    if const { Q * K::SIZE > PART } {
+        0
+    } else if const { K::FLOAT } && job.numbers {
+        I::run(Turned::<K, I::Register, Q, ONE, true>(job, PhantomData))
+    } else {
+        I::run(Turned::<K, I::Register, Q, ONE, false>(job, PhantomData))
+    }
 }
 
 /// Parts of `Q` columns each, a power of two; `ONE` alone, or as many as fill 16 bytes each.
-struct Turned<'a, K, V, const Q: usize, const ONE: bool>(&'a Job, PhantomData<(K, V)>);
+struct Turned<'a, K, V, const Q: usize, const ONE: bool, const NUMBERS: bool>(&'a Job, PhantomData<(K, V)>);
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Task for Turned<'_, K, V, Q, ONE> {
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool> Task
+    for Turned<'_, K, V, Q, ONE, NUMBERS>
+{
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -69,7 +77,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Task for Turned<'_, 
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, ONE> {
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool> Turned<'_, K, V, Q, ONE, NUMBERS> {
     /// Rows that 16 bytes hold.
     const EACH: usize = PART / K::SIZE / Q;
 
@@ -88,7 +96,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
     #[inline(always)]
     unsafe fn batches<const SPREAD: bool>(&self) -> usize {
         let job = self.0;
-        let (flip, infinity) = (job.flip::<K, V>(), job.infinity::<K, V>());
+        let constants = job.constants::<K, V>();
         let spreading = Self::spreading(job.len, job.last);
         // The places of the columns in the order in which they are compared.
         let mut numbers = [const { MaybeUninit::<V>::uninit() }; LONGEST];
@@ -104,11 +112,11 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
         while start < job.rows {
             let first = start.min(job.rows - V::LANES);
             let done = if (job.rows - V::LANES - first) * width >= beyond {
-                self.batch::<SPREAD>(job.row(first), first, flip, infinity, &spreading, numbers)
+                self.batch::<SPREAD>(job.row(first), first, constants, &spreading, numbers)
             } else {
                 let mut copy = [0u8; (LANES + 1) * PART];
                 job.row(first).copy_to_nonoverlapping(copy.as_mut_ptr(), V::LANES * width);
-                self.batch::<SPREAD>(copy.as_ptr(), first, flip, infinity, &spreading, numbers)
+                self.batch::<SPREAD>(copy.as_ptr(), first, constants, &spreading, numbers)
             };
             if !done {
                 return first;
@@ -124,8 +132,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
         &self,
         from: *const u8,
         first: usize,
-        flip: V,
-        infinity: V,
+        constants: Constants<V>,
         spreading: &[u8; PART],
         numbers: *const V,
     ) -> bool {
@@ -137,20 +144,20 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
             let start = start(number);
             from.add(if job.last && !ONE { job.len - Q - start } else { start } * K::SIZE)
         };
-        let columns = self.columns::<SPREAD>(part(0), flip, spreading, &mut seen);
+        let columns = self.columns::<SPREAD>(part(0), constants, spreading, &mut seen);
         let (mut best, mut place) = (columns[0], *numbers);
         unrolled!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].take(*numbers.add(step), &mut best, &mut place);
         });
         for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
-            let columns = self.columns::<SPREAD>(part(number), flip, spreading, &mut seen);
+            let columns = self.columns::<SPREAD>(part(number), constants, spreading, &mut seen);
             let numbers = numbers.add(start(number));
             unrolled!(Q, step => columns[step].take(*numbers.add(step), &mut best, &mut place));
         }
-        if V::saw_nan(seen, best, infinity) {
+        if !NUMBERS && V::saw_nan(seen, best, constants.infinity) {
             return false;
         }
-        self.write(first, best, place, flip);
+        self.write(first, best, place, constants);
         true
     }
 
@@ -159,17 +166,17 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
     unsafe fn columns<const SPREAD: bool>(
         &self,
         from: *const u8,
-        flip: V,
+        constants: Constants<V>,
         spreading: &[u8; PART],
         seen: &mut Seen<K, V>,
     ) -> [V; Q] {
         let step = Self::EACH as isize * self.0.stride;
-        let mut columns = [flip; Q];
+        let mut columns = [constants.flip; Q];
         unrolled!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(spreading) } else { bytes };
-            columns[at] = bytes.lanes(flip);
-            if at % 2 == 1 {
+            columns[at] = constants.lanes::<K, NUMBERS>(bytes);
+            if !NUMBERS && at % 2 == 1 {
                 V::see(seen, columns[at - 1], columns[at]);
             }
         });
@@ -182,9 +189,14 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool> Turned<'_, K, V, Q, 
 
     /// Writes the results of a batch.
     #[inline(always)]
-    unsafe fn write(&self, first: usize, best: V, place: V, flip: V) {
+    unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
         let job = self.0;
-        if !job.to.index.is_null() {
+        if job.marks && best.meets(least) {
+            let place = Unpacked::new(best.equal(least).blend(splat::<K, V>(-1), place));
+            for lane in 0..V::LANES {
+                job.to.index.add(first + lane).write_unaligned(place.signed::<K>(lane));
+            }
+        } else if !job.to.index.is_null() {
             store_places::<K, V>(place, job.to.index.add(first));
         }
         if !job.to.values.is_null() {
