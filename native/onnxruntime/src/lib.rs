@@ -8,7 +8,6 @@
 
 mod api;
 mod attributes;
-mod inference;
 mod kernel;
 mod operators;
 mod pool;

@@ -6,7 +6,6 @@
 mod arguments;
 mod array;
 mod elementwise;
-mod hardmax;
 mod interpreter;
 mod memory;
 mod reductions;
@@ -21,10 +20,9 @@ mod _native {
     #[pymodule_export]
     use crate::{
         elementwise::{elementwise, maximum, minimum},
-        hardmax::hardmax,
         interpreter::register,
         memory::{get_kept_memory, set_kept_memory},
-        reductions::{argmax, argmin, max, min, minmax, reduce},
+        reductions::{argmax, argmin, hardmax, max, min, minmax, reduce},
         settings::{get_instruction_set, get_num_threads, instruction_sets},
         settings::{set_bytes_per_thread, set_instruction_set, set_num_threads, set_small_limit},
     };

@@ -49,22 +49,16 @@ extern "C" fn free(_: *mut c_void, memory: *mut c_void, _: usize) {
     let _ = NonNull::new(memory).map(|memory| keep(Some(Block(memory))));
 }
 
-/// NumPy's `PyDataMemAllocator`.
+/// NumPy's `PyDataMem_Handler`, with the `PyDataMemAllocator` that it ends with.
 #[repr(C)]
-struct Allocator {
+struct Handler {
+    name: [c_char; 127],
+    version: u8,
     context: *mut c_void,
     malloc: extern "C" fn(*mut c_void, usize) -> *mut c_void,
     calloc: extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
     realloc: extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
     free: extern "C" fn(*mut c_void, *mut c_void, usize),
-}
-
-/// NumPy's `PyDataMem_Handler`.
-#[repr(C)]
-struct Handler {
-    name: [c_char; 127],
-    version: u8,
-    allocator: Allocator,
 }
 
 /// The names that NumPy gives a capsule with a handler, and its own handler.
@@ -85,8 +79,8 @@ fn numpy(py: Python<'_>) -> PyResult<&'static (SetHandler, Py<PyAny>)> {
     static TABLE: Function = Function::new("numpy_table");
     let table = TABLE.call_with(py, PyTuple::empty(py), None)?;
     let (context, malloc, calloc, realloc) = (ptr::null_mut(), allocate as _, allocate_cleared as _, reallocate as _);
-    let allocator = Allocator { context, malloc, calloc, realloc, free };
-    let handler = Box::leak(Box::new(Handler { name: [0; 127], version: 1, allocator }));
+    let handler = Handler { name: [0; 127], version: 1, context, malloc, calloc, realloc, free };
+    let handler = Box::leak(Box::new(handler));
     handler.name[..8].copy_from_slice(&b"extremum".map(|byte| byte as c_char));
     // SAFETY: the interpreter is attached; NumPy's table has this function since 1.22.
     let numpy = unsafe {

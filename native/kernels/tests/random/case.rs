@@ -1,12 +1,14 @@
 //! One call: what is drawn for it, and what has to come out.
 
 use crate::key::{ELEMENTS, Key, NAN, bytes_of, key, one};
-use crate::memory::{Memory, positions, separate_strides, strides};
-use crate::selection;
+use crate::memory::{Bytes, Memory, positions, separate_strides, strides};
 use crate::{Random, Scoped};
 use extremum_kernels::isa::InstructionSet;
-use extremum_kernels::{ElementType, Extreme, IndexType, Input, Operand, argreduce, extremum, onehot, small, threads};
-use std::slice;
+use extremum_kernels::{
+    Dimension, ElementType, Extreme, IndexType, Input, Omit, Operand, Selection, Target, argreduce, extremum, onehot,
+    select, small, threads,
+};
+use std::{ptr, slice};
 
 /// What an output is filled with: whoever writes between its elements is found out.
 const UNTOUCHED: u8 = 0xa5;
@@ -15,12 +17,12 @@ const UNTOUCHED: u8 = 0xa5;
 #[derive(Debug)]
 pub struct Case {
     operation: Operation,
-    pub element: ElementType,
-    pub swapped: bool,
+    element: ElementType,
+    swapped: bool,
     largest: bool,
-    pub last: bool,
-    pub lens: Vec<usize>,
-    pub reduced: Vec<bool>,
+    last: bool,
+    lens: Vec<usize>,
+    reduced: Vec<bool>,
     set: InstructionSet,
     small: usize,
     threads: usize,
@@ -39,7 +41,7 @@ enum Operation {
 const INDEX_TYPES: &[IndexType] = ELEMENTS.split_at(1).1.split_at(8).0;
 
 /// An index type, or the widest where it does not hold the last index of a slice of so many elements.
-pub fn fitting(index: IndexType, block: usize) -> IndexType {
+fn fitting(index: IndexType, block: usize) -> IndexType {
     if block.saturating_sub(1) as u64 > index.max() { IndexType::Int64 } else { index }
 }
 
@@ -85,7 +87,7 @@ impl Case {
         let mut call = || match self.operation {
             Operation::ArgReduce(index) => self.reduce(random, Some(index)),
             Operation::OneHot => self.reduce(random, None),
-            Operation::Select => selection::run(self, random),
+            Operation::Select => self.select(random),
             Operation::Extremum => self.extremum(random),
         };
         if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
@@ -127,6 +129,84 @@ impl Case {
         }
         input.bytes.allow();
         judge(slice::from_ref(&input), &output, &expected);
+    }
+
+    /// Values and indices at one or both ends, with elements left out.
+    fn select(&self, random: &mut Random) {
+        let Self { element, swapped, last, .. } = *self;
+        let input = self.input(random);
+        let mask = random.one_in(2).then(|| self.mask(random));
+        let omit = match element {
+            _ if element.is_float() => random.pick(&[Omit::Nothing, Omit::Nan]),
+            ElementType::Int64 => random.pick(&[Omit::Nothing, Omit::NotATime]),
+            _ => Omit::Nothing,
+        };
+        let (kept, block) = self.split();
+        let kept = positions(&kept);
+        let index = random.pick(&[IndexType::Int64, IndexType::Int32, IndexType::Int16, IndexType::Int8]);
+        let index = fitting(index, block.iter().product());
+        let sizes = [element.size(), index.size()];
+        let ends: &[bool] = random.pick(&[&[true], &[false], &[true, false]]);
+        // Values, indices, or both, in memory exactly as large as they are.
+        let wanted = random.pick(&[[true, true], [true, false], [false, true]]);
+        let room = |what: usize| Bytes::new(if wanted[what] { kept.len() * sizes[what] } else { 0 }, true);
+        let mut found: Vec<[Bytes; 2]> = ends.iter().map(|_| [room(0), room(1)]).collect();
+        let target = |(&largest, found): (&bool, &mut [Bytes; 2])| {
+            let [values, indices] = found.each_mut().map(|bytes| bytes.as_mut_ptr());
+            let [values, indices] = [(values, wanted[0]), (indices, wanted[1])]
+                .map(|(bytes, wanted)| if wanted { bytes } else { ptr::null_mut() });
+            Target { largest, values, indices, index }
+        };
+        let targets: Vec<Target> = ends.iter().zip(&mut found).map(target).collect();
+        let data = mask.as_ref().map_or(ptr::null(), Memory::data);
+        let selection = Selection { data: input.data(), element, swapped, last, mask: data, omit };
+        let dimensions = (0..self.lens.len()).rev().map(|axis| Dimension {
+            len: self.lens[axis],
+            stride: input.strides[axis],
+            mask: mask.as_ref().map_or(0, |mask| mask.strides[axis]),
+            reduced: self.reduced[axis],
+        });
+        input.deny_gaps(&self.lens);
+        // SAFETY: the dimensions describe the input and its mask, and the results are as many as what is kept.
+        let lacking = unsafe { select(selection, dimensions, &targets) };
+        input.bytes.allow();
+        assert!(!input.is_changed() && !mask.as_ref().is_some_and(Memory::is_changed), "an input has changed");
+        let takes_part = |position: &[usize], key: i128| {
+            let left_out = match omit {
+                Omit::Nothing => false,
+                Omit::Nan => key == NAN,
+                Omit::NotATime => key.abs() == 1 << 63,
+            };
+            !left_out && mask.as_ref().is_none_or(|mask| mask.element(position) != [0])
+        };
+        for (&largest, [values, indices]) in ends.iter().zip(&found) {
+            let mut none = 0;
+            for (number, outside) in kept.iter().enumerate() {
+                let best = self.best(&input, outside, (largest, last), takes_part);
+                none += usize::from(best.is_none());
+                let place = best.as_ref().map_or(u64::MAX, |&(place, _)| place as u64);
+                let at = format!("{omit:?}, mask {}, at {outside:?}, not {}", mask.is_some(), place as i64);
+                let result = |bytes: &Bytes, size| bytes[number * size..][..size].to_vec();
+                assert!(!wanted[1] || result(indices, sizes[1]) == bytes_of(place, sizes[1]), "index: {at}");
+                if let Some((_, position)) = best.filter(|_| wanted[0]) {
+                    let mut value = result(values, sizes[0]);
+                    if swapped {
+                        value.reverse();
+                    }
+                    assert!(value == input.element(&position), "value: {at}");
+                }
+            }
+            assert_eq!(none, lacking);
+        }
+    }
+
+    /// A mask that leaves out some, all or none.
+    fn mask(&self, random: &mut Random) -> Memory {
+        let strides = strides(random, &self.lens, 1);
+        let mut mask = Memory::new(random, &self.lens, 1, strides);
+        let share = random.pick(&[0, 1, 4, 7, 8]);
+        mask.fill_by(|_| if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
+        mask
     }
 
     fn extremum(&self, random: &mut Random) {
@@ -207,7 +287,7 @@ impl Case {
         judge(&inputs, &output, &gaps);
     }
 
-    pub fn input(&self, random: &mut Random) -> Memory {
+    fn input(&self, random: &mut Random) -> Memory {
         let size = self.element.size();
         let strides = strides(random, &self.lens, size);
         let mut input = Memory::new(random, &self.lens, size, strides);
@@ -223,7 +303,7 @@ impl Case {
     }
 
     /// The shapes of what is kept, and of one block.
-    pub fn split(&self) -> (Vec<usize>, Vec<usize>) {
+    fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let along = |wanted| {
             let lens = self.lens.iter().zip(&self.reduced);
             lens.map(|(&len, &reduced)| if reduced == wanted { len } else { 1 }).collect()
@@ -232,7 +312,7 @@ impl Case {
     }
 
     /// Of the block at a kept position, the row-major place of the extremum and its position; None where nothing takes part.
-    pub fn best(
+    fn best(
         &self,
         input: &Memory,
         outside: &[usize],

@@ -11,7 +11,6 @@ mod case;
 mod denormals;
 mod key;
 mod memory;
-mod selection;
 
 use case::Case;
 use extremum_kernels::isa::InstructionSet;
