@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tools are installed without bytecode: Python writes what the tests import, once.
 unexport PYTHONDONTWRITEBYTECODE
 
-TWO := $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+TWO := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell find src native -type f \
 	\( -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name '*.rs' -o -name 'Cargo.toml' \))
@@ -76,8 +76,8 @@ demo: install ## classify held-out digits with two real models
 
 # Two at a time, as each of them leaves a core idle now and then.
 test: | toolchain ## every check and every test; TESTS= picks some
-	$(TWO) test-checked $(VENV)/.wheel $(VENV)/.tools
-	$(TWO) lint-python lint-rust test-release
+	$(MAKE) $(TWO) test-checked $(VENV)/.wheel $(VENV)/.tools
+	$(MAKE) $(TWO) lint-python lint-rust test-release
 	$(BIN)/python -m pytest -n 2 $(TESTS)
 
 # The kernels' own tests run with debug assertions alone; the tests in Python run what is released.
