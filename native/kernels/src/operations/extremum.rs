@@ -11,9 +11,9 @@ use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};
 use crate::kernels::lanes::{LINE, Lines, Scratch};
 use crate::kernels::pack::{Pack, SCRATCH};
 use crate::layout::{ElementwiseAxis, ElementwiseLayout, Offsets, Operand, Strides, position, positions};
-use crate::operations::small;
 use crate::threads::{self, tasks};
 use smallvec::SmallVec;
+use std::mem::MaybeUninit;
 use std::ops::{Range, RangeInclusive};
 use std::ptr;
 
@@ -39,15 +39,64 @@ pub unsafe fn extremum(
     if elements == 0 {
         return;
     }
-    if crate::operations::plan::is_small(elements) && !operands.iter().any(|operand| operand.swapped) {
-        // SAFETY: the caller's promise.
-        return unsafe { small::extremum(operands, element, extreme, &layout, output) };
-    }
     // SAFETY: the caller's promise.
-    unsafe { extremum_by_plan(operands, element, extreme, &layout, output) }
+    unsafe {
+        if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
+            extremum_by_plan(operands, element, extreme, &layout, output)
+        }
+    }
 }
 
-/// The same of more elements than a few, whose layout has been [arranged](arrange): plans tiles for each thread, where there
+/// Bytes of the operands whose copies take less time than a plan.
+const COPIES: usize = 512;
+
+/// Does what is one line of arrays, and one element perhaps; returns whether it was. There is nothing to plan, which for eight
+/// elements takes an eighth of the time. What has gaps or will be overwritten is copied, if it is short.
+///
+/// # Safety
+/// As for [`extremum`].
+#[inline]
+unsafe fn accumulate_line(
+    operands: &[Operand],
+    element: ElementType,
+    extreme: Extreme,
+    ElementwiseLayout { axes, origin }: &ElementwiseLayout,
+    output: *mut u8,
+) -> bool {
+    let (size, output) = (element.size(), output.wrapping_offset(origin.output()));
+    let [axis] = &axes[..] else { return false };
+    if axis.strides.output != size as isize {
+        return false;
+    }
+    let (mut first, mut lines) = (None, SmallVec::<[Lines; 4]>::new());
+    let mut copies = [MaybeUninit::<u8>::uninit(); COPIES];
+    for (number, operand) in operands.iter().enumerate() {
+        let mut data = operand.data.wrapping_offset(origin.operand(number));
+        let stride = if axis.len == 1 { size as isize } else { axis.strides.operand(number) };
+        if operand.swapped || stride == 0 && first.is_some() {
+            return false;
+        }
+        if stride == 0 {
+            first = Some(Lines::plain(data, 0));
+            continue;
+        }
+        if stride != size as isize || ptr::eq(data, output) {
+            let Some(room) = copies.chunks_exact_mut(axis.len * size).nth(number) else { return false };
+            for (at, to) in room.chunks_exact_mut(size).enumerate() {
+                // SAFETY: the caller's promise; there is room for an element.
+                unsafe { data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size) };
+            }
+            data = room.as_ptr().cast();
+        }
+        lines.push(Lines::plain(data, 0));
+    }
+    let pass = Pass { first, operands: &lines, to: Lines::plain(output, 0), rows: 1, len: axis.len };
+    // SAFETY: the caller's promise.
+    unsafe { accumulate(pass, element, extreme) };
+    true
+}
+
+/// The same of any layout, whose layout has been [arranged](arrange): plans tiles for each thread, where there
 /// are as many, and does them. Not inlined: what it needs memory for would be made for small arrays, too.
 ///
 /// # Safety

@@ -1,17 +1,12 @@
-//! Small arrays: element by element, because to plan takes longer than to do it.
+//! Reductions of small arrays: element by element, because to plan takes longer than to do it.
 
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
-use crate::element::rank::{Extreme, Ranked};
-use crate::element::{ElementType, with_element_and_extreme, with_element_and_order};
-use crate::layout::{
-    ElementwiseAxis, ElementwiseLayout, Offsets, Operand, ReductionAxis, ReductionLayout, ReductionOffsets, position,
-    positions,
-};
+use crate::element::with_element_and_order;
+use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::input::Input;
 use crate::operations::plan::{ELEMENTS, LIMIT};
 use crate::operations::sink::{Sink, Tile};
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
@@ -75,67 +70,5 @@ unsafe fn choose<E: Compared, O: Order>(
             }
         }
         *found = best.map_or(0, |(_, index)| index);
-    }
-}
-
-/// Writes the largest (or smallest) of all operands at each of at most [`ELEMENTS`] positions.
-///
-/// # Safety
-/// There is at least one operand; all have their bytes in order and are readable, and the output is writable, at every
-/// position. An operand may be the output itself but may not overlap it otherwise.
-pub(crate) unsafe fn extremum(
-    operands: &[Operand],
-    element: ElementType,
-    extreme: Extreme,
-    layout: &ElementwiseLayout,
-    output: *mut u8,
-) {
-    let (inner, outer) = layout.axes.split_first().expect("at least one axis");
-    // SAFETY: the caller's promise, for every line.
-    let line = |at: &Offsets| unsafe {
-        with_element_and_extreme!(element, extreme, E, O => accumulate::<E, O>(operands, at, inner, output));
-    };
-    for number in 0..positions(outer) {
-        line(&position(outer, layout.origin.clone(), number));
-    }
-}
-
-/// Accumulates the operands along one line.
-///
-/// # Safety
-/// As for [`extremum`], of one line.
-unsafe fn accumulate<E: Ranked, O: Order>(
-    operands: &[Operand],
-    at: &Offsets,
-    inner: &ElementwiseAxis,
-    output: *mut u8,
-) {
-    let mut best = [const { MaybeUninit::<E::Rank>::uninit() }; ELEMENTS];
-    let best = &mut best[..inner.len];
-    let mut first = true;
-    // In the order of large arrays, where what is broadcast along the line comes first: which of several NaN is passed
-    // on depends on it.
-    for broadcast in [true, false] {
-        for (number, operand) in operands.iter().enumerate() {
-            let stride = inner.strides.operand(number);
-            if (stride == 0) != broadcast {
-                continue;
-            }
-            let data = operand.data.wrapping_offset(at.operand(number));
-            for (place, best) in best.iter_mut().enumerate() {
-                // SAFETY: the caller's promise; alignment is not needed, and the first operand has filled the line.
-                unsafe {
-                    let element = data.wrapping_offset(stride * place as isize).cast::<E>();
-                    let rank = element.read_unaligned().rank::<O>(E::origin::<O>());
-                    best.write(if first { rank } else { E::extreme::<O>(best.assume_init(), rank) });
-                }
-            }
-            first = false;
-        }
-    }
-    for (place, best) in best.iter().enumerate() {
-        let to = output.wrapping_offset(at.output() + inner.strides.output * place as isize).cast::<E>();
-        // SAFETY: the caller's promise; there is at least one operand.
-        unsafe { to.write_unaligned(E::from_rank::<O>(best.assume_init(), E::origin::<O>())) };
     }
 }

@@ -1,6 +1,19 @@
-//! What random calls cannot see of the registers: whether they take something else for NaN, which costs time alone.
+//! What random calls hardly see of the registers: an element that lies in one lane of a group alone, and whether something else
+//! is taken for NaN, which costs time alone.
 
-use crate::vector::{Float16, Float32, Float64, Kind, Lanes, splat};
+use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, splat};
+
+/// Holds that an element is found wherever it lies in a group of registers.
+unsafe fn find<K: Kind, V: Lanes<K>>() {
+    for (used, lane) in (1..=V::GROUP).flat_map(|used| (0..used * V::LANES).map(move |lane| (used, lane))) {
+        let mut bytes = [0u8; 512];
+        bytes[lane * K::SIZE..][..K::SIZE].fill(0x3f);
+        let registers = bytes.chunks_exact(V::BYTES).take(used);
+        let registers: Vec<V> = registers.map(|bytes| V::load(bytes.as_ptr()).lanes(V::splat::<8>(0))).collect();
+        let hits = V::hits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
+        assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {used} registers");
+    }
+}
 
 /// Holds that one NaN is seen wherever it lies, of either sign, and that nothing else is taken for one.
 unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
@@ -25,7 +38,11 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
     }
 }
 
-unsafe fn see_all<V: Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
+unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
+    find::<Int8, V>();
+    find::<Float16, V>();
+    find::<Float32, V>();
+    find::<Float64, V>();
     see::<Float16, V>(0x7c00);
     see::<Float16, V>(0x7f80);
     see::<Float32, V>(0x7f80_0000);
@@ -33,23 +50,23 @@ unsafe fn see_all<V: Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>() {
 }
 
 #[test]
-fn nan_is_seen_wherever_it_lies_and_nothing_else() {
+fn what_lies_anywhere_is_found_and_nothing_else() {
     // SAFETY: each set of instructions is asked for first.
     unsafe {
-        see_all::<crate::vector::portable::Part>();
+        all::<crate::vector::portable::Part>();
         #[cfg(target_arch = "aarch64")]
-        see_all::<std::arch::aarch64::uint8x16_t>();
+        all::<std::arch::aarch64::uint8x16_t>();
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use crate::isa::InstructionSet::{Avx2, Avx512, Sse42};
             if Sse42.is_available() {
-                see_all::<std::arch::x86_64::__m128i>();
+                all::<std::arch::x86_64::__m128i>();
             }
             if Avx2.is_available() {
-                see_all::<std::arch::x86_64::__m256i>();
+                all::<std::arch::x86_64::__m256i>();
             }
             if Avx512.is_available() {
-                see_all::<std::arch::x86_64::__m512i>();
+                all::<std::arch::x86_64::__m512i>();
             }
         }
     }
