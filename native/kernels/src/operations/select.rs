@@ -378,7 +378,12 @@ impl Answers<'_> {
                 // (Indices that are negative: most often there is none.)
                 _ if tile.marked && (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 => Slices::new(),
                 _ if tile.marked => slices(tile.len, |slice| tile.index(slice) == -1),
-                _ => slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice))),
+                _ => match self.input.element.size() {
+                    1 => self.left_out::<1>(at, axis, tile),
+                    2 => self.left_out::<2>(at, axis, tile),
+                    4 => self.left_out::<4>(at, axis, tile),
+                    _ => self.left_out::<8>(at, axis, tile),
+                },
             }
         }
     }
@@ -423,12 +428,28 @@ impl Answers<'_> {
         }
     }
 
-    /// Whether the element at an index of a slice is left out.
+    /// The slices whose element is left out, of elements of `SIZE` bytes.
+    ///
+    /// # Safety
+    /// As for [`take`](Sink::take).
+    unsafe fn left_out<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
+        // SAFETY: the caller's.
+        slices(tile.len, |slice| unsafe { self.is_left_out(at, axis, slice, tile.index(slice), SIZE) })
+    }
+
+    /// Whether the element of `size` bytes at an index of a slice is left out.
     ///
     /// # Safety
     /// There is such an element, and a place of the mask.
-    #[inline]
-    unsafe fn is_left_out(&self, at: ReductionOffsets, axis: &ReductionAxis, slice: usize, index: i64) -> bool {
+    #[inline(always)]
+    unsafe fn is_left_out(
+        &self,
+        at: ReductionOffsets,
+        axis: &ReductionAxis,
+        slice: usize,
+        index: i64,
+        size: usize,
+    ) -> bool {
         let Some(Omission { mask, pattern, .. }) = self.omission else { return false };
         let (input, masked) = match *self.reduced {
             // (Short slices take no longer to be read than all that is asked of every layout.)
@@ -443,7 +464,10 @@ impl Answers<'_> {
             }
         };
         // SAFETY: the caller's.
-        unsafe { !mask.is_null() && *mask.wrapping_offset(masked) == 0 || pattern.matches(self.bits(input)) }
+        unsafe {
+            !mask.is_null() && *mask.wrapping_offset(masked) == 0
+                || pattern.matches(bits(self.input.data.wrapping_offset(input), size, self.input.swapped))
+        }
     }
 
     /// The bits of an element, in this machine's order.
@@ -530,14 +554,14 @@ impl SecondReading<'_> {
 
 impl Sink for SecondReading<'_> {
     unsafe fn take(&self, at: ReductionOffsets, _: &ReductionAxis, tile: Tile) {
-        let first = at.output as usize;
+        let (first, size) = (at.output as usize, self.answers.input.element.size());
         let open =
             self.open.iter().map(|&slice| slice as usize).filter(|slice| (first..first + tile.len).contains(slice));
         for slice in open {
             // SAFETY: the caller's; an output need not be aligned.
             unsafe {
                 let index = tile.index(slice - first);
-                let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index);
+                let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index, size);
                 self.index.add(slice).write_unaligned(if none { -1 } else { index });
             }
         }
