@@ -330,16 +330,24 @@ struct Constants<V> {
 }
 
 impl<V> Constants<V> {
-    /// The lanes of some elements; NaN loses where `NUMBERS`.
+    /// The lanes of some elements.
     #[inline(always)]
-    unsafe fn lanes<K: Kind, const NUMBERS: bool>(self, elements: V) -> V
+    unsafe fn lanes<K: Kind, const MODE: u8>(self, elements: V) -> V
     where
         V: Lanes<K>,
     {
-        let lanes = elements.lanes(self.flip);
-        if NUMBERS { lanes.numbers(self.least, self.infinity) } else { lanes }
+        match MODE {
+            PLAIN if !K::KEYED => elements,
+            NUMBERS => elements.lanes(self.flip).numbers(self.least, self.infinity),
+            _ => elements.lanes(self.flip),
+        }
     }
 }
+
+/// How elements become lanes: as they are, with bits flipped, and with NaN replaced besides by what loses to all numbers.
+const PLAIN: u8 = 0;
+const FLIPPED: u8 = 1;
+const NUMBERS: u8 = 2;
 
 /// Writes a place for each lane.
 ///

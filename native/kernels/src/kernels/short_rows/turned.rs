@@ -15,7 +15,7 @@
 //! What the loads would read beyond the rows is copied first: at most one batch, the last.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Constants, Job, Set, Unpacked, WIDEST, store_places, values};
+use crate::kernels::short_rows::{Constants, FLIPPED, Job, NUMBERS, Set, Unpacked, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Seen, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -58,18 +58,16 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
     if const { Q * K::SIZE > PART } {
         0
     } else if const { K::FLOAT } && job.numbers {
-        I::run(Turned::<K, I::Register, Q, ONE, true>(job, PhantomData))
+        I::run(Turned::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
     } else {
-        I::run(Turned::<K, I::Register, Q, ONE, false>(job, PhantomData))
+        I::run(Turned::<K, I::Register, Q, ONE, FLIPPED>(job, PhantomData))
     }
 }
 
 /// Parts of `Q` columns each, a power of two; `ONE` alone, or as many as fill 16 bytes each.
-struct Turned<'a, K, V, const Q: usize, const ONE: bool, const NUMBERS: bool>(&'a Job, PhantomData<(K, V)>);
+struct Turned<'a, K, V, const Q: usize, const ONE: bool, const MODE: u8>(&'a Job, PhantomData<(K, V)>);
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool> Task
-    for Turned<'_, K, V, Q, ONE, NUMBERS>
-{
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task for Turned<'_, K, V, Q, ONE, MODE> {
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
@@ -77,7 +75,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool>
     }
 }
 
-impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool> Turned<'_, K, V, Q, ONE, NUMBERS> {
+impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turned<'_, K, V, Q, ONE, MODE> {
     /// Rows that 16 bytes hold.
     const EACH: usize = PART / K::SIZE / Q;
 
@@ -154,7 +152,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool>
             let numbers = numbers.add(start(number));
             unrolled!(Q, step => columns[step].take(*numbers.add(step), &mut best, &mut place));
         }
-        if !NUMBERS && V::saw_nan(seen, best, constants.infinity) {
+        if MODE != NUMBERS && V::saw_nan(seen, best, constants.infinity) {
             return false;
         }
         self.write(first, best, place, constants);
@@ -175,8 +173,8 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const NUMBERS: bool>
         unrolled!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(spreading) } else { bytes };
-            columns[at] = constants.lanes::<K, NUMBERS>(bytes);
-            if !NUMBERS && at % 2 == 1 {
+            columns[at] = constants.lanes::<K, MODE>(bytes);
+            if MODE != NUMBERS && at % 2 == 1 {
                 V::see(seen, columns[at - 1], columns[at]);
             }
         });
