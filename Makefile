@@ -29,7 +29,7 @@ SOURCES := pyproject.toml $(wildcard Cargo.toml Cargo.lock README.md) $(shell fi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain install demo test test-checked test-release test-all lint lint-python lint-rust bench docs fuzz release-check clean
+.PHONY: help toolchain install demo test test-rust test-all lint lint-python lint-rust bench docs fuzz release-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -76,16 +76,13 @@ demo: install ## classify held-out digits with two real models
 
 # Two at a time, as each of them leaves a core idle now and then.
 test: | toolchain ## every check and every test; TESTS= picks some
-	$(MAKE) $(TWO) test-checked $(VENV)/.wheel $(VENV)/.tools
-	$(MAKE) $(TWO) lint-python lint-rust test-release
+	$(MAKE) $(TWO) test-rust $(VENV)/.wheel $(VENV)/.tools
+	$(MAKE) $(TWO) lint-python lint-rust
 	$(BIN)/python -m pytest -n 2 $(TESTS)
 
-# The kernels' own tests run with debug assertions alone; the tests in Python run what is released.
-test-checked:
-	cargo test --quiet --profile checked --package extremum-kernels
-
-test-release: $(VENV)/.wheel
-	cargo test --quiet --release --workspace --exclude extremum-kernels
+# The tests in Rust run with debug assertions alone; the tests in Python run what is released.
+test-rust:
+	cargo test --quiet --profile checked --workspace --exclude extremum-python
 
 test-all: test ## the same, and what runs every night; LEGS= picks some, .ci/leg lists them
 	$(MAKE) fuzz

@@ -31,7 +31,7 @@ for platform in "${platforms[@]}"; do
 	export "CARGO_TARGET_${name^^}_LINKER=$system-gcc"
 	export "CARGO_TARGET_${name^^}_RUNNER=$emulator -L /usr/$system"
 	echo "== $target"
-	cargo test --quiet --release --package extremum-kernels --target "$target" --target-dir target/platforms
+	EXTREMUM_CASES=4000 cargo test --quiet --release --package extremum-kernels --target "$target" --target-dir target/platforms
 done
 echo "== wasm32-unknown-unknown"
 cargo build --quiet --release --package extremum-kernels --target wasm32-unknown-unknown --target-dir target/platforms
