@@ -117,7 +117,7 @@ CASES = {
     "many operands that do not go together": (
         'run([node("Extremum", ["x"] * 10_000 + ["z"])], ELEMENT, [("x", T.FLOAT, [None]), ("z", T.FLOAT, [None])], '
         '{"x": x[0], "z": x[0, :2]})',
-        "the operands cannot be broadcast against each other; given: [3], [3]",
+        "the operands cannot be broadcast against each other; given: float32[3], float32[3]",
     ),
     "a result of 2**64 elements": ('broadcast(2**16, "abcd")', "Integer overflow"),
     "a result of 2**60 bytes": ('broadcast(2**20, "abc")', "Failed to allocate memory"),

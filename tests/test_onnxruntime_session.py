@@ -182,13 +182,13 @@ NUMBERS, ROW = np.zeros((2, 0), np.float32), np.zeros(3, np.float32)
         (
             model("(float[n] x, float[m] y) => (float[k] z) { z = Max(x, y) }", opset=6),
             [ROW, ROW[:1]],
-            "Extremum: the operands differ in shape; given: [3], [1]; "
+            "Extremum: the operands differ in shape; given: float32[3], float32[1]; "
             "help: give operands of one shape, or set broadcast=1",
         ),
         (
             model("(float[n] x, float[m] y) => (float[k] z) { z = Min(x, y) }"),
             [ROW, ROW[:2]],
-            "Extremum: the operands cannot be broadcast against each other; given: [3], [2]; "
+            "Extremum: the operands cannot be broadcast against each other; given: float32[3], float32[2]; "
             "help: dimensions, aligned at the last one, must be equal or 1",
         ),
     ],

@@ -4,7 +4,7 @@
 //! element and 0 elsewhere, `Reduce` the extremum itself, with the bits of the first of equals, `Extremum` the elementwise
 //! largest or smallest of any number of operands, which are broadcast against each other or have to have one shape.
 
-use crate::api::{Failure, Result, refuse};
+use crate::api::{Result, refuse};
 use crate::attributes::Attributes;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
@@ -224,17 +224,17 @@ impl Node {
     /// The shape that all inputs are broadcast to.
     fn joint(&self, inputs: &[Input<'_>]) -> Result<PerAxis<i64>> {
         if !self.broadcast && inputs.iter().any(|input| differ(&input.shape, &inputs[0].shape)) {
-            let help = "give operands of one shape, or set broadcast=1";
-            return Err(refusal("the operands differ in shape", inputs, help));
+            return refuse("the operands differ in shape", "give operands of one shape, or set broadcast=1");
         }
         let longest = inputs.iter().map(|input| &input.shape[..]).max_by_key(|shape| shape.len());
         let mut joint: PerAxis<i64> = longest.unwrap_or(&[]).into();
         for input in inputs {
             for (size, &own) in joint.iter_mut().rev().zip(input.shape.iter().rev()) {
-                *size = join(*size, own).ok_or_else(|| {
+                let Some(joined) = join(*size, own) else {
                     let help = "dimensions, aligned at the last one, must be equal or 1";
-                    refusal("the operands cannot be broadcast against each other", inputs, help)
-                })?;
+                    return refuse("the operands cannot be broadcast against each other", help);
+                };
+                *size = joined;
             }
         }
         Ok(joint)
@@ -337,9 +337,4 @@ fn join(one: i64, two: i64) -> Option<i64> {
         (known, _) | (_, known) if known >= 0 => Some(known),
         _ => Some(UNKNOWN),
     }
-}
-
-fn refusal(reason: &str, inputs: &[Input<'_>], help: &str) -> Failure {
-    let shapes: Vec<String> = inputs.iter().map(|input| format!("{:?}", input.shape)).collect();
-    Failure::new(reason, help).given(|| shapes.join(", "))
 }
