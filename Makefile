@@ -55,13 +55,13 @@ $(VENV)/.pip: | $(BIN)/python
 
 # Apart from the installation, so that tools can be installed meanwhile.
 $(VENV)/.wheel: $(SOURCES) $(VENV)/.pip | toolchain
-	rm -rf build/wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	rm -rf $(VENV)/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.wheel
-	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
-	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[cli]"
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(BIN)/python -m pip install --quiet "$$(echo $(VENV)/wheel/*.whl)[cli]"
 	@touch $@
 
 $(VENV)/.tools: pyproject.toml $(VENV)/.pip
