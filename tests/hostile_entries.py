@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 
 import commands
 from extremum import backend
@@ -38,9 +39,13 @@ def serialised(proto):
     return proto if isinstance(proto, bytes) else proto.SerializeToString()
 
 
+OPTIONS = onnxruntime.SessionOptions()
+OPTIONS.intra_op_num_threads = 1
+
+
 def in_session(proto):
     try:
-        InferenceSession(serialised(proto))
+        InferenceSession(serialised(proto), OPTIONS)
     except Exception as error:
         # What onnxruntime says of a model is the answer of its own session.
         if not type(error).__module__.startswith("onnxruntime"):

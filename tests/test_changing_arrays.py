@@ -162,7 +162,7 @@ def shapes_of_another_thread(kind):
         partial(extremum.minimum, x, out, out=x),
         partial(extremum.argmax, y, 1, out=rows),
     ]
-    beside_a_thread(change, calls, 0.5)
+    beside_a_thread(change, calls, 0.3)
 
 
 @pytest.mark.parametrize("kind", ["x", "out", "rows"])

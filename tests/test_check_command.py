@@ -302,6 +302,8 @@ def test_sarif_has_findings_rules_and_places():
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "wrong.onnx"
     assert place["logicalLocations"] == [{"fullyQualifiedName": "graph.node[0] 'top'"}]
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
+    (run,) = sarif("clean.onnx", "--infos", status=0)["runs"]
+    assert {each["level"] for each in run["results"]} == {"note"}
 
 
 def test_sarif_tells_two_findings_of_one_model_apart(folder):
@@ -314,11 +316,6 @@ def test_sarif_tells_two_findings_of_one_model_apart(folder):
     three = prints("two.onnx", "wrong.onnx")
     assert len(set(three)) == len(three) == 3
     assert prints("two.onnx") == three[:2]
-
-
-def test_sarif_shows_infos_on_request():
-    (run,) = sarif("clean.onnx", "--infos", status=0)["runs"]
-    assert {each["level"] for each in run["results"]} == {"note"}
 
 
 def test_sarif_has_models_that_could_not_be_checked(folder):

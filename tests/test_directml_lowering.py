@@ -433,7 +433,7 @@ def test_the_command_succeeds_with_a_model_that_goes(tmp_path):
 
 
 def test_dxdispatch_takes_the_memory_of_the_tensors():
-    size = 500_000
+    size = 200_000
     lowered = dml.lower(model("(float[n] x) => (float[n] y) { y = Max(x, x) }"), sizes={"n": size})
     tracemalloc.start()
     written = sum(map(len, FORMATS["dxdispatch"](lowered)))

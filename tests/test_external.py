@@ -92,8 +92,10 @@ def saved(proto, folder):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_in_the_folder_is_read(place, folder):
-    path = saved(with_tensor(place, elsewhere("w.bin", offset=0, length=12)), folder)
+@pytest.mark.parametrize("more", [{}, {"length": 12}], ids=str)
+def test_what_is_in_the_folder_is_read(place, more, folder):
+    np.concatenate([SECRET, W]).tofile(folder / "w.bin")
+    path = saved(with_tensor(place, elsewhere("w.bin", offset=12, **more)), folder)
     feeds = {"x": X, **({"c": np.array(True)} if place == "subgraph" else {})}
     assert backend.prepare(path, engine="reference").run(feeds).y.tolist() == np.maximum(X, W).tolist()
     if place == "graph":
@@ -210,13 +212,6 @@ def test_places_in_a_file_that_cannot_be(element, more, message, folder):
     with pytest.raises(ModelError) as caught:
         backend.prepare(saved(with_tensor("graph", tensor), folder), engine="reference")
     assert (caught.value.reason, caught.value.given) == (WRONG, message)
-
-
-def test_a_part_of_a_file(folder):
-    np.concatenate([SECRET, W, SECRET]).tofile(folder / "w.bin")
-    for more in ({"offset": 12}, {"offset": 12, "length": 12}):
-        path = saved(with_tensor("graph", elsewhere("w.bin", **more)), folder)
-        assert backend.prepare(path, engine="reference").run([X]).y.tolist() == np.maximum(X, W).tolist()
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -24,7 +24,7 @@ REFUSED = {
 
 # The others are ways by one of these.
 COMMANDS = [f"extremum {words}" for words in COMMANDS]
-OWN = ("prepare", "run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:4])
+OWN = ("run_node", "convert", "fix and raise", "InferenceSession", *COMMANDS[:4])
 REFUSING = ("prepare", "check", "convert", "lower", "fix", *COMMANDS)
 
 

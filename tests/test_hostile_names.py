@@ -148,9 +148,8 @@ def test_lower(name, said, form):
 def test_fix(name, said, more):
     narrow = f"fix narrow.onnx {more}"
     assert word(name) in said(f"{narrow} -o fixed.onnx", status=0)[1]
-    assert said(f"fix early.onnx {more}")[0] in (0, 1)
-    said(f"fix wrong.onnx {more}", status=1)
-    said(f"fix unknown.onnx {more}", status=0)
+    for each, status in (("early", None), ("wrong", 1), ("unknown", 0)) if more == "--diff" else ():
+        said(f"fix {each}.onnx {more}", status=status)
     said(f"{narrow} --for", name, status=2)
     said(f"{narrow} -o", f"no/{name}".replace("\0", ""), status=2)
 

@@ -57,15 +57,6 @@ def test_only_large_results_have_memory_that_is_kept(mebibytes, owner):
     assert array.base is None
 
 
-def test_what_lives_at_the_same_time_lies_apart():
-    ex.set_kept_memory(64 * MIB)
-    for _ in range(3):
-        results = [result(8, float(number)) for number in range(1, 12)]
-        for number, one in enumerate(results, 1):
-            assert (one == number).all()
-        del results, one
-
-
 def test_threads_never_get_the_same_memory():
     def work(number):
         return all(bool((result(4 + number % 3, number + turn / 64) == number + turn / 64).all()) for turn in range(12))

@@ -26,7 +26,7 @@ class TestBlockEdges:
     def test_narrow_rows(self, dtype):
         assert_agreement(narrow_row_cases(dtype, SOME_WIDTHS))
 
-    @pytest.mark.parametrize("reduced", [2, 17, 256, 257])
+    @pytest.mark.parametrize("reduced", [17, 257])
     def test_columns(self, dtype, reduced):
         assert_agreement(column_cases(dtype, reduced, SOME_WIDTHS))
 

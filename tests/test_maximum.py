@@ -67,7 +67,7 @@ def test_shapes_that_do_not_broadcast_are_refused(order, shapes):
 LINE = 100_003
 
 
-@pytest.mark.parametrize("nan_policy", ["propagate", "omit"])
+@pytest.mark.parametrize(("order", "nan_policy"), [(Order.MAX, "propagate"), (Order.MIN, "omit")])
 @pytest.mark.parametrize("dtype", sometimes(FLOATS))
 @pytest.mark.parametrize("where", ["nowhere", "the beginning", "the end", "some parts", "half of all"])
 def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
@@ -78,16 +78,10 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
         first[:, 20_000:40_000] = rng.random((9, 20_000)) < (0.5 if where == "half of all" else 0.0002)
     operands = (rng.integers(-50, 50, (9, LINE)) / 2).astype(dtype)
     operands[first] = np.nan
-    folds = {
-        (Order.MAX, "propagate"): np.maximum,
-        (Order.MIN, "propagate"): np.minimum,
-        (Order.MAX, "omit"): np.fmax,
-        (Order.MIN, "omit"): np.fmin,
-    }
 
     # (By float64, which holds all of them: bfloat16 warns of NaN.)
     def fold(elements):
-        return folds[order, nan_policy].reduce(elements.astype(np.float64))
+        return (np.maximum if order is Order.MAX else np.fmin).reduce(elements.astype(np.float64))
 
     for name in _native.instruction_sets():
         with kernels(name):
@@ -103,8 +97,10 @@ def test_nan_in_parts_of_long_lines(order, where, dtype, nan_policy):
                 )
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.uint64, np.int32], ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("dtype", "threads", "order"),
+    [(np.float64, 1, Order.MAX), (np.float64, 2, Order.MIN), (np.uint64, 2, Order.MIN), (np.int32, 2, Order.MAX)],
+)
 def test_large_arrays_in_different_orders(order, dtype, threads):
     # Of so many bytes the result goes past the caches, by whole lines of them: what lies beside it stays as it is.
     rng = np.random.default_rng(3)

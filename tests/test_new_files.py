@@ -16,7 +16,7 @@ import pytest
 from commands import tree
 from extremum.cli import new_files as module
 from extremum.cli.inputs import read_array
-from extremum.cli.new_files import file_names, new_files, output_paths, require_free, write_new, write_outputs
+from extremum.cli.new_files import file_names, new_files, output_paths, write_new, write_outputs
 from extremum.errors import ArgumentError
 
 CONTENTS = {"a.txt": b"first" * 1000, "b.txt": b"second" * 1000, "c.txt": b"third" * 1000}
@@ -183,15 +183,6 @@ def test_a_folder_without_locks(tmp_path, monkeypatch):
     (tmp_path / ".extremum-0123456789abcdef").mkdir()
     write(tmp_path / "new")
     assert tree(tmp_path) == {".extremum-0123456789abcdef": None, **whole("new")}
-
-
-def test_a_name_is_free_or_not(tmp_path):
-    (tmp_path / "link").symlink_to("nowhere")
-    with pytest.raises(ArgumentError, match=r"link' already exists"):
-        require_free(tmp_path / "link")
-    with pytest.raises(ArgumentError, match="there is no folder"):
-        require_free(tmp_path / "no" / "file")
-    require_free(tmp_path / "file")
 
 
 # Outputs of a model.

@@ -55,7 +55,7 @@ def test_what_a_version_becomes(row):
         ),
         ("Max <consumed_inputs = [0]>", 1, "Extremum", {"order": b"max", "broadcast": 0}),
         ("ReduceMin <axes = [1, 0]>", 13, "Reduce", {"order": b"min", "axes": [1, 0]}),
-        ("ReduceMin <keepdims = 0>", 13, "Reduce", {"order": b"min", "keepdims": 0}),
+        ("ReduceMin <keepdims = 0, axes: ints = []>", 13, "Reduce", {"order": b"min", "keepdims": 0}),
         ("ReduceMin <axes = [-1], keepdims = 1>", 13, "Reduce", {"order": b"min", "axes": [-1], "keepdims": 1}),
     ],
 )
@@ -191,12 +191,6 @@ def test_the_axes_of_an_input_stay_one(given, kept):
     assert converted.graph.node[0].input == kept
 
 
-def test_a_list_of_no_axes_goes():
-    proto = model("(float[2, 2] x) => (y) { y = ReduceMax (x) }")
-    proto.graph.node[0].attribute.append(helper.make_attribute("axes", [], attr_type=onnx.AttributeProto.INTS))
-    assert only_node(convert(proto).model) == ("ai.extremum", "Reduce", {"order": b"max"})
-
-
 def test_conversion_needs_no_onnxruntime():
     code = "import sys; sys.modules['onnxruntime'] = None; from extremum.onnxruntime import convert, library_path"
     subprocess.run([sys.executable, "-c", f"{code}; assert library_path().exists()"], check=True)
@@ -217,7 +211,6 @@ NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attribute
 WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}
 
 _TENSOR = helper.make_tensor("t", onnx.TensorProto.FLOAT, [1], [1.0])
-_INDICES = helper.make_tensor("i", onnx.TensorProto.INT64, [1], [0])
 # An attribute of each kind, lists with and without elements, and the values that the library can name.
 KINDS = {
     "int": (1, INT, "1"),
@@ -230,7 +223,6 @@ KINDS = {
     "texts": (["max"], AttributeProto.STRINGS, None),
     "no texts": ([], AttributeProto.STRINGS, None),
     "tensor": (_TENSOR, AttributeProto.TENSOR, None),
-    "sparse tensor": (helper.make_sparse_tensor(_TENSOR, _INDICES, [2]), AttributeProto.SPARSE_TENSOR, None),
     "graph": (helper.make_graph([], "g", [], []), AttributeProto.GRAPH, None),
     "type": (helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, [1]), AttributeProto.TYPE_PROTO, None),
 }
@@ -280,12 +272,12 @@ def test_an_attribute_of_another_kind_or_operator_is_refused(operator, name):
 
 
 @pytest.mark.parametrize("operator", ATTRIBUTES)
-@pytest.mark.parametrize("name", ["axe", "Axis", "keep_dims", "consumed_inputs", ""])
-def test_an_attribute_that_no_operator_has_is_refused_before_onnxruntime_sees_it(operator, name):
-    with pytest.raises(SpecError) as caught:
-        convert(of_one_node(operator, name, 1, INT))
-    assert caught.value.reason == f"{operator}: there is no attribute {name!r}"
-    assert caught.value.where == "graph.node[0]"
+def test_an_attribute_that_no_operator_has_is_refused_before_onnxruntime_sees_it(operator):
+    for name in ("axe", "Axis", "keep_dims", "consumed_inputs", ""):
+        with pytest.raises(SpecError) as caught:
+            convert(of_one_node(operator, name, 1, INT))
+        assert caught.value.reason == f"{operator}: there is no attribute {name!r}"
+        assert caught.value.where == "graph.node[0]"
 
 
 def test_nodes_in_subgraphs_and_functions_are_looked_at():

@@ -40,7 +40,7 @@ def check(x, axis, where=None, policy="propagate"):
     assert_extremes(x, (axis,), where, policy, twins.find, EVERY_SET)
 
 
-@pytest.mark.parametrize("columns", [2, 3, 7, 8, 15, 16, 17, 33, 65, 127])
+@pytest.mark.parametrize("columns", sometimes([2, 3, 7, 8, 15, 16, 17, 33, 65, 127], [2, 8, 15, 33, 127]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_blocks_of_few_columns(dtype, columns):
     rng = np.random.default_rng(columns)
@@ -66,7 +66,7 @@ def test_blocks_that_lie_apart_or_run_backwards(dtype, columns):
     check(x[..., :columns], 2, rng.random((6, 11, 40, columns)) < 0.7)
 
 
-@pytest.mark.parametrize("length", [2, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 20, 40, 70, 300, 600, 2000])
+@pytest.mark.parametrize("length", [2, 4, 5, 7, 8, 9, 12, 16, 17, 40, 70, 300, 2000])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_many_rows(dtype, length):
     rng = np.random.default_rng(length)
@@ -75,7 +75,7 @@ def test_many_rows(dtype, length):
         check(each, 1)
 
 
-@pytest.mark.parametrize("step", [2, 3, 4, 5])
+@pytest.mark.parametrize("step", sometimes([2, 3, 4, 5], [2, 3, 5]))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_with_gaps(dtype, step):
     """What lies in the gaps would win often, and nothing lies behind the last element."""

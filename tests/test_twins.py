@@ -16,7 +16,7 @@ from law_cases import arrays_and_axes, operands
 from strategies import ELEMENT_TYPES
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(arrays_and_axes(most=150), operands(most=60), st.sampled_from([None, 0.2, 0.7]), st.booleans())
 def test_twin_equals_reference(case, arrays, share, flag):
     x, axes = case
@@ -32,4 +32,4 @@ def test_twin_equals_reference(case, arrays, share, flag):
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_twin_equals_reference_at_edges(dtype):
-    assert_agreement(edge_cases(dtype, [9, 33]), twins.run, reference.run)
+    assert_agreement(edge_cases(dtype, [17]), twins.run, reference.run)
