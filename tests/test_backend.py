@@ -1,4 +1,6 @@
-"""The backend's interface: what can be prepared and run, and what comes out."""
+"""The backend's interface: what can be prepared and run, and who runs it; what comes out of each run."""
+
+from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
 import numpy as np
@@ -7,8 +9,19 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
-from extremum.errors import ArgumentError
+from extremum.backend.engines import Executor, Session, suits
+from extremum.errors import (
+    ArgumentError,
+    AxisError,
+    DependencyError,
+    ElementTypeError,
+    ExecutionError,
+    InputError,
+    SpecError,
+    UnknownOperatorError,
+)
 from extremum.graph import nodes
+from extremum.graph.sites import sites
 from extremum.graph.types import skeleton
 from models import model
 
@@ -164,3 +177,174 @@ def test_large_weights_are_kept_out_of_what_protobuf_has_to_serialise():
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros((300, 400), np.float32), "w"))
     assert skeleton(proto).ByteSize() < 300
     assert backend.run_model(proto, [np.zeros((2, 300), np.float32)]).y.tolist() == [[0], [0]]
+
+
+# Runs of a prepared model one after the other.
+
+
+REDUCE_MAX = "(float[n, k] x, int64[r] axes) => (y) { y = ReduceMax <keepdims=0> (x, axes) }"
+
+
+def test_other_shapes_and_types_are_checked_again():
+    prepared = backend.prepare(model("(x) => (y) { y = ArgMax <axis=1> (x) }"))
+    wide = np.array([[0, 1, 2, 9]], np.int8)
+    for _ in range(2):
+        for x in (X, X[:1], wide, X.astype(ml_dtypes.bfloat16), X.astype(">f4"), X.T, X[None], np.asfortranarray(X)):
+            assert prepared.run([x]).y.tolist() == np.argmax(x.astype(float), 1)[:, None].tolist()
+        with pytest.raises(AxisError, match="has axis=1, but its input has rank 1"):
+            prepared.run([X[0]])
+        with pytest.raises(ElementTypeError, match="ArgMax-13 does not take bool"):
+            prepared.run([X > 0])
+
+
+def test_axes_that_come_with_a_run_are_read_each_time():
+    prepared = backend.prepare(model(REDUCE_MAX, opset=18))
+    for _ in range(2):
+        assert prepared.run([X, np.array([0])]).y.tolist() == [7, 7, 5]
+        assert prepared.run([X, np.array([1])]).y.tolist() == [5, 7]
+        assert prepared.run([X, np.array([0, 1])]).y.tolist() == 7
+        with pytest.raises(AxisError, match="has 2 among its axes, but its input has rank 2"):
+            prepared.run([X, np.array([2])])
+
+
+def test_attributes_that_come_with_the_call_of_a_function_are_read_each_time():
+    body = "(float[n, k] x) => (a, b) { a = own.best <axis=0> (x) b = own.best <axis=1> (x) }"
+    functions = '<domain: "own", opset_import: ["" : 13]> best <axis> (x) => (y) { y = ArgMax <axis: int = @axis> (x) }'
+    prepared = backend.prepare(model(body, functions=functions))
+    for _ in range(2):
+        assert [y.tolist() for y in prepared.run([X])] == [[[1, 1, 0]], [[1], [0]]]
+
+
+def test_a_size_that_contradicts_another_is_refused_after_a_run_too():
+    prepared = backend.prepare(model("(float[n] a, float[n] b) => (y) { y = Max(a, b) }"))
+    a = np.ones(3, np.float32)
+    for _ in range(2):
+        assert prepared.run([a, a]).y.tolist() == [1, 1, 1]
+        with pytest.raises(InputError, match="dimension 'n' is 3 in 'a' but 2 in 'b'"):
+            prepared.run([a, a[:2]])
+
+
+def test_what_is_no_array_is_checked_each_time():
+    prepared = backend.prepare(model("(float[n] x) => (y) { y = ArgMax(x) }"))
+    for _ in range(2):
+        assert prepared.run([np.float32([1, 3])]).y.tolist() == [1]
+        with pytest.raises(ElementTypeError):
+            prepared.run([["a", "b"]])
+
+
+def test_threads_that_run_one_model_with_inputs_of_several_shapes():
+    prepared = backend.prepare(model("(float[n, k] x) => (y) { y = ArgMax <axis=1, keepdims=0> (x) }"))
+    arrays = [np.eye(size, 9 - size, dtype=np.float32) for size in range(1, 9)] * 50
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda x: prepared.run([x]).y.tolist(), arrays))
+    assert found == [np.argmax(x, 1).tolist() for x in arrays]
+
+
+# With onnxruntime and without: who runs a model, and the same answers and refusals from either.
+
+
+MIXED = "(float[n, 3] x) => (int64[1, 3] y) { z = Neg(x) y = ArgMax(z) }"
+OPEN = "(float[n, m] x) => (int64[1, m] y) { z = Neg(x) y = ArgMax(z) }"
+GELU = "(float[n, 3] x) => (int64[1, 3] y) { z = com.microsoft.Gelu(x) y = ArgMax(z) }"
+ZIPMAP = "(float[n, 3] x) => (y, i) { y = ai.onnx.ml.ZipMap <classlabels_int64s = [7, 8, 9]> (x) i = ArgMax(x) }"
+# onnxruntime has no Neg on bfloat16, onnx's reference implementation has.
+NEG = "(bfloat16[3] x) => (bfloat16[3] y) { z = Neg(x) y = Max(z) }"
+
+
+def importing(body):
+    """A model that imports the domains of onnxruntime."""
+    proto = model(body)
+    proto.opset_import.add(domain="com.microsoft", version=1)
+    proto.opset_import.add(domain="ai.onnx.ml", version=1)
+    return proto
+
+
+def engine(prepared):
+    return type(prepared._executor)
+
+
+def test_other_operators_run_in_onnxruntime():
+    prepared = backend.prepare(model(MIXED))
+    assert engine(prepared) is Session
+    assert prepared.run([X]).y.tolist() == prepared.run([X.astype(">f4")]).y.tolist() == [[0, 0, 1]]
+    assert repr(prepared.run([X]).y) == "array([[0, 0, 1]])"
+    assert backend.prepare(importing(GELU)).run([X]).y.tolist() == [[1, 1, 0]]
+
+
+def test_our_operators_alone_need_no_onnxruntime():
+    proto = model(
+        "(float[n, 3] x) => (y) { y = own.Arg(x) }",
+        functions='<domain: "own", opset_import: ["" : 13]> Arg (x) => (y) { y = ArgMax(x) }',
+    )
+    assert not suits(sites(proto))
+    assert engine(backend.prepare(proto)) is Executor
+
+
+def test_what_onnxruntime_refuses_the_reference_runs():
+    assert engine(backend.prepare(model(NEG))) is Executor
+
+
+def test_without_onnxruntime_the_reference_runs_everything_that_it_has(without_onnxruntime):
+    prepared = backend.prepare(model(MIXED))
+    assert engine(prepared) is Executor
+    assert prepared.run([X]).y.tolist() == [[0, 0, 1]]
+    for body, name in ((GELU, "com.microsoft.Gelu"), (ZIPMAP, "ai.onnx.ml.ZipMap")):
+        with pytest.raises(UnknownOperatorError) as caught:
+            backend.prepare(importing(body))
+        assert caught.value.reason == f"there is no implementation of {name}"
+        assert caught.value.remedy == (
+            "pip install 'extremum[onnxruntime]', which may have it, or give it as a model-local function"
+        )
+    with pytest.raises(DependencyError):
+        backend.prepare(importing(ZIPMAP), engine="onnxruntime")
+
+
+def test_zipmap_runs_in_onnxruntime_alone():
+    outputs = backend.prepare(importing(ZIPMAP)).run([X])
+    assert outputs.y == [{7: 1.0, 8: 5.0, 9: 5.0}, {7: 7.0, 8: 7.0, 9: 2.0}]
+    assert outputs.i.tolist() == [[1, 1, 0]]
+    with pytest.raises(UnknownOperatorError) as caught:
+        backend.prepare(importing(ZIPMAP), engine="reference")
+    assert (caught.value.given, caught.value.remedy) == (None, "give it as a model-local function")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("onnxruntime", Session), ("reference", Executor)])
+@pytest.mark.parametrize("body", [MIXED, "(float[n, 3] x) => (int64[1, 3] y) { y = ArgMin(x) }"])
+def test_the_engine_that_is_named_runs_the_model(body, name, kind):
+    prepared = backend.prepare(model(body), engine=name)
+    assert (engine(prepared), prepared.engine) == (kind, name)
+    assert prepared.run([X]).y.tolist() == backend.run_model(model(body), [X], engine=name).y.tolist() == [[0, 0, 1]]
+
+
+def test_an_engine_that_there_is_not():
+    with pytest.raises(ArgumentError) as caught:
+        backend.prepare(model(MIXED), engine="tensorrt")
+    assert str(caught.value) == "there is no engine 'tensorrt' here\n  help  use 'onnxruntime' or 'reference'"
+
+
+def test_nobody_takes_over_where_onnxruntime_is_named():
+    with pytest.raises(ExecutionError) as caught:
+        backend.prepare(model(NEG), engine="onnxruntime")
+    assert caught.value.reason == "onnxruntime does not take the model"
+    assert "NOT_IMPLEMENTED" in caught.value.given
+
+
+EMPTY = np.zeros((0, 3), np.float32)
+
+
+def test_where_onnxruntime_fails_the_reference_says_why():
+    with pytest.raises(SpecError) as caught:
+        backend.prepare(model(OPEN)).run([EMPTY])
+    assert str(caught.value) == (
+        "ArgMax-13 has nothing to choose from: axis 0 of its input has no element\n"
+        "  at    graph.node[1], opset 13\n"
+        "  given z: float32[0, 3]"
+    )
+
+
+@pytest.mark.parametrize(("body", "name"), [(OPEN, "onnxruntime"), (GELU, None)])
+def test_where_nobody_else_can_run_a_model_onnxruntimes_failure_is_the_error(body, name):
+    with pytest.raises(ExecutionError) as caught:
+        backend.prepare(importing(body), engine=name).run([EMPTY])
+    assert caught.value.reason == "onnxruntime could not run the model"
+    assert "there is nothing to choose from: axis 0 of the input has no element" in caught.value.given

@@ -1,7 +1,8 @@
-"""The native module against the oracle, with every instruction set this machine has.
+"""The native module against the oracle's fast twin, with every instruction set this machine has.
 
 Every length around block, vector and index-width boundaries in turn, in `make test` for one type of each width and
-class; what is random are the laws.
+class; every pair of elements of the narrow types: all 2^32 of float16 and bfloat16, all of the 8-bit types and bool.
+What is random are the laws.
 """
 
 from functools import partial
@@ -11,8 +12,10 @@ import pytest
 
 import agreement
 import twins
-from cases import column_cases, edge_cases, narrow_row_cases
-from strategies import ELEMENT_TYPES, sometimes
+from agreement import EVERY_SET, assert_same_bits, kernels
+from cases import arg_reductions, column_cases, edge_cases, narrow_row_cases
+from extremum.operations import Extremum, OneHot, Order
+from strategies import BFLOAT16, ELEMENT_TYPES, bits_type, landmarks, nans, sometimes
 
 SOME_WIDTHS = sorted({*range(1, 10), *(edge + by for edge in (16, 32, 64) for by in (-1, 0, 1)), 24, 40, 70})
 assert_agreement = partial(agreement.assert_agreement, run=agreement.native, oracle=twins.run)
@@ -55,3 +58,51 @@ def test_columns_beyond_16_bit_indices(dtype):
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_tall_columns_of_every_type(dtype, reduced):
     assert_agreement(column_cases(dtype, reduced, (1, 2, 8, 31, 33, 64, 70)))
+
+
+# Every pair of elements of the narrow types. `make test` takes some first elements against all second ones.
+
+
+HALVES = (np.dtype("float16"), BFLOAT16)
+BYTES = tuple(map(np.dtype, ("int8", "uint8", "bool")))
+# First elements taken against all second ones in one call: 2^20 pairs.
+SLAB = 16
+
+
+def every(dtype):
+    """Every element of a type."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    return np.arange(256**dtype.itemsize, dtype=bits_type(dtype)).view(dtype)
+
+
+def check(dtype, firsts):
+    """Hold the extremum of two, and the index and the one among two in rows and in columns, to the twin."""
+    seconds = every(dtype)
+    for start in range(0, firsts.size, SLAB):
+        pair = np.broadcast_arrays(firsts[start : start + SLAB, None], seconds)
+        calls = [(Extremum(order), pair) for order in Order]
+        for axis in (0, 2):
+            pairs = [np.stack(pair, axis)]
+            calls += ((operation, pairs) for operation in (*arg_reductions((axis,), index=np.int32), OneHot((axis,))))
+        for operation, inputs in calls:
+            expected = twins.run(operation, *inputs)
+            for way in EVERY_SET:
+                with kernels(**way):
+                    assert_same_bits(operation(*inputs), expected, f"{operation} {way}")
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, *BYTES], ids=str)
+def test_some_first_elements_with_every_second_one(dtype):
+    """All pairs, where the type has 8 bits."""
+    firsts = every(dtype)
+    if dtype in HALVES:
+        firsts = np.concatenate([landmarks(dtype), nans(dtype)[:4]])
+    check(dtype, firsts)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", range(16))
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_every_pair(dtype, part):
+    check(dtype, every(dtype)[part::16].copy())
