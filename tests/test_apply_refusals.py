@@ -41,7 +41,6 @@ REFUSED = {
     "argmax x.npy -o x.npy": "'x.npy' already exists; help: choose another name, or move that file",
     "argmax x.npy -o y.txt": "'y.txt' has no known format; help: use .npy, .zarr or .nc",
     "argmax z.npy": "z.npy: No such file or directory",
-    "argmax z.zarr": "z.zarr: No such file or directory",
     "argmax x.txt": "'x.txt' has no known format; help: use .npy, .zarr, .nc or .h5",
     "argmax cut.npy": (
         "'cut.npy' is not a valid .npy file; given: its header declares float32[20, 30, 7], 16,800 bytes, but the "
@@ -89,12 +88,6 @@ REFUSED = {
     "m.onnx rows.npy --output-name y": (
         "input 'x' has elements of type float64, not float32; given: x: float64[5, 6]; help: "
     ),
-    "m.onnx wide.npy --output-name y": (
-        "input 'x' has 7 elements along axis 1, where the model declares 6; given: x: float32[5, 7]"
-    ),
-    "m.onnx deep.npy --output-name y": (
-        "input 'x' has rank 3, not 2; given: x: float32[5, 6, 2]; help: the model declares"
-    ),
     "m.onnx x.npy --axis 3": "axis 3 is out of range for an array with 3 dimensions",
     "maximum half.npy -o y.nc": "NetCDF does not store elements of type float16; help: write a .npy or .zarr file",
     "argmax x.npy --scheduler tcp://127.0.0.1:9": (
@@ -102,11 +95,9 @@ REFUSED = {
         "3 s; help: start one with: dask scheduler"
     ),
     "argmax x.npy --variable v": "'x.npy' has no variables; help: drop --variable",
-    "argmax x.zarr --variable v": "'x.zarr' has no variables; help: drop --variable",
     "argmax x.npy --memory 1GB --scheduler tcp://127.0.0.1:9": (
         "--memory and --scheduler are both given; help: drop one of them"
     ),
-    "argmax x.npy --scheduler foo": "'foo' is no address of a scheduler; help: write tcp://HOST:PORT",
     "argmax x.npy --scheduler http://127.0.0.1:80": (
         "'http://127.0.0.1:80' is no address of a scheduler; help: write tcp://HOST:PORT"
     ),
@@ -138,8 +129,7 @@ def files(tmp_path_factory):
 def write_files():
     save(sample(), "C")
     Path("cut.npy").write_bytes(Path("x.npy").read_bytes()[:1000])
-    for name, shape in {"row": 5, "wide": (5, 7), "deep": (5, 6, 2)}.items():
-        np.save(f"{name}.npy", np.zeros(shape, np.float32))
+    np.save("row.npy", np.zeros(5, np.float32))
     np.save("rows.npy", np.zeros((5, 6)))
     Path("bad.nc").write_bytes(b"nothing that anybody reads")
     Path("bad.zarr").mkdir()

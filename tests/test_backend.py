@@ -22,7 +22,6 @@ from extremum.errors import (
 )
 from extremum.graph import nodes
 from extremum.graph.sites import sites
-from extremum.graph.types import skeleton
 from models import model
 
 X = np.array([[1, 5, 5], [7, 7, 2]], np.float32)
@@ -170,13 +169,6 @@ def test_an_operator_is_asked_about_in_each_version(version, runs):
 def test_module_and_class_are_the_same():
     for name in ("prepare", "run_model", "run_node", "supports_device", "is_compatible"):
         assert getattr(backend, name) == getattr(backend.Backend, name)
-
-
-def test_large_weights_are_kept_out_of_what_protobuf_has_to_serialise():
-    proto = model("(float[n, 300] x) => (y) { s = MatMul(x, w) y = ArgMax <axis=1> (s) }")
-    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros((300, 400), np.float32), "w"))
-    assert skeleton(proto).ByteSize() < 300
-    assert backend.run_model(proto, [np.zeros((2, 300), np.float32)]).y.tolist() == [[0], [0]]
 
 
 # Runs of a prepared model one after the other.

@@ -100,24 +100,13 @@ def test_says_that_onnxruntime_is_missing(without_onnxruntime):
     assert (report.counted(), report.notes) == ((), (f"{note} 'extremum[onnxruntime]'",))
 
 
-@pytest.mark.parametrize(
-    ("text", "nodes", "note"),
-    [
-        (
-            '<ir_version: 9, opset_import: ["" : 13]> g (x) => (y) { y = ArgMax (x) }',
-            1,
-            "an element type at graph.node[0] is not known, so some rules do not apply to it",
-        ),
-        (
-            '<ir_version: 9, opset_import: ["own" : 1]> g (float[3] x) => (y) { y = ArgMax (x) }',
-            0,
-            "ArgMax at graph.node[0] has no version: its domain is not imported",
-        ),
-    ],
-)
-def test_says_what_it_could_not_check(text, nodes, note):
-    report = check(onnx.parser.parse_model(text))
-    assert (report.nodes, report.notes) == (nodes, (note,))
+def test_says_what_it_could_not_check():
+    unknown = "an element type at graph.node[0] is not known, so some rules do not apply to it"
+    lacking = "ArgMax at graph.node[0] has no version: its domain is not imported"
+    given = model("(x) => (y) { y = ArgMax (x) }"), model("(float[3] x) => (y) { y = ArgMax (x) }")
+    del given[1].opset_import[:1]
+    reports = [check(each) for each in given]
+    assert [(each.nodes, each.notes) for each in reports] == [(1, (unknown,)), (0, (lacking,))]
 
 
 def test_a_report_counts_and_the_model_is_left_as_it_is():

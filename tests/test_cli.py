@@ -134,13 +134,11 @@ REFUSED = {
     "lower m.onnx --json --format cpp": "--json and --format are both given; help: drop one of them",
     "explain --json --markdown": BOTH,
     "explain EX103 --markdown": "--markdown prints the page about all rules, not about 'EX103'; help: drop one of them",
-    "explain AxisError --markdown": "--markdown prints the page about all rules, not about 'AxisError'; help: ",
     "conformance run --json --markdown": BOTH,
     "conformance run --json --compare a b": "--compare and --json are both given; help: drop one of them",
     "--json": "--json goes after the command, as in: extremum ops --json",
     "chek": "there is no command 'chek'; help: did you mean 'check'?",
     "conformance rum": "there is no command 'conformance rum'; help: did you mean 'run'?",
-    "conformance x": "there is no command 'conformance x'; help: the commands are card, export, run",
     "frobnicate": f"there is no command 'frobnicate'; help: the commands are {', '.join(COMMANDS)}",
 }
 

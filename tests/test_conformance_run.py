@@ -41,9 +41,7 @@ def marks(*places):
         ("argmax_13_float32_ties_rows", lambda y: y[:, 0], Outcome.SHAPE),
         ("argmax_13_float32_ties_rows", lambda y: y + np.array([[1], [3], [1]]), Outcome.TIE),
         ("argmax_13_float32_ties_rows", lambda y: y * 0, Outcome.WRONG),
-        ("argmax_13_float32_ties_rows", lambda y: y - 9, Outcome.WRONG),
         ("argmax_13_float32_ties_rows", lambda y: y[:2], Outcome.WRONG),
-        ("argmax_13_float32_ties_rows", lambda y: (y + 1).astype(np.int32), Outcome.WRONG),
         ("argmax_13_float32_zeros_minus_plus", lambda y: y + 1, Outcome.ZERO),
         ("argmax_13_float32_nan_middle_row", lambda y: y - 1, Outcome.NAN),
         ("argmax_13_float32_refusals_axis_2", lambda y: np.zeros(1), Outcome.ACCEPTED),
@@ -54,7 +52,6 @@ def marks(*places):
         # A signalling NaN is no reason to warn.
         ("max_13_float32_nan_first", lambda y: np.full(5, 0x7FA00000, np.uint32).view(np.float32), Outcome.NAN),
         ("max_13_float32_nan_first", lambda y: np.full(5, 0x7FA00000, np.uint32).view(y.dtype)[:4], Outcome.NAN),
-        ("hardmax_13_float32_ties_rows", lambda y: np.roll(y, -1, 1), Outcome.WRONG),
         ("hardmax_13_float32_ties_rows", lambda y: marks((0, 1, 1), (0, 2, 1), (1, 0, 1), (2, 0, 1)), Outcome.WRONG),
         ("hardmax_13_float32_ties_rows", lambda y: marks((0, 2, 1), (1, 3, 1), (2, 3, 1)), Outcome.TIE),
         ("hardmax_13_float32_ties_rows", lambda y: marks((0, 2, 2), (1, 3, 2), (2, 3, 2)), Outcome.WRONG),

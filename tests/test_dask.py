@@ -1,6 +1,5 @@
 """The array functions on Dask arrays: the bits of the reference, whatever the chunks and scheduler; lazy; refusals."""
 
-import pickle
 from collections import Counter
 
 import dask
@@ -104,12 +103,6 @@ def test_values_and_indices_are_the_references(data, case, order, width):
     hold_all(list(zip(lazy, [values] * 4 + [indices] * 3, strict=True)), context)
 
 
-def test_the_last_block_of_a_merge_is_shorter(monkeypatch):
-    monkeypatch.setattr(partials, "_MERGE_BYTES", 24)
-    x = np.arange(28, dtype=np.float32).reshape(4, 7)
-    hold(ed.argmax(chunked(x, ((2, 2), (7,))), 0), np.full(7, 3), "seven slices, three at a time")
-
-
 @settings(max_examples=30)
 @given(st.data(), calls())
 def test_hardmax_is_that_of_the_whole_array(data, case):
@@ -148,12 +141,6 @@ def test_indices_of_every_type(dtype):
         hold(ed.argmin(d, axis, dtype=dtype), np.asarray(ex.argmin(x, axis, dtype=dtype)))
         options = {"return_index": True, "index_dtype": dtype}
         hold_all(list(zip(ed.minmax(d, axis, **options), map(np.asarray, ex.minmax(x, axis, **options)), strict=True)))
-
-
-def test_a_lazy_result_can_be_pickled():
-    x = sample(np.random.default_rng(2), np.dtype("float32"), (30, 8))
-    lazy = ed.argmin(chunked(x, (7, 3)), axis=(0, 1))
-    assert_identical(computed(pickle.loads(pickle.dumps(lazy))), ex.argmin(x))
 
 
 def test_dates_big_endian_bfloat16_and_masks_of_numpy():

@@ -1,4 +1,4 @@
-"""What a user names is opened only if it is a regular file, and read only if it can be a message."""
+"""What a user names is opened if it is a regular file, and read if it can be a message that is not too deep."""
 
 import os
 import socket
@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from extremum.errors import FileError
-from extremum.graph.load import LARGEST_MESSAGE, load, open_file, read_message
+from extremum.errors import FileError, ModelError
+from extremum.graph.load import (
+    DEEPEST,
+    DEEPEST_GRAPH,
+    LARGEST_MESSAGE,
+    MOST_NODES,
+    load,
+    open_file,
+    read_message,
+    require_readable,
+)
 from extremum.onnxruntime import InferenceSession
+from hostile_models import chain_of_functions, deep_type, doubling, long_chain, nested
 from refusal import refusal
 
 KINDS = ["a folder", "a pipe", "a socket", "a device"] if hasattr(os, "mkfifo") else ["a folder"]
@@ -60,3 +70,48 @@ def test_a_file_larger_than_a_message_is_refused_unread(tmp_path, read):
         read(path)
     assert caught.value.reason == f"{str(path)!r} is larger than a protobuf message can be"
     assert caught.value.given == "2,147,483,648 bytes of at most 2,147,483,647"
+
+
+# How large and how deep a model may be once its functions are put where they are called.
+
+
+TOO_DEEP = f"graphs of the model stand more than {DEEPEST_GRAPH} deep inside each other"
+
+
+@pytest.mark.parametrize(
+    "proto", [doubling(10), chain_of_functions(DEEPEST - 3), nested(DEEPEST_GRAPH - 1), long_chain(10), deep_type(8)]
+)
+def test_what_stays_within_the_limits_can_be_serialised_and_read(proto):
+    assert load(load(proto).SerializeToString()) == proto
+
+
+@pytest.mark.parametrize(
+    ("proto", "reason", "remedy"),
+    [
+        *(
+            (
+                doubling(count),
+                f"the functions of the model make more than {MOST_NODES} nodes where they are called",
+                "inline them, so that the model shows its size",
+            )
+            for count in (18, 62)
+        ),
+        (
+            chain_of_functions(DEEPEST),
+            f"graphs and functions of the model stand more than {DEEPEST} deep inside each other",
+            "inline some of the functions",
+        ),
+        *((nested(depth), TOO_DEEP, None) for depth in (DEEPEST_GRAPH, 64)),
+        (deep_type(9), "a type of the model is more than 8 types inside each other", None),
+    ],
+)
+def test_what_is_too_large_or_too_deep_is_refused(proto, reason, remedy):
+    with pytest.raises(ModelError) as caught:
+        load(proto)
+    assert (caught.value.reason, caught.value.remedy) == (reason, remedy)
+
+
+def test_the_nodes_of_a_deep_graph_are_refused_on_their_own():
+    with pytest.raises(ModelError) as caught:
+        require_readable(nested(DEEPEST_GRAPH).graph.node[0])
+    assert caught.value.reason == TOO_DEEP

@@ -16,6 +16,7 @@ from agreement import EVERY_SET, assert_same_bits, kernels
 from cases import arg_reductions, column_cases, edge_cases, narrow_row_cases
 from extremum.operations import Extremum, OneHot, Order
 from strategies import BFLOAT16, ELEMENT_TYPES, bits_type, landmarks, nans, sometimes
+from watched import run_watched
 
 SOME_WIDTHS = sorted({*range(1, 10), *(edge + by for edge in (16, 32, 64) for by in (-1, 0, 1)), 24, 40, 70})
 assert_agreement = partial(agreement.assert_agreement, run=agreement.native, oracle=twins.run)
@@ -106,3 +107,9 @@ def test_some_first_elements_with_every_second_one(dtype):
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_every_pair(dtype, part):
     check(dtype, every(dtype)[part::16].copy())
+
+
+def test_random_calls_agree_with_the_reference():
+    """A sample of the random calls that sanitizers watch; in a process of its own, which a crash may end."""
+    said = run_watched("random_calls", "--sessions", "--compared", 0.5, "--calls", 600)
+    assert "600 calls in" in said[-1]

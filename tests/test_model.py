@@ -7,7 +7,6 @@ from onnx import numpy_helper
 
 from extremum import backend, dtypes
 from extremum.errors import ExecutionError, ModelError
-from extremum.graph import inference, load
 from extremum.graph.load import Model
 from extremum.onnxruntime import library
 from models import model
@@ -83,25 +82,6 @@ def test_large_weights_in_other_files_are_there_when_a_model_is_prepared_and_rea
         prepared.model  # noqa: B018 - asking is enough
     with pytest.raises(ModelError, match="the content of tensor 'w' cannot be read"):
         backend.prepare(path)
-
-
-@pytest.mark.parametrize("engine", backend.ENGINES)
-def test_it_is_read_and_walked_once(engine, tmp_path, monkeypatch):
-    counts = dict.fromkeys(("opened", "parsed", "shown"), 0)
-
-    def counting(what, inner):
-        def counted(*given):
-            counts[what] += 1
-            return inner(*given)
-
-        return counted
-
-    opened = counting("opened", load.open_file)
-    monkeypatch.setattr(load, "open_file", opened)
-    monkeypatch.setattr(load, "_parse", counting("parsed", load._parse))
-    monkeypatch.setattr(inference.InferenceInput, "infer", counting("shown", inference.InferenceInput.infer))
-    backend.prepare(inside(weighed(), tmp_path), engine=engine)
-    assert counts == {"opened": 1, "parsed": 1, "shown": 1}
 
 
 @pytest.mark.parametrize("element", [each.name for each in dtypes.ELEMENT_TYPES])

@@ -108,15 +108,7 @@ def test_what_numpy_gives(dtype, order):
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES, ids=str)
 def test_what_stays_native(dtype):
     x = np.ones(3, dtype)
-    native = [
-        True,
-        *([] if dtype == BFLOAT16 else [x[0]]),
-        *([] if dtype.kind == "b" else [0, 3]),
-        *([1.5, -0.0, 2.0**-14] if dtype in FLOATS else []),
-        *([0.1, math.nan, math.inf, 65504.0] if dtype in FLOATS[2:] else []),
-    ]
-    if dtype.kind in "iu":
-        native += [int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)]
+    native = [True, *([] if dtype.kind == "b" else [0, 3]), *([1.5, -0.0, 2.0**-14] if dtype in FLOATS else [])]
     for number, nan_policy in itertools.product(native, (None, "propagate", "omit")):
         for operands in ((x, number), (number, x), (x[:1], number, x[::-1].astype(dtype.newbyteorder()), True)):
             assert not runs_python(ex.maximum, *operands, nan_policy=nan_policy), (operands, nan_policy)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from extremum import _native
 from extremum.onnxruntime import library_path
 
 ROOT = Path(__file__).parents[1]
@@ -128,10 +127,6 @@ def test_a_session_of_onnxruntimes_own(file):
 def test_both_files_in_one_session_are_one_domain():
     result = in_a_process(SESSION, model().hex(), library_path(), standalone())
     assert result.returncode == 0, result.stderr
-
-
-def test_the_module_is_what_python_has_loaded():
-    assert library_path() == Path(_native.__file__)
 
 
 @pytest.mark.parametrize("imports", ["", "import extremum\n"], ids=["onnxruntime first", "Python first"])

@@ -289,13 +289,6 @@ def test_an_ort_value_is_taken_as_before():
     assert y.view(np.uint16).tolist() == BITS.tolist()
 
 
-def test_other_sessions_keep_the_method_of_onnxruntime():
-    each = session(model("(float[n] x) => (float[n] y) { y = Max (x, x) }"))
-    assert each.run.__func__ is onnxruntime.InferenceSession.run
-    assert isinstance(session(model(BODY)), InferenceSession)
-    assert repr(session(model(BODY))).startswith("<InferenceSession x: tensor(bfloat16) ")
-
-
 def test_options_of_a_run_hold():
     options = onnxruntime.RunOptions()
     options.terminate = True

@@ -12,6 +12,7 @@ import pytest
 
 from commands import printed
 from extremum.cli import main
+from models import model
 
 NAME = "größe→名前\U0001f600"
 SCRIPT = f"{sys.executable} -m extremum"
@@ -20,12 +21,10 @@ SCRIPT = f"{sys.executable} -m extremum"
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """Make the current folder one with a model whose names are not ASCII, right and wrong."""
-    x = onnx.helper.make_tensor_value_info(NAME, onnx.TensorProto.FLOAT, [2, 4])
     for name, axis in (("right", 1), ("wrong", 7)):
-        node = onnx.helper.make_node("ArgMax", [NAME], ["y"], name=NAME, axis=axis)
-        graph = onnx.helper.make_graph([node], "g", [x], [onnx.helper.make_empty_tensor_value_info("y")])
-        imports = [onnx.helper.make_opsetid("", 13)]
-        onnx.save(onnx.helper.make_model(graph, opset_imports=imports), tmp_path / f"{name}.onnx")
+        proto = model(f"(float[2, 4] x) => (y) {{ y = ArgMax <axis = {axis}> (x) }}")
+        proto.graph.input[0].name = proto.graph.node[0].name = proto.graph.node[0].input[0] = NAME
+        onnx.save(proto, tmp_path / f"{name}.onnx")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -46,9 +46,7 @@ def test_maximum_and_minimum_of_times(case, omit):
 def test_units_meet_in_the_finer_one():
     days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02T00:00:01"], "M8[s]")
     assert_identical(ex.maximum(days, seconds), seconds)
-
-
-def test_hardmax_of_times_is_of_integers():
+    # Of times the ones are integers.
     assert_identical(ex.hardmax(np.array([3, 9, 9], "m8[s]")), np.array([0, 1, 0]))
 
 

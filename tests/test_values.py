@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import extremum as ex
 import twins
 from agreement import EVERY_SET, assert_extremes, assert_identical, kernels
-from extremum import _native
 from extremum.errors import ArgumentError, ElementTypeError
 from law_cases import Laid, arrays_and_axes
 from layouts import LAYOUTS
@@ -173,14 +172,6 @@ def test_a_signalling_nan_warns_of_nothing(dtype, policy):
                     assert "NaN" in refusal(ArgumentError, function, x, nan_policy=policy, where=where)
                 else:
                     function(x, nan_policy=policy, where=where)
-
-
-@pytest.mark.parametrize("default", [-1, 0, 7])
-def test_python_is_not_asked_where_slices_are_empty(monkeypatch, default):
-    monkeypatch.setattr(_native, "reduce", lambda *_, **__: pytest.fail("asked"))
-    there = np.array([[True, True], [False, False]])
-    assert ex.argmax(np.array([[1, 2], [3, 4]]), 1, where=there, default=default).tolist() == [1, default]
-    assert ex.argmax(np.ones(2), where=np.zeros(2, bool), default=default) == default
 
 
 def test_hardmax_is_along_the_last_axis_unless_another_is_named():

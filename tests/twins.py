@@ -1,7 +1,7 @@
 """The reference again, whole arrays at a time: fast enough for big inputs.
 
-Trusted because `test_reference.py` holds it equal to :mod:`extremum.reference` on small ones. NumPy's own argmax and argmin
-take the first NaN for the extremum and ignore the sign of zero, which is the rule here too.
+Trusted because `test_reference.py` holds it equal to :mod:`extremum.reference` on small ones. NumPy's own argmax and
+argmin take the first NaN for the extremum and ignore the sign of zero, which is the rule here too.
 """
 
 import numpy as np
