@@ -6,6 +6,7 @@ Run as a module it says each node before it goes on, for somebody who watches: `
 import contextlib
 import itertools
 import sys
+from functools import partial
 
 import onnx
 from onnx import helper
@@ -70,24 +71,23 @@ def attribute_sets(schema):
 
 
 def nodes(schema):
-    """Yield a description, a node, and the type of its inputs."""
+    """Yield a description, what makes a node, and the type of its inputs."""
     few, many = schema.min_input, max(1, min(schema.max_input, 5))
     outputs = [f"y{index}" for index in range(max(1, min(schema.max_output, 3)))]
     for name, attributes in attribute_sets(schema):
         for given, declared in TYPES.items():
             for count in sorted({0, 1, few, many, many + 2}):
-                yield f"{name}, {given}, {count} inputs", node(schema, count, outputs, attributes), declared
-        yield f"{name}, no outputs", node(schema, many, [], attributes), None
-        yield f"{name}, unnamed outputs", node(schema, many, [""] * len(outputs), attributes), FLOAT
-        yield f"{name}, many outputs", node(schema, many, [f"y{index}" for index in range(9)], attributes), FLOAT
-        left_out = node(schema, many, outputs, attributes)
-        left_out.input[:] = [""] * many
-        yield f"{name}, inputs left out", left_out, None
+                yield f"{name}, {given}, {count} inputs", partial(node, schema, count, outputs, attributes), declared
+        yield f"{name}, no outputs", partial(node, schema, many, [], attributes), None
+        yield f"{name}, unnamed outputs", partial(node, schema, many, [""] * len(outputs), attributes), FLOAT
+        nine = [f"y{index}" for index in range(9)]
+        yield f"{name}, many outputs", partial(node, schema, many, nine, attributes), FLOAT
+        yield f"{name}, inputs left out", partial(node, schema, many, outputs, attributes, ""), None
 
 
-def node(schema, inputs, outputs, attributes):
+def node(schema, inputs, outputs, attributes, name="x{}"):
     made = onnx.NodeProto(op_type=schema.name, domain=schema.domain, output=outputs)
-    made.input.extend(f"x{index}" for index in range(inputs))
+    made.input.extend(name.format(index) for index in range(inputs))
     for name, value in attributes.items():
         made.attribute.append(helper.make_attribute(name, value))
     return made
@@ -122,7 +122,7 @@ def main(entry, first, step):
         for text, made, declared in itertools.islice(nodes(schema), (int(first) + shift) % int(step), None, int(step)):
             say(f"{schema.domain}.{schema.name}-{schema.since_version}: {text}")
             with contextlib.suppress(ExtremumError):
-                ENTRIES[entry](model(schema, made, declared))
+                ENTRIES[entry](model(schema, made(), declared))
 
 
 if __name__ == "__main__":

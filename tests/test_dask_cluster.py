@@ -26,7 +26,7 @@ CLASSIFIER = '<ir_version: 8, opset_import: ["" : 13]> g (float[n, 4] x) => (int
 @pytest.fixture(scope="module")
 def client():
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0", host="127.0.0.1", silence_logs=50
     )
     with cluster, Client(cluster) as client:
         yield client
@@ -126,6 +126,6 @@ def test_work_that_workers_die_of_is_given_up(client, monkeypatch):
 
 
 def test_a_scheduler_without_workers_is_refused():
-    with LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1") as cluster:
+    with LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as cluster:
         address = cluster.scheduler_address
         assert refusal(InputError, steps_on, address, Deadly()) == f"the scheduler at {address} has no workers"

@@ -44,9 +44,10 @@ class TestEverySize:
     def test_narrow_rows(self, dtype):
         assert_agreement(narrow_row_cases(dtype))
 
-    @pytest.mark.parametrize("reduced", range(1, 300))
-    def test_columns_of_every_height(self, dtype, reduced):
-        assert_agreement(column_cases(dtype, reduced, seed=reduced))
+    @pytest.mark.parametrize("first", range(1, 300, 20))
+    def test_columns_of_every_height(self, dtype, first):
+        for reduced in range(first, min(first + 20, 300)):
+            assert_agreement(column_cases(dtype, reduced, seed=reduced))
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "float16"])
