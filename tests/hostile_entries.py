@@ -1,8 +1,9 @@
 """Every way into this package for a model, the commands among them.
 
-Run as a module, `hostile_entries.py ENTRY` takes the hostile models to an entry point, and says what came of each.
+Run as a module, `hostile_entries.py ENTRY...` takes the hostile models to entry points, and says what came of each.
 """
 
+import itertools
 import json
 import sys
 import tempfile
@@ -89,21 +90,21 @@ ENTRIES = {
 }
 
 
-def main(entry):
-    answers = {}
-    for name, make in MODELS.items():
-        say(name)
+def main(*entries):
+    answers = {entry: {} for entry in entries}
+    for (entry, found), (name, make) in itertools.product(answers.items(), MODELS.items()):
+        say(f"{entry}: {name}")
         proto = make()
         try:
             answer = ENTRIES[entry](proto)
         except ExtremumError as error:
-            answers[name] = f"{type(error).__name__}: {error.one_line()[:300]}"
+            found[name] = f"{type(error).__name__}: {error.one_line()[:300]}"
         except Exception as error:
-            answers[name] = f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            found[name] = f"! {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         else:
-            answers[name] = answer if answer and isinstance(answer, str) else "taken"
+            found[name] = answer if answer and isinstance(answer, str) else "taken"
     say(json.dumps(answers))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -20,8 +20,8 @@ NAMES = {
     "a command beyond the width of a terminal": "x" * 78 + " ::error::injected",
     "what ends a comment": "*/ int main() {} // \\",
     "trigraphs and markup": "[bold red]a[/] :smile: <b> ??/",
-    "very long": "long" * 100_000,
-    "very long and escaped": "\x1b" * 100_000,
+    "very long": "long" * 10_000,
+    "very long and escaped": "\x1b" * 30_000,
 }
 
 
