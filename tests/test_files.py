@@ -112,6 +112,4 @@ def test_what_is_too_large_or_too_deep_is_refused(proto, reason, remedy):
 
 
 def test_the_nodes_of_a_deep_graph_are_refused_on_their_own():
-    with pytest.raises(ModelError) as caught:
-        require_readable(nested(DEEPEST_GRAPH).graph.node[0])
-    assert caught.value.reason == TOO_DEEP
+    assert refusal(ModelError, require_readable, nested(DEEPEST_GRAPH).graph.node[0]) == TOO_DEEP
