@@ -11,10 +11,6 @@ mod kernels;
 pub mod layout;
 mod operations;
 pub mod threads;
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64", miri)),
-    allow(dead_code, reason = "no architecture but those has registers here")
-)]
 mod vector;
 
 pub use element::rank::Extreme;

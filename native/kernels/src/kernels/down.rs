@@ -255,7 +255,8 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
         let mut numbers = [0u8; SEVERAL];
         for (row, numbers) in numbers.chunks_exact_mut(width).take(job.rows).enumerate() {
             for lane in numbers.chunks_exact_mut(K::SIZE) {
-                lane.copy_from_slice(&number(row).to_le_bytes()[..K::SIZE]);
+                let low = if cfg!(target_endian = "little") { 0 } else { 8 - K::SIZE };
+                lane.copy_from_slice(&number(row).to_ne_bytes()[low..][..K::SIZE]);
             }
         }
         let (reads, end) = (job.rows.div_ceil(V::BYTES / width), job.rows * width - V::BYTES);

@@ -97,8 +97,8 @@ pub struct Avx2;
 pub struct Avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub struct Sse42;
-/// What every AArch64 has, and what Miri runs.
-#[cfg(any(target_arch = "aarch64", miri))]
+/// What every AArch64 has; arrays on other architectures, and for Miri.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 pub struct Narrow;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -143,11 +143,11 @@ impl Set for Sse42 {
 }
 
 // (The limits are those of SSE4.2: by a model of processors, not measured.)
-#[cfg(any(target_arch = "aarch64", miri))]
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 impl Set for Narrow {
-    #[cfg(not(miri))]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
     type Register = std::arch::aarch64::uint8x16_t;
-    #[cfg(miri)]
+    #[cfg(any(not(target_arch = "aarch64"), miri))]
     type Register = crate::vector::portable::Part;
     type Half = Self::Register;
     type Narrow = Self::Register;
@@ -176,7 +176,7 @@ macro_rules! with_set {
                 type $I = $crate::kernels::short_rows::Sse42;
                 $body
             }
-            #[cfg(any(target_arch = "aarch64", miri))]
+            #[cfg(any(not(target_arch = "x86_64"), miri))]
             $crate::isa::InstructionSet::Baseline => {
                 type $I = $crate::kernels::short_rows::Narrow;
                 $body
