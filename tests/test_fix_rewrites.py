@@ -62,8 +62,10 @@ def test_attributes_are_kept(name, element, attributes):
         assert_same(given, fixed.model, feeds_of(given, element, seed))
 
 
-@pytest.mark.parametrize(("element", "keepdims"), [("uint32", 0), ("uint64", 1), ("bfloat16", 0)])
-@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
+@pytest.mark.parametrize(
+    ("name", "element", "keepdims"),
+    [("ReduceMin", "uint32", 0), ("ReduceMax", "uint64", 1), ("ReduceMin", "bfloat16", 1)],
+)
 @pytest.mark.parametrize(("axes", "opset"), [("0, 2", 13), ("2, 1", 18), ("-1", 20), ("0, 1, 2", 20)])
 def test_several_axes_are_reduced_to_the_first_of_equals(name, element, keepdims, axes, opset):
     # NumPy has no bfloat16.
@@ -137,9 +139,10 @@ def test_what_directml_refuses(name, element, level, opset):
     assert (fixed.summary(), fixed.notes) == (f"1 node rewritten for DirectML {level}", ())
     random = np.random.default_rng(0)
     values = edges(element).astype(dtype.dtype)
+    prepared = [backend.prepare(each) for each in (fixed.model, original)]
     for _ in range(10):
         feeds = {each: values[random.integers(len(values), size=(2, 3))] for each in "ab"}
-        answers, expected = (backend.run_model(each, feeds) for each in (fixed.model, original))
+        answers, expected = (each.run(feeds) for each in prepared)
         assert all(map(same_bits, answers, expected))
 
 
