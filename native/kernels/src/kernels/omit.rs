@@ -2,6 +2,12 @@
 //!
 //! NaN and NaT are told by their bits, so that one kernel per element size serves all types.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the block and its mask are there"
+)]
+
 use crate::element::ElementType;
 use crate::isa::Task;
 
@@ -64,21 +70,17 @@ impl Task for Omit {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        // SAFETY: the caller vouches for the block and its mask.
-        unsafe {
-            match self.size {
-                1 => self.lines::<u8>(),
-                2 => self.lines::<u16>(),
-                4 => self.lines::<u32>(),
-                _ => self.lines::<u64>(),
-            }
+        match self.size {
+            1 => self.lines::<u8>(),
+            2 => self.lines::<u16>(),
+            4 => self.lines::<u32>(),
+            _ => self.lines::<u64>(),
         }
     }
 }
 
 impl Omit {
-    /// # Safety
-    /// As for [`Task::run`]; `T` has the size of the elements.
+    /// `T` has the size of the elements.
     #[inline(always)]
     unsafe fn lines<T: Bits>(&self) {
         let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
@@ -90,47 +92,36 @@ impl Omit {
             let at = line * len;
             let (from, to) = (self.from.cast::<T>().wrapping_add(at), self.to.cast::<T>().wrapping_add(at));
             let mask = self.mask.wrapping_offset(stride * line as isize);
-            // SAFETY: the caller's; alignment is not needed. (Vectors do not read and write the same memory by two names.)
-            unsafe {
-                if self.from.is_null() {
-                    self.masked(|at| *to.add(at), to, len, mask, step);
-                } else {
-                    self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step);
-                }
+            // (Vectors do not read and write the same memory by two names.)
+            if self.from.is_null() {
+                self.masked(|at| *to.add(at), to, len, mask, step);
+            } else {
+                self.masked(|at| from.add(at).read_unaligned(), to, len, mask, step);
             }
         }
     }
 
-    /// # Safety
-    /// There are `len` elements, with a mask or without.
+    /// Written out for the masks that vectors can read.
     #[inline(always)]
     unsafe fn masked<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, mask: *const u8, step: isize) {
-        // SAFETY: the caller's. Written out for the masks that vectors can read.
-        unsafe {
-            match step {
-                _ if self.mask.is_null() => self.line(from, to, len, |_| true),
-                0 => {
-                    let there = *mask != 0;
-                    self.line(from, to, len, |_| there);
-                }
-                _ => self.line(from, to, len, |at| *mask.add(at) != 0),
+        match step {
+            _ if self.mask.is_null() => self.line(from, to, len, |_| true),
+            0 => {
+                let there = *mask != 0;
+                self.line(from, to, len, |_| there);
             }
+            _ => self.line(from, to, len, |at| *mask.add(at) != 0),
         }
     }
 
-    /// # Safety
-    /// There are `len` elements.
     #[inline(always)]
     unsafe fn line<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, there: impl Fn(usize) -> bool) {
         let Pattern { flip, magnitude, limit } = self.pattern;
         let (flip, magnitude, limit, fill) = (T::new(flip), T::new(magnitude), T::new(limit), T::new(self.fill));
         for at in 0..len {
-            // SAFETY: the caller's.
-            unsafe {
-                let bits = from(at);
-                let stays = there(at) & !bits.matches(flip, magnitude, limit);
-                *to.add(at) = if stays { bits } else { fill };
-            }
+            let bits = from(at);
+            let stays = there(at) & !bits.matches(flip, magnitude, limit);
+            *to.add(at) = if stays { bits } else { fill };
         }
     }
 }
@@ -191,20 +182,8 @@ impl ElementType {
         let sign = 1 << (bits - 1);
         match self {
             Self::Bool => !largest as u64,
-            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => {
-                if largest {
-                    0
-                } else {
-                    u64::MAX
-                }
-            }
-            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => {
-                if largest {
-                    sign
-                } else {
-                    sign - 1
-                }
-            }
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => u64::MAX * !largest as u64,
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => sign - !largest as u64,
             Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 => {
                 let infinity = self.nan().map_or(0, |nan| nan.limit);
                 if largest { infinity | sign } else { infinity }

@@ -6,6 +6,12 @@
 //! - Rows of bytes with gaps are read whole, what lies in the gaps left out; to gather the elements takes up to 2.4 times as long
 //!   (Xeon of family 6, model 167, AVX-512: every third byte of rows of 1000).
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch};
 use crate::kernels::columns::Columns;
@@ -40,12 +46,9 @@ pub struct Blocks<'a, const ENDS: usize> {
 pub type Asked<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
-    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place along
-    /// that axis of each position's extremum, as far as they are wanted.
-    ///
-    /// # Safety
-    /// The input is readable wherever the positions lead; there is room for as many results, and as many keys to reach,
-    /// unless they are null.
+    /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place
+    /// along that axis of each position's extremum, as far as they are wanted. There is room for as many results, and
+    /// there are as many keys to reach, unless they are null.
     pub unsafe fn read(
         &self,
         at: &ReductionOffsets,
@@ -56,24 +59,18 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) {
         let ends: Asked = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
-        // SAFETY: the caller's promise; what is packed is as large as the block.
-        unsafe {
-            if self.omissions.iter().all(Option::is_none) && (ENDS == 1 || InstructionSet::current().is_wide()) {
-                self.read_ends(ends, None, at, len, span);
-            } else {
-                // What stands in for what is left out is another element at each end.
-                for end in 0..ENDS {
-                    let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
-                    self.read_ends(ends, self.omissions[end], at, len, span.clone());
-                }
+        if self.omissions.iter().all(Option::is_none) && (ENDS == 1 || InstructionSet::current().is_wide()) {
+            self.read_ends(ends, None, at, len, span);
+        } else {
+            // What stands in for what is left out is another element at each end.
+            for end in 0..ENDS {
+                let ends = (&self.inputs[end..=end], &against[end..=end], &to[end..=end]);
+                self.read_ends(ends, self.omissions[end], at, len, span.clone());
             }
         }
     }
 
     /// Reads a `span` of the reduced axis, with the indices that its places have: keys and indices.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read).
     pub unsafe fn read_with_indices(
         &self,
         at: &ReductionOffsets,
@@ -84,19 +81,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     ) {
         let reduced = &self.plan.reduced;
         let first_index = reduced.moved(*at, span.start).index;
-        // SAFETY: the caller's promise; the block fills what is read of it.
-        unsafe {
-            self.read(at, len, span, against, to);
-            for to in to {
-                (0..len).for_each(|at| *to.index.add(at) = first_index + *to.index.add(at) * reduced.strides.index);
-            }
+        self.read(at, len, span, against, to);
+        for to in to {
+            (0..len).for_each(|at| *to.index.add(at) = first_index + *to.index.add(at) * reduced.strides.index);
         }
     }
 
     /// Reads one block for some ends of the order, which leave out the same.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read).
     unsafe fn read_ends(
         &self,
         ends: Asked,
@@ -119,33 +110,25 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (form, height) = (self.plan.form, span.len());
         let down = matches!(form, Form::Columns | Form::Interleaved(_));
         let lines = lines(if down { &reduced } else { &kept });
-        // SAFETY: the caller's promise.
-        let read = |lines| unsafe {
-            match form {
-                Form::Rows => self.rows(ends, lines, len, height),
-                Form::RowBatches => self.row_batches(ends, lines, len, height),
-                Form::Gapped(step) => self.gapped(ends, lines, len, height, step),
-                Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
-                    self.columns_under_copy(ends, lines, height, len, kept.mask)
-                }
-                Form::Columns => self.columns(ends, lines, height, len),
-                Form::Interleaved(joined) => self.interleaved(ends, lines, height, len, joined),
+        let read = |lines| match form {
+            Form::Rows => self.rows(ends, lines, len, height),
+            Form::RowBatches => self.row_batches(ends, lines, len, height),
+            Form::Gapped(step) => self.gapped(ends, lines, len, height, step),
+            Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
+                self.columns_under_copy(ends, lines, height, len, kept.mask)
             }
+            Form::Columns => self.columns(ends, lines, height, len),
+            Form::Interleaved(joined) => self.interleaved(ends, lines, height, len, joined),
         };
         let (number, along) = if down { (height, (len, &kept)) } else { (len, (height, &reduced)) };
         match self.plan.packed {
             false => read(lines),
-            // SAFETY: the caller's promise; what is packed is as large as the block.
-            true => unsafe { self.packed(omission, lines, number, along, read) },
+            true => self.packed(omission, lines, number, along, read),
         }
     }
 
     /// Packs a block so that what lies along its lines becomes contiguous, and lets it be read there.
-    ///
-    /// Not inlined, so that blocks that are read where they lie do not pay for the scratch memory.
-    ///
-    /// # Safety
-    /// The block is readable and fits the scratch memory.
+    /// Not inlined, so that blocks that are read where they lie do not pay for the scratch memory. A block fits in it.
     #[inline(never)]
     unsafe fn packed(
         &self,
@@ -167,15 +150,12 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let ready = one && along.input == size as isize && !swapped;
         let (outer, inner) = if one { (1, number * len) } else { (number, len) };
         let (outer, inner) = ((outer, stride), (inner, along.input));
-        // SAFETY: the caller's.
-        unsafe {
-            if !ready {
-                Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
-            }
-            if let Some(omission) = omission {
-                let from = if ready { data } else { ptr::null() };
-                omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask));
-            }
+        if !ready {
+            Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
+        }
+        if let Some(omission) = omission {
+            let from = if ready { data } else { ptr::null() };
+            omit(omission, (from, to, size), (number, len), mask, (mask_stride, along.mask));
         }
         read(Lines::plain(to, step as isize));
     }
@@ -185,17 +165,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.inputs[0].last == (self.plan.reduced.strides.index >= 0)
     }
 
-    /// Reads neighbouring rows of `len` columns, `joined` of them at a time, as one wide row.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows, each of which begins where the last one ends, without a mask; keys and indices
-    /// are wanted.
+    /// Reads neighbouring rows of `len` columns, `joined` of them at a time, as one wide row. Each begins where
+    /// the last one ends, without a mask; keys and indices are wanted.
     unsafe fn interleaved(&self, ends: Asked, lines: Lines, rows: usize, len: usize, joined: usize) {
         let (inputs, against, to) = ends;
         let (size, last, width) = (inputs[0].element.size(), self.last(), len * joined);
         if rows < joined {
-            // SAFETY: the caller's.
-            return unsafe { self.columns(ends, lines, rows, len) };
+            return self.columns(ends, lines, rows, len);
         }
         let mut parts = [(); ENDS].map(|()| Results::new(width, size));
         let parts = parts.each_mut().map(Results::outputs);
@@ -204,60 +180,45 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             if wide == 0 {
                 break;
             }
-            // SAFETY: the caller's; the columns are filled before they are read.
-            unsafe {
-                let lines = lines.from(first as isize).every(joined as isize);
-                self.columns((inputs, against, &parts[..inputs.len()]), lines, wide, width);
-                for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
-                    for column in 0..width {
-                        let index = part.index.add(column);
-                        *index = *index * joined as i64 + (first + column / len) as i64;
-                    }
-                    for neighbour in 0..joined {
-                        let part = part.from(neighbour * len, size);
-                        if first + neighbour == 0 {
-                            to.keys.copy_from_nonoverlapping(part.keys, len * size);
-                            to.index.copy_from_nonoverlapping(part.index, len);
-                        } else {
-                            combine(len, *to, part, input, last);
-                        }
+            let lines = lines.from(first as isize).every(joined as isize);
+            self.columns((inputs, against, &parts[..inputs.len()]), lines, wide, width);
+            for ((part, to), input) in parts.iter().zip(to).zip(inputs) {
+                for column in 0..width {
+                    let index = part.index.add(column);
+                    *index = *index * joined as i64 + (first + column / len) as i64;
+                }
+                for neighbour in 0..joined {
+                    let part = part.from(neighbour * len, size);
+                    if first + neighbour == 0 {
+                        to.keys.copy_from_nonoverlapping(part.keys, len * size);
+                        to.index.copy_from_nonoverlapping(part.index, len);
+                    } else {
+                        combine(len, *to, part, input, last);
                     }
                 }
             }
         }
     }
 
-    /// Reads columns with a copy of their mask, of which the places of neighbouring columns are `step` bytes apart.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` columns, which are no more than fit the scratch memory.
+    /// Reads columns with a copy of their mask, of which the places of neighbouring columns are `step` bytes apart. The
+    /// copy fits the scratch memory.
     #[inline(never)]
     unsafe fn columns_under_copy(&self, ends: Asked, lines: Lines, rows: usize, len: usize, step: isize) {
         let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; OMIT_SCRATCH]);
         let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
-        // SAFETY: the caller's.
-        unsafe {
-            Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
-            self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
-        }
+        Pack { data, outer, inner, size: 1, scratch: true, swapped: false, to, step: len }.run();
+        self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
     }
 
-    /// Reads short rows, for one end of the order, then for the other.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` elements, under no mask.
+    /// Reads short rows of `len` elements, under no mask, for one end of the order, then for the other.
     unsafe fn row_batches(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
         for (end, to) in to.iter().enumerate() {
-            // SAFETY: the caller's.
-            unsafe { self.row_batches_of(&inputs[end..=end], *to, lines, rows, len) };
+            self.row_batches_of(&inputs[end..=end], *to, lines, rows, len);
         }
     }
 
     /// Reads short rows for one end.
-    ///
-    /// # Safety
-    /// As for [`row_batches`](Self::row_batches).
     unsafe fn row_batches_of(&self, inputs: &[Input], to: Outputs, lines: Lines, rows: usize, len: usize) {
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, marks) = (element.size(), self.marks());
@@ -266,13 +227,9 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let (mut done, mut singly) = (0, BATCH);
         while done < rows {
             let (lines, to, rows) = (lines.from(done as isize), to.from(done, size), rows - done);
-            // SAFETY: the caller's; the keys have room for the rows, in each of which a place has been found.
-            let found = unsafe {
-                ShortRows { lines, rows, len, element, largest, last: self.last(), numbers, marks, to }.run()
-            };
+            let found = ShortRows { lines, rows, len, element, largest, last: self.last(), numbers, marks, to }.run();
             if !to.keys.is_null() {
-                // SAFETY: as above.
-                with_sources!(inputs, lines, S, X, _dispatch => unsafe {
+                with_sources!(inputs, lines, S, X, _dispatch => {
                     lines.write_keys::<S, <X as Ends>::First>(found, to.index, to.keys)
                 });
             }
@@ -281,24 +238,19 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             if rest > 0 {
                 let lines = lines.from(found as isize);
                 let ends = (inputs, &[ptr::null()][..], &[to.from(found, size)][..]);
-                // SAFETY: the caller's; so many rows are left, and the scratch memory has room for short ones.
-                unsafe {
-                    if len < SHORT {
-                        let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
-                        let columns = Lines::plain(lines.data, size as isize);
-                        self.packed(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
-                    } else {
-                        self.rows(ends, lines, rest, len);
-                    }
-                    for row in 0..if marks { rest } else { 0 } {
-                        let index = to.index.add(found + row);
-                        let place = index.read_unaligned() as isize * size as isize;
-                        let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
-                        if bits == element.loser(largest)
-                            || numbers && element.nan().is_some_and(|nan| nan.matches(bits))
-                        {
-                            index.write_unaligned(-1);
-                        }
+                if len < SHORT {
+                    let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
+                    let columns = Lines::plain(lines.data, size as isize);
+                    self.packed(None, columns, len, (rest, &kept), |lines| self.columns(ends, lines, len, rest));
+                } else {
+                    self.rows(ends, lines, rest, len);
+                }
+                for row in 0..if marks { rest } else { 0 } {
+                    let index = to.index.add(found + row);
+                    let place = index.read_unaligned() as isize * size as isize;
+                    let bits = bits(lines.from(row as isize).data.wrapping_offset(place), size, false);
+                    if bits == element.loser(largest) || numbers && element.nan().is_some_and(|nan| nan.matches(bits)) {
+                        index.write_unaligned(-1);
                     }
                 }
             }
@@ -306,75 +258,52 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reads rows of which every so manieth element counts. Where none of those beats what stands in for a gap, all of them are
-    /// equal: the first (or last) of them is also the first of all that are read, and is found.
-    ///
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` elements that are `step` apart.
+    /// Reads rows of which every so manieth element counts. Where none of those beats what stands in for a gap, all of
+    /// them are equal: the first (or last) of them is also the first of all that are read, and is found. (The mask
+    /// is as long as the longest chunk of a plan with gaps.)
     #[inline(never)]
     unsafe fn gapped(&self, (inputs, against, to): Asked, rows: Lines, number: usize, len: usize, step: usize) {
         let lines = Lines { mask: gaps(step), mask_stride: 0, ..rows };
         let span = (len - 1) * step + 1;
         for end in 0..inputs.len() {
             let ends = (&inputs[end..=end], &against[end..=end], &to[end..=end]);
-            // SAFETY: the caller's; the mask is as long as the longest chunk of a plan with gaps.
-            unsafe {
-                self.rows(ends, lines, number, span);
-                if !to[end].index.is_null() {
-                    for row in 0..number {
-                        let index = to[end].index.add(row);
-                        index.write_unaligned(index.read_unaligned() / step as i64);
-                    }
+            self.rows(ends, lines, number, span);
+            if !to[end].index.is_null() {
+                for row in 0..number {
+                    let index = to[end].index.add(row);
+                    index.write_unaligned(index.read_unaligned() / step as i64);
                 }
             }
         }
     }
-
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of `len` elements.
     unsafe fn rows(&self, asked: Asked, lines: Lines, rows: usize, len: usize) {
-        // SAFETY: the caller's.
-        unsafe { read_rows(asked, lines, rows, len, self.last()) }
+        read_rows(asked, lines, rows, len, self.last())
     }
-
-    /// # Safety
-    /// As for [`read`](Self::read), of so many rows of so many columns.
     unsafe fn columns(&self, asked: Asked, lines: Lines, rows: usize, columns: usize) {
-        // SAFETY: the caller's.
-        unsafe { read_columns(asked, lines, rows, columns, self.last()) }
+        read_columns(asked, lines, rows, columns, self.last())
     }
 }
 
 // (Neither is inlined, nor part of what is made for one end and for both: the kernels are there once.)
 
 /// Reads rows one by one.
-///
-/// # Safety
-/// As for [`Blocks::read`], of so many rows of `len` elements.
 #[inline(never)]
 unsafe fn read_rows((inputs, against, to): Asked, lines: Lines, rows: usize, len: usize, last: bool) {
-    // SAFETY: the caller's.
-    with_sources!(inputs, lines, S, X, dispatch => unsafe {
+    with_sources!(inputs, lines, S, X, dispatch => {
         dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
     })
 }
 
 /// Reads rows of columns that lie side by side.
-///
-/// # Safety
-/// As for [`Blocks::read`], of so many rows of so many columns.
 #[inline(never)]
 pub unsafe fn read_columns((inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize, last: bool) {
-    // SAFETY: the caller's.
-    with_sources!(inputs, lines, S, X, dispatch => unsafe {
+    with_sources!(inputs, lines, S, X, dispatch => {
         dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
     })
 }
 
-/// Leaves elements out of a copy of a block. (Not inlined, so that blocks without a mask do not pay for the scratch memory.)
-///
-/// # Safety
-/// The block is there, and its mask, and fits the scratch memory.
+/// Leaves elements out of a copy of a block. (Not inlined, so that blocks without a mask do not pay for the scratch
+/// memory, in which the block fits.)
 #[inline(never)]
 unsafe fn omit(
     omission: &Omission,
@@ -385,22 +314,19 @@ unsafe fn omit(
 ) {
     let &Omission { pattern, fill, .. } = omission;
     let mut scratch = Aligned([const { MaybeUninit::<u64>::uninit() }; OMIT_SCRATCH / 8]);
-    // SAFETY: the caller's.
-    unsafe {
-        let repeated = mask_strides.0 == 0 && lens.0 > 1;
-        if !mask.is_null() && (repeated || !matches!(mask_strides.1, 0 | 1)) {
-            // A mask that lies otherwise is packed, and a line of it that belongs to all lines is written for each.
-            let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
-            let (outer, inner) = ((if repeated { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
-            Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();
-            let (mut done, all) = (outer.0 * step, lens.0 * step);
-            while done < all {
-                let more = done.min(all - done);
-                to.copy_to_nonoverlapping(to.add(done), more);
-                done += more;
-            }
-            (mask, mask_strides) = (to, (step as isize, 1));
+    let repeated = mask_strides.0 == 0 && lens.0 > 1;
+    if !mask.is_null() && (repeated || !matches!(mask_strides.1, 0 | 1)) {
+        // A mask that lies otherwise is packed, and a line of it that belongs to all lines is written for each.
+        let (to, step) = (scratch.0.as_mut_ptr().cast::<u8>(), lens.1);
+        let (outer, inner) = ((if repeated { 1 } else { lens.0 }, mask_strides.0), (step, mask_strides.1));
+        Pack { data: mask, outer, inner, size: 1, scratch: true, swapped: false, to, step }.run();
+        let (mut done, all) = (outer.0 * step, lens.0 * step);
+        while done < all {
+            let more = done.min(all - done);
+            to.copy_to_nonoverlapping(to.add(done), more);
+            done += more;
         }
-        dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill });
+        (mask, mask_strides) = (to, (step as isize, 1));
     }
+    dispatch(Omit { from, to, size, lens, mask, mask_strides, pattern, fill });
 }

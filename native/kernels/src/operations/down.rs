@@ -1,6 +1,12 @@
 //! Blocks of rows of a few columns, many of them: a short axis is reduced that has a tiny kept one inside. A block is over
 //! before a tile would pay; here several are read in one call of a kernel.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::kernels::down::{Down, serve};
 use crate::kernels::lanes::{Lines, Outputs};
 use crate::layout::{ReductionAxis, ReductionLayout, ReductionOffsets, position, positions};
@@ -34,10 +40,7 @@ pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
         )
 }
 
-/// Reduces inputs that differ in the end of the order alone.
-///
-/// # Safety
-/// The input is readable wherever the layout leads, which is [served](serves); the sinks were made for the layout.
+/// Reduces inputs that differ in the end of the order alone. The layout is [served](serves).
 #[inline(never)]
 pub unsafe fn reduce<const ENDS: usize>(
     inputs: [Input; ENDS],
@@ -55,8 +58,7 @@ pub unsafe fn reduce<const ENDS: usize>(
             let blocks = (COLUMNS / columns.len).min(line - number % line).min(numbers.end - number);
             for (input, &sink) in inputs.iter().zip(&sinks) {
                 let group = Group { input, columns, next: &outer[0], rows: &layout.reduced[0], at, blocks };
-                // SAFETY: the caller's promise.
-                unsafe { group.read(sink, &mut memory) };
+                group.read(sink, &mut memory);
             }
             number += blocks;
         }
@@ -81,10 +83,8 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Reads the blocks and hands the results on, where they are not written to the output straight away.
-    ///
-    /// # Safety
-    /// As for [`reduce`], of no more than [`COLUMNS`] columns in all.
+    /// Reads the blocks and hands the results on, where they are not written to the output straight away. There are
+    /// no more than [`COLUMNS`] columns in all.
     unsafe fn read(&self, sink: &impl Sink, memory: &mut Results) {
         let Self { input: &Input { element, largest, .. }, rows, at, blocks, .. } = *self;
         let (columns, size, block) = (self.columns.len, element.size(), self.next.strides.input);
@@ -95,37 +95,29 @@ impl Group<'_> {
         let (row, step) = (rows.strides.input, rows.strides.index);
         let last = self.input.last == (step >= 0);
         let mut done = 0;
-        // SAFETY: the caller's; there is room for so many results.
-        unsafe {
-            while done < blocks {
-                let data = self.input.data.wrapping_offset(at.input + block * done as isize);
-                let (blocks, into) = (blocks - done, to.from(done * columns, size));
-                let Outputs { values, index, .. } = into;
-                let rows = rows.len;
-                let found =
-                    Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
-                if found < blocks {
-                    // There is NaN in it.
-                    let lines = Lines::plain(data.wrapping_offset(block * found as isize), row);
-                    let asked = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
-                    read_columns(asked, lines, rows, columns, last);
-                }
-                done += found + 1;
+        while done < blocks {
+            let data = self.input.data.wrapping_offset(at.input + block * done as isize);
+            let (blocks, into) = (blocks - done, to.from(done * columns, size));
+            let Outputs { values, index, .. } = into;
+            let rows = rows.len;
+            let found = Down { data, block, blocks, row, rows, columns, element, largest, last, index, values }.run();
+            if found < blocks {
+                // There is NaN in it.
+                let lines = Lines::plain(data.wrapping_offset(block * found as isize), row);
+                let asked = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
+                read_columns(asked, lines, rows, columns, last);
             }
-            if !to.index.is_null() && (step, at.index) != (1, 0) {
-                for place in 0..blocks * columns {
-                    let index = to.index.add(place);
-                    index.write_unaligned(at.index + step * index.read_unaligned());
-                }
+            done += found + 1;
+        }
+        if !to.index.is_null() && (step, at.index) != (1, 0) {
+            for place in 0..blocks * columns {
+                let index = to.index.add(place);
+                index.write_unaligned(at.index + step * index.read_unaligned());
             }
-            for block in 0..if takes { blocks } else { 0 } {
-                let Outputs { values, index, .. } = to.from(block * columns, size);
-                sink.take(
-                    self.next.moved(at, block),
-                    self.columns,
-                    Tile { len: columns, index, values, marked: false },
-                );
-            }
+        }
+        for block in 0..if takes { blocks } else { 0 } {
+            let Outputs { values, index, .. } = to.from(block * columns, size);
+            sink.take(self.next.moved(at, block), self.columns, Tile { len: columns, index, values, marked: false });
         }
     }
 }

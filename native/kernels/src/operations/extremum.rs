@@ -5,6 +5,12 @@
 //! (stride 0), or packed first. An operand that is contiguous from line to line is turned on the way, and so is the result where
 //! the output is.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the operands and the output are there wherever the layout leads"
+)]
+
 use crate::element::ElementType;
 use crate::element::rank::Extreme;
 use crate::kernels::elementwise::{AT_ONCE, Pass, accumulate};
@@ -39,11 +45,8 @@ pub unsafe fn extremum(
     if elements == 0 {
         return;
     }
-    // SAFETY: the caller's promise.
-    unsafe {
-        if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
-            extremum_by_plan(operands, element, extreme, &layout, output)
-        }
+    if elements > SCRATCH / element.size() || !accumulate_line(operands, element, extreme, &layout, output) {
+        extremum_by_plan(operands, element, extreme, &layout, output)
     }
 }
 
@@ -52,9 +55,6 @@ const COPIES: usize = 512;
 
 /// Does what is one line of arrays, and one element perhaps; returns whether it was. There is nothing to plan, which for eight
 /// elements takes an eighth of the time. What has gaps or will be overwritten is copied, if it is short.
-///
-/// # Safety
-/// As for [`extremum`].
 #[inline]
 unsafe fn accumulate_line(
     operands: &[Operand],
@@ -83,24 +83,19 @@ unsafe fn accumulate_line(
         if stride != size as isize || ptr::eq(data, output) {
             let Some(room) = copies.chunks_exact_mut(axis.len * size).nth(number) else { return false };
             for (at, to) in room.chunks_exact_mut(size).enumerate() {
-                // SAFETY: the caller's promise; there is room for an element.
-                unsafe { data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size) };
+                data.offset(stride * at as isize).copy_to_nonoverlapping(to.as_mut_ptr().cast(), size);
             }
             data = room.as_ptr().cast();
         }
         lines.push(Lines::plain(data, 0));
     }
     let pass = Pass { first, operands: &lines, to: Lines::plain(output, 0), rows: 1, len: axis.len };
-    // SAFETY: the caller's promise.
-    unsafe { accumulate(pass, element, extreme) };
+    accumulate(pass, element, extreme);
     true
 }
 
 /// The same of any layout, whose layout has been [arranged](arrange): plans tiles for each thread, where there
 /// are as many, and does them. Not inlined: what it needs memory for would be made for small arrays, too.
-///
-/// # Safety
-/// As for [`extremum`].
 #[inline(never)]
 unsafe fn extremum_by_plan(
     operands: &[Operand],
@@ -155,8 +150,7 @@ unsafe fn extremum_by_plan(
         operands, element, extreme, output, origin, inner, lines, outer, direct, tile, rows, per_line, per_column, shift,
     };
     let tiles = positions(outer) * per_column * per_line;
-    // SAFETY: the caller's promise; the ranges are different parts of the output.
-    let run = |tiles| unsafe { plan.run(tiles) };
+    let run = |tiles| plan.run(tiles);
     if num_threads == 1 {
         run(0..tiles);
     } else {
@@ -235,11 +229,7 @@ fn turned(line: &ElementwiseAxis, across: &ElementwiseAxis, size: usize) -> usiz
 }
 
 impl Plan<'_> {
-    /// Does some of the tiles.
-    ///
-    /// # Safety
-    /// Every operand is readable and the output writable at every position of the layout; nobody else writes these
-    /// tiles, and an operand overlaps the output only where it is the output itself.
+    /// Does some of the tiles, which nobody else writes.
     unsafe fn run(&self, tiles: Range<usize>) {
         let mut memory = Memory::default();
         for tile in tiles {
@@ -255,15 +245,11 @@ impl Plan<'_> {
                 lines.strides.step(&mut at, row as isize);
                 at = position(self.outer, at, column / self.per_column);
             }
-            // SAFETY: the caller's promise.
-            unsafe { self.accumulate(&at, (rows, len), &mut memory) };
+            self.accumulate(&at, (rows, len), &mut memory);
         }
     }
 
     /// Accumulates all operands in a tile of so many lines, and leaves the result in the output.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
     unsafe fn accumulate(&self, at: &Offsets, (rows, len): (usize, usize), memory: &mut Memory) {
         let Self { operands, element, extreme, inner, .. } = *self;
         let Memory { packed, accumulated, starts } = memory;
@@ -276,32 +262,26 @@ impl Plan<'_> {
             false => Lines::plain(accumulated.reserve(rows * pitch), pitch as isize),
         };
         let (mut ones, mut lines): (SmallVec<[Lines; 4]>, SmallVec<[Lines; 4]>) = Default::default();
-        // SAFETY: the caller's.
-        unsafe {
-            for (number, memory) in packed.iter_mut().enumerate() {
-                let broadcast = inner.strides.operand(number) == 0;
-                let (into, len) = if broadcast { (&mut ones, 1) } else { (&mut lines, len) };
-                into.push(self.read(number, at, (rows, len), memory));
-            }
-            // What is broadcast along a line becomes one element for each line.
-            if ones.len() > 1 {
-                let size = element.size();
-                let to = Lines::plain(starts.reserve(rows * size), size as isize);
-                accumulate(Pass { first: None, operands: &ones, to, rows, len: 1 }, element, extreme);
-                ones[0] = to;
-            }
-            let first = ones.first().copied();
-            accumulate(Pass { first, operands: &lines, to, rows, len }, element, extreme);
-            if !self.direct {
-                self.write(to, output, (rows, len));
-            }
+        for (number, memory) in packed.iter_mut().enumerate() {
+            let broadcast = inner.strides.operand(number) == 0;
+            let (into, len) = if broadcast { (&mut ones, 1) } else { (&mut lines, len) };
+            into.push(self.read(number, at, (rows, len), memory));
+        }
+        // What is broadcast along a line becomes one element for each line.
+        if ones.len() > 1 {
+            let size = element.size();
+            let to = Lines::plain(starts.reserve(rows * size), size as isize);
+            accumulate(Pass { first: None, operands: &ones, to, rows, len: 1 }, element, extreme);
+            ones[0] = to;
+        }
+        let first = ones.first().copied();
+        accumulate(Pass { first, operands: &lines, to, rows, len }, element, extreme);
+        if !self.direct {
+            self.write(to, output, (rows, len));
         }
     }
 
     /// The lines of an operand: where they are, or packed.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
     unsafe fn read(&self, number: usize, at: &Offsets, (rows, len): (usize, usize), memory: &mut Scratch) -> Lines {
         let (operand, size) = (&self.operands[number], self.element.size());
         let stride = self.inner.strides.operand(number);
@@ -316,16 +296,12 @@ impl Plan<'_> {
         let last = if step == -(size as isize) { rows as isize - 1 } else { 0 };
         let down = if last > 0 { -1 } else { 1 };
         let (data, outer, inner) = (data.wrapping_offset(step * last), (rows, step * down), (len, stride));
-        // SAFETY: the caller's; there is a pitch for each row.
-        unsafe { Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch }.run() };
+        Pack { data, outer, inner, size, scratch: true, swapped: operand.swapped, to, step: pitch }.run();
         let pitch = pitch as isize;
         Lines::plain(to.wrapping_offset(pitch * last), pitch * down)
     }
 
-    /// Copies a finished tile to where the output has it.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of lines in scratch memory.
+    /// Copies a finished tile from scratch memory to where the output has it.
     #[inline(never)]
     unsafe fn write(&self, from: Lines, output: *mut u8, (rows, len): (usize, usize)) {
         let size = self.element.size();
@@ -335,21 +311,17 @@ impl Plan<'_> {
             let (data, step) = (from.data, step as usize);
             Pack { data, outer, inner, size, scratch: false, swapped: false, to: output, step }
         };
-        // SAFETY: the caller's.
-        unsafe {
-            if stride == size as isize {
-                return pack(lines, along, step).run();
-            }
-            if step == size as isize {
-                // Lines that the output has one beside the other are turned.
-                return pack(along, lines, stride).run();
-            }
-            for row in 0..rows {
-                let (from, output) =
-                    (from.line::<*const u8>(row as isize), output.wrapping_offset(step * row as isize));
-                for at in 0..len {
-                    output.wrapping_offset(stride * at as isize).copy_from_nonoverlapping(from.add(at * size), size);
-                }
+        if stride == size as isize {
+            return pack(lines, along, step).run();
+        }
+        if step == size as isize {
+            // Lines that the output has one beside the other are turned.
+            return pack(along, lines, stride).run();
+        }
+        for row in 0..rows {
+            let (from, output) = (from.line::<*const u8>(row as isize), output.wrapping_offset(step * row as isize));
+            for at in 0..len {
+                output.wrapping_offset(stride * at as isize).copy_from_nonoverlapping(from.add(at * size), size);
             }
         }
     }

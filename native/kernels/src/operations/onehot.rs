@@ -1,5 +1,11 @@
 //! `OneHot`: one at the first extremum over a set of axes, zero elsewhere.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::{Element, ElementType, with_element};
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, merge, place, position, positions, sort,
@@ -31,8 +37,7 @@ pub unsafe fn onehot(
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let sink = Hot { output, element, reduced: &reduced };
-    // SAFETY: the caller's promise.
-    unsafe { reduce(input, &mut layout, &sink) }
+    reduce(input, &mut layout, &sink)
 }
 
 /// Clears a tile's part of the output and sets its ones while it is still in cache.
@@ -50,31 +55,24 @@ impl Sink for Hot<'_> {
     const MOVED: usize = 2;
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
-        // SAFETY: the caller's promise.
-        unsafe { self.clear(at.output, Axis { len: tile.len, ..*axis }) };
+        self.clear(at.output, Axis { len: tile.len, ..*axis });
         with_element!(self.element, E => for position in 0..tile.len {
-            // SAFETY: the caller's promise; alignment is not needed.
-            unsafe {
-                let at = place(self.reduced, axis.moved(at, position), tile.index(position));
-                self.output.wrapping_offset(at.output).cast::<E>().write_unaligned(E::ONE);
-            }
+            let at = place(self.reduced, axis.moved(at, position), tile.index(position));
+            self.output.wrapping_offset(at.output).cast::<E>().write_unaligned(E::ONE);
         })
     }
 }
 
 impl Hot<'_> {
     /// Clears what belongs to a tile.
-    ///
-    /// # Safety
-    /// The output may be written wherever the tile and the reduced axes lead.
     unsafe fn clear(&self, start: isize, tile: ReductionAxis) {
         let size = self.element.size();
         if let [Axis { len, strides }] = *self.reduced
             && strides.output == size as isize
             && tile.strides.output == (len * size) as isize
         {
-            // SAFETY: the caller's promise. Zero is all zero bits in every element type.
-            return unsafe { self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size) };
+            // Zero is all zero bits in every element type.
+            return self.output.wrapping_offset(start).write_bytes(0, tile.len * len * size);
         }
         // As if the output were an input: axes are ordered by that.
         let as_input = |axis: &ReductionAxis| {
@@ -89,8 +87,7 @@ impl Hot<'_> {
         let inner = if contiguous { axes.remove(0).len } else { 1 };
         for line in 0..positions(&axes) {
             let to = self.output.wrapping_offset(position(&axes, corner, line).output);
-            // SAFETY: as above.
-            unsafe { to.write_bytes(0, inner * size) };
+            to.write_bytes(0, inner * size);
         }
     }
 }

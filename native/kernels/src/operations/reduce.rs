@@ -4,6 +4,12 @@
 //! and an index for every position of the tile. The blocks of a tile are combined; a finished tile goes to a [`Sink`].
 //! Threads take some of the tiles each, or parts of them where there are fewer tiles than tasks.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::kernels::lanes::Outputs;
 use crate::layout::{ReductionLayout, ReductionOffsets, position, positions};
 use crate::operations::block::Blocks;
@@ -17,29 +23,21 @@ use std::ops::Range;
 use std::ptr;
 
 /// Reduces `input` over a normalised layout, with as many threads as pay.
-///
-/// # Safety
-/// The input is readable wherever the layout leads, and the sink was made for the layout.
 pub unsafe fn reduce<S: Sink + Sync>(input: Input, layout: &mut ReductionLayout, sink: &S) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     if elements == 0 {
         return;
     }
-    // SAFETY: the caller's promise.
-    unsafe {
-        if is_small(elements) && !input.swapped && !input.numbers {
-            small::reduce(input, layout, sink)
-        } else {
-            reduce_ends([(input, None)], layout, [sink])
-        }
+    if is_small(elements) && !input.swapped && !input.numbers {
+        small::reduce(input, layout, sink)
+    } else {
+        reduce_ends([(input, None)], layout, [sink])
     }
 }
 
-/// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so.
-///
-/// # Safety
-/// The input and its mask are readable wherever the layout leads, which is to one position at least; the sinks were made
-/// for the layout. The inputs differ in the end of the order alone. (Not inlined: small arrays need none of its memory.)
+/// Reduces an input for one or both ends of the order at once, some elements left out where an omission says so. The
+/// layout has one position at least; the inputs differ in the end of the order alone. (Not inlined: small arrays need
+/// none of its memory.)
 #[inline(never)]
 pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     ends: [(Input, Option<&Omission>); ENDS],
@@ -48,14 +46,10 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
 ) {
     let elements = positions(&layout.kept) * positions(&layout.reduced);
     let num_threads = threads::num_threads(elements.saturating_mul(ends[0].0.element.size() * S::MOVED));
-    // SAFETY: the caller's promise.
-    unsafe { reduce_on(num_threads, ends, layout, sinks) }
+    reduce_on(num_threads, ends, layout, sinks)
 }
 
 /// The same on so many threads.
-///
-/// # Safety
-/// As for [`reduce_ends`].
 #[inline]
 pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
     num_threads: usize,
@@ -66,40 +60,30 @@ pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
     let (input, omission) = ends[0];
     let (origin, inputs) = (layout.origin, ends.map(|end| end.0));
     if omission.is_none() && down::serves(&input, layout) {
-        // SAFETY: the caller's promise.
-        return unsafe { down::reduce(inputs, layout, sinks, num_threads) };
+        return down::reduce(inputs, layout, sinks, num_threads);
     }
     let places = sinks.iter().any(|sink| sink.wants().index);
     let plan = Plan::new(&input, omission, (ENDS, places), layout, threads::tasks(num_threads));
     let walk = Blocks { inputs, omissions: ends.map(|end| end.1), plan: &plan, origin };
-    // SAFETY: the caller's promise.
-    unsafe {
-        match num_threads {
-            1 => walk.run(0..plan.tiles(), sinks),
-            _ => walk.share(num_threads, sinks),
-        }
+    match num_threads {
+        1 => walk.run(0..plan.tiles(), sinks),
+        _ => walk.share(num_threads, sinks),
     }
 }
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reduces the given tiles and hands each to the sinks.
-    ///
-    /// # Safety
-    /// The input's memory is readable wherever the layout leads, and the sinks were made for the layout.
     unsafe fn run(&self, tiles: Range<usize>, sinks: [&impl Sink; ENDS]) {
         let plan = self.plan;
         let plain = self.are_tiles();
         let (mut states, mut block) = (self.results(), self.results());
         for tile in tiles {
             let (at, len) = self.tile(tile);
-            // SAFETY: the caller's promise, for every position of the walk.
-            unsafe {
-                if plain {
-                    self.read_tile(at, len, sinks, &mut states);
-                } else {
-                    self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block);
-                    self.hand_on(at, len, &mut states, sinks);
-                }
+            if plain {
+                self.read_tile(at, len, sinks, &mut states);
+            } else {
+                self.reduce_blocks(at, len, 0..plan.blocks(), &mut states, &mut block);
+                self.hand_on(at, len, &mut states, sinks);
             }
         }
     }
@@ -133,9 +117,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads a plain tile, into the outputs themselves as far as that goes.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
     unsafe fn read_tile(
         &self,
         at: ReductionOffsets,
@@ -150,19 +131,13 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let (outputs, take) = memory.beside(sink.direct_output(at, kept), sink.wants());
             (*to, takes) = (outputs, takes | take);
         }
-        // SAFETY: the caller's; what is wanted of the tile is written before it is handed on.
-        unsafe {
-            self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
-            for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
-                sink.take(at, kept, Tile { len, index: to.index, values: to.values, marked: self.marks() });
-            }
+        self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
+        for (to, sink) in to.iter().zip(sinks).filter(|_| takes) {
+            sink.take(at, kept, Tile { len, index: to.index, values: to.values, marked: self.marks() });
         }
     }
 
-    /// Hands the results of a tile to the sinks.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run); the states are filled.
+    /// Hands the results of a tile, which are there, to the sinks.
     unsafe fn hand_on(
         &self,
         at: ReductionOffsets,
@@ -175,15 +150,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             // The keys of integers are the integers.
             let told = sink.wants().values && self.inputs[0].element.is_integer();
             let values = if told { keys } else { ptr::null_mut() };
-            // SAFETY: the caller's.
-            unsafe { sink.take(at, &self.plan.kept, Tile { len, index, values, marked: false }) };
+            sink.take(at, &self.plan.kept, Tile { len, index, values, marked: false });
         }
     }
 
     /// Reduces some of the blocks of one tile into `states`, each but the first by way of `block`.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run).
     unsafe fn reduce_blocks(
         &self,
         at: ReductionOffsets,
@@ -199,67 +170,50 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let at = position(plan.outer_reduced, at, number / per_line);
             let start = number % per_line * plan.chunk;
             let span = start..plan.reduced.len.min(start + plan.chunk);
-            // SAFETY: the caller's promise; the block fills what is read of it.
-            unsafe {
-                if number == first {
-                    self.read_with_indices(&at, len, span, &[ptr::null(); ENDS], &states);
-                    continue;
-                }
-                // Only a block that reaches what the others have found needs to say where.
-                let (against, into) =
-                    (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs));
-                self.read_with_indices(&at, len, span, &against, &into);
-                for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
-                    combine(len, *state, block, input, input.last);
-                }
+            if number == first {
+                self.read_with_indices(&at, len, span, &[ptr::null(); ENDS], &states);
+                continue;
+            }
+            // Only a block that reaches what the others have found needs to say where.
+            let (against, into) = (states.map(|state| state.keys.cast_const()), block.each_mut().map(Results::outputs));
+            self.read_with_indices(&at, len, span, &against, &into);
+            for ((state, block), input) in states.iter().zip(into).zip(&self.inputs) {
+                combine(len, *state, block, input, input.last);
             }
         }
     }
 
     /// Shares the work among threads. (Not inlined: a call on one thread would have to step over it.)
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of all tiles.
     #[inline(never)]
     unsafe fn share(&self, num_threads: usize, sinks: [&(impl Sink + Sync); ENDS]) {
         let (tiles, tasks) = (self.plan.tiles(), threads::tasks(num_threads));
         let parts = tasks.div_ceil(tiles).min(self.plan.blocks());
-        // SAFETY: the caller's; the ranges are different tiles.
-        unsafe {
-            if parts == 1 {
-                threads::map(threads::ranges(tiles, tasks), |tiles| self.run(tiles, sinks));
-            } else {
-                self.run_in_parts(tiles, parts, sinks);
-            }
+        if parts == 1 {
+            threads::map(threads::ranges(tiles, tasks), |tiles| self.run(tiles, sinks));
+        } else {
+            self.run_in_parts(tiles, parts, sinks);
         }
     }
 
-    /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
-    ///
-    /// # Safety
-    /// As for [`run`](Self::run), of all tiles; each has so many blocks.
+    /// Reduces each of a few tiles in several parts at once and hands it to the sinks. Each has so many blocks.
     unsafe fn run_in_parts(&self, tiles: usize, parts: usize, sinks: [&impl Sink; ENDS]) {
         let blocks = threads::ranges(self.plan.blocks(), parts);
         let part = |number: Range<usize>| {
             let (at, len) = self.tile(number.start / parts);
             let (mut states, mut block) = (self.results(), self.results());
-            // SAFETY: the caller's promise; the blocks fill as many results as the tile has.
-            unsafe { self.reduce_blocks(at, len, blocks[number.start % parts].clone(), &mut states, &mut block) };
+            self.reduce_blocks(at, len, blocks[number.start % parts].clone(), &mut states, &mut block);
             states
         };
         let mut found = threads::map(threads::ranges(tiles * parts, tiles * parts), part);
         for (tile, found) in found.chunks_mut(parts).enumerate() {
             let (at, len) = self.tile(tile);
             let (totals, others) = found.split_first_mut().expect("a part");
-            // SAFETY: the caller's promise; each part has filled its results, which are of the input.
-            unsafe {
-                for states in others {
-                    for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
-                        combine(len, total.outputs(), state.outputs(), input, input.last);
-                    }
+            for states in others {
+                for ((total, state), input) in totals.iter_mut().zip(states).zip(&self.inputs) {
+                    combine(len, total.outputs(), state.outputs(), input, input.last);
                 }
-                self.hand_on(at, len, totals, sinks);
             }
+            self.hand_on(at, len, totals, sinks);
         }
     }
 }

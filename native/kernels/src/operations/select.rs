@@ -15,6 +15,12 @@
 //! Index -1, nothing took part, is a result like any other: no kernel has to know whether that is so, and slices are read twice
 //! only where it may be.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::{ElementType, IndexType};
 use crate::kernels::lanes::Outputs;
 use crate::kernels::omit::Pattern;
@@ -49,8 +55,7 @@ pub unsafe fn argreduce(
     });
     let mut layout = ReductionLayout::new(axes, input.last);
     let sink = Indices { output, index };
-    // SAFETY: the caller's promise.
-    unsafe { reduce(input, &mut layout, &sink) }
+    reduce(input, &mut layout, &sink)
 }
 
 /// Stores indices in the output's type and layout.
@@ -72,8 +77,7 @@ impl Sink for Indices {
 
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile) {
         let output = self.output.wrapping_offset(at.output);
-        // SAFETY: the caller's promise.
-        unsafe { self.index.write(output, axis.strides.output, tile.index, tile.len) }
+        self.index.write(output, axis.strides.output, tile.index, tile.len)
     }
 }
 
@@ -137,15 +141,13 @@ impl Target {
     /// # Safety
     /// There is room for as many results.
     pub unsafe fn leave(&self, results: usize, element: ElementType) {
-        // SAFETY: the caller's; all bits set is -1 in every type of index.
-        unsafe {
-            if !self.indices.is_null() {
-                self.indices.write_bytes(0xff, results * self.index.size());
-            }
-            if !self.values.is_null() {
-                let loser = element.loser(self.largest);
-                (0..results as isize).for_each(|position| self.write_value(position, loser, element.size()));
-            }
+        if !self.indices.is_null() {
+            // All bits set is -1 in every type of index.
+            self.indices.write_bytes(0xff, results * self.index.size());
+        }
+        if !self.values.is_null() {
+            let loser = element.loser(self.largest);
+            (0..results as isize).for_each(|position| self.write_value(position, loser, element.size()));
         }
     }
 
@@ -156,14 +158,11 @@ impl Target {
     #[inline]
     pub unsafe fn write_value(&self, position: isize, bits: u64, size: usize) {
         let values = self.values;
-        // SAFETY: the caller's; NumPy aligns what it allocates, but nothing here needs it.
-        unsafe {
-            match size {
-                1 => values.wrapping_offset(position).write(bits as u8),
-                2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
-                4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
-                _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
-            }
+        match size {
+            1 => values.wrapping_offset(position).write(bits as u8),
+            2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
+            4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
+            _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
         }
     }
 }
@@ -192,8 +191,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     }
     if block == 0 {
         for target in targets {
-            // SAFETY: the caller's promise.
-            unsafe { target.leave(results, selection.element) };
+            target.leave(results, selection.element);
         }
         return results;
     }
@@ -213,12 +211,9 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
     match targets {
         [one] => {
             let one = answers(one);
-            // SAFETY: the caller's promise.
-            unsafe {
-                match one.packed() {
-                    None => reduce(one.input, &mut layout, &one),
-                    omission => reduce_ends([(one.input, omission)], &mut layout, [&one]),
-                }
+            match one.packed() {
+                None => reduce(one.input, &mut layout, &one),
+                omission => reduce_ends([(one.input, omission)], &mut layout, [&one]),
             }
         }
         [one, other] => {
@@ -227,8 +222,7 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
             let (smallest, largest) =
                 if other.largest { (answers(one), answers(other)) } else { (answers(other), answers(one)) };
             let ends = [&smallest, &largest].map(|end| (end.input, end.packed()));
-            // SAFETY: the caller's promise.
-            unsafe { reduce_ends(ends, &mut layout, [&smallest, &largest]) };
+            reduce_ends(ends, &mut layout, [&smallest, &largest]);
         }
         _ => unreachable!("an order has two ends"),
     }
@@ -307,25 +301,22 @@ impl Sink for Answers<'_> {
         let Target { values, indices, index, .. } = self.target;
         let (step, size, element) = (axis.strides.output, index.size() as isize, self.input.element.size());
         let places = indices.wrapping_offset(at.output * size);
-        // SAFETY: the caller's promise, at every position of the tile.
-        unsafe {
-            if self.omission.is_some() {
-                self.settle(at, axis, &tile);
-            }
-            // (What has gone to the output straight away is there.)
-            if !indices.is_null() && places != tile.index.cast() {
-                index.write(places, step * size, tile.index, tile.len);
-            }
-            let to = values.wrapping_offset(at.output * element as isize).cast_const();
-            for number in 0..if values.is_null() || to == tile.values { 0 } else { tile.len } {
-                let bits = match tile.values.is_null() {
-                    false => bits(tile.values.wrapping_add(number * element), element, false),
-                    true if tile.index(number) == -1 => 0,
-                    true => self.bits(self.place(at, tile.index(number)).input),
-                };
-                self.target.write_value(at.output, bits, element);
-                axis.strides.step(&mut at, 1);
-            }
+        if self.omission.is_some() {
+            self.settle(at, axis, &tile);
+        }
+        // (What has gone to the output straight away is there.)
+        if !indices.is_null() && places != tile.index.cast() {
+            index.write(places, step * size, tile.index, tile.len);
+        }
+        let to = values.wrapping_offset(at.output * element as isize).cast_const();
+        for number in 0..if values.is_null() || to == tile.values { 0 } else { tile.len } {
+            let bits = match tile.values.is_null() {
+                false => bits(tile.values.wrapping_add(number * element), element, false),
+                true if tile.index(number) == -1 => 0,
+                true => self.bits(self.place(at, tile.index(number)).input),
+            };
+            self.target.write_value(at.output, bits, element);
+            axis.strides.step(&mut at, 1);
         }
     }
 }
@@ -343,55 +334,40 @@ impl Answers<'_> {
     }
 
     /// Settles the slices of a tile to whose index an element belongs that does not take part.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take).
     #[inline(never)]
     unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
-        // SAFETY: the caller's.
-        unsafe {
-            let open = self.open(at, axis, tile);
-            let rest = if open.is_empty() { Slices::new() } else { self.present(at, axis, tile, &open) };
-            // Slices that lie apart are not read with what lies between them, unless that is little.
-            let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
-            let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
-            let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
-            for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
-                SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
-            }
-            let lacking = open.iter().filter(|&&slice| tile.index(slice as usize) == -1).count();
-            self.lacking.fetch_add(lacking, Ordering::Relaxed);
+        let open = self.open(at, axis, tile);
+        let rest = if open.is_empty() { Slices::new() } else { self.present(at, axis, tile, &open) };
+        // Slices that lie apart are not read with what lies between them, unless that is little.
+        let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
+        let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
+        let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
+        for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
+            SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
         }
+        let lacking = open.iter().filter(|&&slice| tile.index(slice as usize) == -1).count();
+        self.lacking.fetch_add(lacking, Ordering::Relaxed);
     }
 
     /// The slices of a tile that have to be settled.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take).
     unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
-        // SAFETY: the caller's, for each position.
-        unsafe {
-            match self.omission {
-                Some(Omission { mask, .. }) if self.whole => {
-                    slices(tile.len, |slice| *mask.wrapping_offset(at.mask + axis.strides.mask * slice as isize) == 0)
-                }
-                // (Indices that are negative: most often there is none.)
-                _ if tile.marked && (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 => Slices::new(),
-                _ if tile.marked => slices(tile.len, |slice| tile.index(slice) == -1),
-                _ => match self.input.element.size() {
-                    1 => self.left_out::<1>(at, axis, tile),
-                    2 => self.left_out::<2>(at, axis, tile),
-                    4 => self.left_out::<4>(at, axis, tile),
-                    _ => self.left_out::<8>(at, axis, tile),
-                },
+        match self.omission {
+            Some(Omission { mask, .. }) if self.whole => {
+                slices(tile.len, |slice| *mask.wrapping_offset(at.mask + axis.strides.mask * slice as isize) == 0)
             }
+            // (Indices that are negative: most often there is none.)
+            _ if tile.marked && (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 => Slices::new(),
+            _ if tile.marked => slices(tile.len, |slice| tile.index(slice) == -1),
+            _ => match self.input.element.size() {
+                1 => self.left_out::<1>(at, axis, tile),
+                2 => self.left_out::<2>(at, axis, tile),
+                4 => self.left_out::<4>(at, axis, tile),
+                _ => self.left_out::<8>(at, axis, tile),
+            },
         }
     }
 
     /// Those of some slices of which a mask leaves something; the index of the others is -1.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take).
     unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: &[u32]) -> Slices {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
@@ -402,45 +378,35 @@ impl Answers<'_> {
         let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
         let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
         let (step, width) = (axis.strides.mask, along.strides.mask);
-        // SAFETY: the caller's, of all places of the mask.
-        unsafe {
-            for number in 0..if self.whole { 0 } else { positions(others) } {
-                let mask = mask.wrapping_offset(position(others, axis.moved(at, first), number).mask);
-                if step == 1 && width != 1 {
-                    for place in 0..along.len as isize {
-                        let row = slice::from_raw_parts(mask.wrapping_offset(place * width), there.len());
-                        there.iter_mut().zip(row).for_each(|(there, byte)| *there |= byte);
-                    }
-                } else {
-                    for &slice in open {
-                        let slice = slice as usize - first;
-                        there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width));
-                    }
+        for number in 0..if self.whole { 0 } else { positions(others) } {
+            let mask = mask.wrapping_offset(position(others, axis.moved(at, first), number).mask);
+            if step == 1 && width != 1 {
+                for place in 0..along.len as isize {
+                    let row = slice::from_raw_parts(mask.wrapping_offset(place * width), there.len());
+                    there.iter_mut().zip(row).for_each(|(there, byte)| *there |= byte);
+                }
+            } else {
+                for &slice in open {
+                    let slice = slice as usize - first;
+                    there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width));
                 }
             }
-            let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
-            // (A branch for each could not be foreseen.)
-            for &slice in open {
-                let index = tile.index.add(slice as usize);
-                index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
-            }
-            rest.iter().map(|&at| open[at as usize]).collect()
         }
+        let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
+        // (A branch for each could not be foreseen.)
+        for &slice in open {
+            let index = tile.index.add(slice as usize);
+            index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
+        }
+        rest.iter().map(|&at| open[at as usize]).collect()
     }
 
     /// The slices whose element is left out, of elements of `SIZE` bytes.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take).
     unsafe fn left_out<const SIZE: usize>(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
-        // SAFETY: the caller's.
-        slices(tile.len, |slice| unsafe { self.is_left_out(at, axis, slice, tile.index(slice), SIZE) })
+        slices(tile.len, |slice| self.is_left_out(at, axis, slice, tile.index(slice), SIZE))
     }
 
     /// Whether the element of `size` bytes at an index of a slice is left out.
-    ///
-    /// # Safety
-    /// There is such an element, and a place of the mask.
     #[inline(always)]
     unsafe fn is_left_out(
         &self,
@@ -463,21 +429,14 @@ impl Answers<'_> {
                 (place.input, place.mask)
             }
         };
-        // SAFETY: the caller's.
-        unsafe {
-            !mask.is_null() && *mask.wrapping_offset(masked) == 0
-                || pattern.matches(bits(self.input.data.wrapping_offset(input), size, self.input.swapped))
-        }
+        !mask.is_null() && *mask.wrapping_offset(masked) == 0
+            || pattern.matches(bits(self.input.data.wrapping_offset(input), size, self.input.swapped))
     }
 
     /// The bits of an element, in this machine's order.
-    ///
-    /// # Safety
-    /// The element is readable.
     #[inline]
     unsafe fn bits(&self, at: isize) -> u64 {
-        // SAFETY: the caller's.
-        unsafe { bits(self.input.data.wrapping_offset(at), self.input.element.size(), self.input.swapped) }
+        bits(self.input.data.wrapping_offset(at), self.input.element.size(), self.input.swapped)
     }
 }
 
@@ -498,19 +457,14 @@ fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
 }
 
 /// Whether one of `len` bytes that are `step` apart is not 0.
-///
-/// # Safety
-/// They may be read.
 #[inline(always)]
 unsafe fn any(from: *const u8, len: usize, step: isize) -> bool {
-    // SAFETY: the caller's; the last word overlaps the one before.
-    unsafe {
-        let word = |at: usize| from.add(at.min(len - 8)).cast::<u64>().read_unaligned();
-        match (step, len) {
-            (1, 8..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
-            (1, 4..) => (from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned()) != 0,
-            _ => (0..len as isize).any(|at| *from.wrapping_offset(at * step) != 0),
-        }
+    // The last word overlaps the one before.
+    let word = |at: usize| from.add(at.min(len - 8)).cast::<u64>().read_unaligned();
+    match (step, len) {
+        (1, 8..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
+        (1, 4..) => (from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned()) != 0,
+        _ => (0..len as isize).any(|at| *from.wrapping_offset(at * step) != 0),
     }
 }
 
@@ -531,9 +485,6 @@ unsafe impl Sync for SecondReading<'_> {}
 
 impl SecondReading<'_> {
     /// Reads the slices.
-    ///
-    /// # Safety
-    /// As for [`take`](Sink::take) of the tile.
     #[cold]
     #[inline(never)]
     unsafe fn read(&self) {
@@ -547,8 +498,7 @@ impl SecondReading<'_> {
         let mut layout = ReductionLayout { kept, reduced: reduced.into(), origin };
         merge(&mut layout.reduced);
         let omission = omission.as_ref().filter(|_| !input.numbers);
-        // SAFETY: the caller's.
-        unsafe { reduce_on(1, [(Input { largest, ..input }, omission)], &mut layout, [self]) }
+        reduce_on(1, [(Input { largest, ..input }, omission)], &mut layout, [self])
     }
 }
 
@@ -558,12 +508,9 @@ impl Sink for SecondReading<'_> {
         let open =
             self.open.iter().map(|&slice| slice as usize).filter(|slice| (first..first + tile.len).contains(slice));
         for slice in open {
-            // SAFETY: the caller's; an output need not be aligned.
-            unsafe {
-                let index = tile.index(slice - first);
-                let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index, size);
-                self.index.add(slice).write_unaligned(if none { -1 } else { index });
-            }
+            let index = tile.index(slice - first);
+            let none = index == -1 || self.answers.is_left_out(self.start, self.axis, slice, index, size);
+            self.index.add(slice).write_unaligned(if none { -1 } else { index });
         }
     }
 }
@@ -571,20 +518,14 @@ impl Sink for SecondReading<'_> {
 /// Elements, at most, that are read again between two slices that have to be; of columns, sixteen times as many.
 const LITTLE: usize = 1024;
 
-/// The bits of an element of `size` bytes, which may be swapped.
-///
-/// # Safety
-/// It may be read; alignment is not needed.
+/// The bits of an element of `size` bytes, which may be swapped. Alignment is not needed.
 #[inline]
 pub unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
-    // SAFETY: the caller's.
-    let bits = unsafe {
-        match size {
-            1 => u64::from(*from),
-            2 => u64::from(from.cast::<u16>().read_unaligned()),
-            4 => u64::from(from.cast::<u32>().read_unaligned()),
-            _ => from.cast::<u64>().read_unaligned(),
-        }
+    let bits = match size {
+        1 => u64::from(*from),
+        2 => u64::from(from.cast::<u16>().read_unaligned()),
+        4 => u64::from(from.cast::<u32>().read_unaligned()),
+        _ => from.cast::<u64>().read_unaligned(),
     };
     if swapped { bits.swap_bytes() >> (64 - 8 * size) } else { bits }
 }

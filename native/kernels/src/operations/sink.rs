@@ -1,5 +1,11 @@
 //! Where the results of a reduction go, and how those of blocks become those of a tile.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::compare::{Key, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
@@ -26,11 +32,8 @@ pub trait Sink {
         Outputs::NOTHING
     }
 
-    /// Takes a tile that starts at `at` and runs along `axis`; not asked for where all of it has gone to the output, unless the sink
-    /// wants to see it.
-    ///
-    /// # Safety
-    /// The position lies in the layout that the sink was made for, and the tile holds what the sink wants.
+    /// Takes a tile that starts at `at` and runs along `axis`; not asked for where all of it has gone to the output,
+    /// unless the sink wants to see it. The tile holds what the sink wants.
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
 }
 
@@ -60,13 +63,9 @@ pub struct Tile {
 
 impl Tile {
     /// The index of a position.
-    ///
-    /// # Safety
-    /// There are indices, and one at this position.
     #[inline(always)]
     pub unsafe fn index(&self, position: usize) -> i64 {
-        // SAFETY: the caller's; an output need not be aligned.
-        unsafe { self.index.add(position).read_unaligned() }
+        self.index.add(position).read_unaligned()
     }
 }
 
@@ -103,12 +102,8 @@ impl Results {
 }
 
 /// Combines the first `len` results with those of a block, the last of equals winning where `last`.
-///
-/// # Safety
-/// Both have as many, of elements of the input.
 pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input, last: bool) {
-    // SAFETY: the caller's promise.
-    with_element_and_order!(input.element, input.largest, E, O => unsafe { dispatch(Combine::<Key<E>, O> {
+    with_element_and_order!(input.element, input.largest, E, O => dispatch(Combine::<Key<E>, O> {
         len,
         keys: so_far.keys.cast(),
         index: so_far.index,
@@ -116,7 +111,7 @@ pub unsafe fn combine(len: usize, so_far: Outputs, block: Outputs, input: &Input
         block_index: block.index,
         last,
         order: PhantomData,
-    }) })
+    }))
 }
 
 /// The one associative combine on (key, index): what joins blocks, threads and chunks. It looks at keys and row-major indices
@@ -137,15 +132,12 @@ impl<K: Lane + Ord, O: Order> Task for Combine<K, O> {
     unsafe fn run(self) {
         debug_assert!(self.keys.is_aligned() && self.block_keys.is_aligned());
         for at in 0..self.len {
-            // SAFETY: the caller vouches for `len` positions in each array.
-            unsafe {
-                let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
-                let (champion, place) = (*self.keys.add(at), *self.index.add(at));
-                let earlier = if self.last { index > place } else { index < place };
-                let wins = O::better(key, champion) || (key == champion && earlier);
-                *self.keys.add(at) = if wins { key } else { champion };
-                *self.index.add(at) = if wins { index } else { place };
-            }
+            let (key, index) = (*self.block_keys.add(at), *self.block_index.add(at));
+            let (champion, place) = (*self.keys.add(at), *self.index.add(at));
+            let earlier = if self.last { index > place } else { index < place };
+            let wins = O::better(key, champion) || (key == champion && earlier);
+            *self.keys.add(at) = if wins { key } else { champion };
+            *self.index.add(at) = if wins { index } else { place };
         }
     }
 }

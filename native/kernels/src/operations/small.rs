@@ -1,5 +1,11 @@
 //! Reductions of small arrays: element by element, because to plan takes longer than to do it.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: the input, its mask and the outputs are there wherever the layout leads"
+)]
+
 use crate::element::compare::{Compared, Lane};
 use crate::element::order::Order;
 use crate::element::with_element_and_order;
@@ -16,10 +22,7 @@ pub fn set_limit(elements: usize) -> usize {
     LIMIT.swap(elements.min(ELEMENTS), Ordering::Relaxed)
 }
 
-/// Reduces at most [`ELEMENTS`] elements.
-///
-/// # Safety
-/// The input, whose bytes are in order and where NaN does not lose, is readable wherever the layout leads, and the sink was made for the layout.
+/// Reduces at most [`ELEMENTS`] elements, whose bytes are in order and among which NaN does not lose.
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
@@ -27,20 +30,14 @@ pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl 
     let found = &mut found[..kept.len];
     for line in 0..positions(outer) {
         let at = position(outer, layout.origin, line);
-        // SAFETY: the caller's promise.
-        unsafe {
-            with_element_and_order!(input.element, input.largest, E, O => {
-                choose::<E, O>(data, at, kept, &layout.reduced, last, found)
-            });
-            sink.take(at, kept, Tile { len: kept.len, index: found.as_mut_ptr(), values: ptr::null(), marked: false });
-        }
+        with_element_and_order!(input.element, input.largest, E, O => {
+            choose::<E, O>(data, at, kept, &layout.reduced, last, found)
+        });
+        sink.take(at, kept, Tile { len: kept.len, index: found.as_mut_ptr(), values: ptr::null(), marked: false });
     }
 }
 
 /// Finds the index at each position along a kept axis.
-///
-/// # Safety
-/// The input may be read wherever the axes lead from there.
 unsafe fn choose<E: Compared, O: Order>(
     data: *const u8,
     at: ReductionOffsets,
@@ -58,8 +55,7 @@ unsafe fn choose<E: Compared, O: Order>(
             for step in 0..inner.len {
                 let element = data.wrapping_offset(line.input + inner.strides.input * step as isize);
                 let index = line.index + inner.strides.index * step as i64;
-                // SAFETY: the caller's promise; alignment is not needed.
-                let key = unsafe { element.cast::<E>().read_unaligned() }.lane::<O>().key::<O>();
+                let key = element.cast::<E>().read_unaligned().lane::<O>().key::<O>();
                 let wins = best.is_none_or(|(champion, place)| {
                     let earlier = if last { index > place } else { index < place };
                     O::better(key, champion) || key == champion && earlier
