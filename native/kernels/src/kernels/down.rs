@@ -282,8 +282,8 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
             if V::saw_nan(seen, most, infinity) {
                 return block;
             }
-            let sought = folded::<K, V>(most, width);
-            let rows = folded::<K, V>(sought.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
+            let needle = folded::<K, V>(most, width);
+            let rows = folded::<K, V>(needle.equal(most).blend(rows, splat::<K, V>(least as i64)), width);
             let rows = Unpacked::new(rows);
             for column in 0..job.columns {
                 let row = rows.get::<K>(column) ^ least as usize;

@@ -70,7 +70,7 @@ impl<S: Source<Element: Sweep>, X: Ends> Rows<'_, S, X> {
         to: Outputs,
         against: *const Key<S::Element>,
         row: usize,
-        found: Found<S::Element>,
+        found: Candidate<S::Element>,
     ) {
         let Outputs { keys, values, index, .. } = to;
         let (Some(key), place) = found else { unreachable!("a row holds at least one element") };
@@ -132,14 +132,14 @@ const AHEAD: usize = 2048;
 const FIRST_BYTES: usize = 1024;
 
 /// A key, and where the block that holds it begins and ends.
-type Found<E> = (Option<Key<E>>, (usize, usize));
+type Candidate<E> = (Option<Key<E>>, (usize, usize));
 
 /// For each end the key of the extremum of `len` elements, and where it lies.
 #[inline(always)]
-unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Found<S::Element>; 2] {
+unsafe fn find<S: Source<Element: Sweep>, X: Ends>(source: S, len: usize, last: bool) -> [Candidate<S::Element>; 2] {
     let (data, size) = (source.data(), size_of::<S::Element>());
     // (In an array they would be in memory.)
-    let mut first: Found<S::Element> = (None, (0, len));
+    let mut first: Candidate<S::Element> = (None, (0, len));
     let mut second = first;
     if S::Element::TWO_KEYS {
         first = seek_utmost::<S, X::First>(source, len, last);
@@ -188,7 +188,7 @@ const LOOK: usize = 128;
 /// Where a stretch of bools lies that holds the first (or last) of those that no other beats, with their key; or else the whole row,
 /// with the other one.
 #[inline(always)]
-unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Found<S::Element> {
+unsafe fn seek_utmost<S: Source<Element: Sweep>, O: Order>(source: S, len: usize, last: bool) -> Candidate<S::Element> {
     let hit = |at| source.lane::<O>(at).key::<O>() == utmost::<O, _>();
     let stretch = LOOK.min(len);
     for done in (0..len).step_by(LOOK) {

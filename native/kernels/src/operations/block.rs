@@ -43,7 +43,7 @@ pub struct Blocks<'a, const ENDS: usize> {
 }
 
 /// One end of the order of a block, or both: what is reduced, keys to reach (or null), and what receives the results.
-pub type Asked<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
+pub type Request<'a> = (&'a [Input], &'a [*const u8], &'a [Outputs]);
 
 impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads one block, which begins at `at` but for its `span` of the reduced axis: the key, the element and the place
@@ -57,7 +57,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         against: &[*const u8; ENDS],
         to: &[Outputs; ENDS],
     ) {
-        let ends: Asked = (&self.inputs, against, to);
+        let ends: Request = (&self.inputs, against, to);
         debug_assert!(len <= self.plan.tile && span.len() <= self.plan.chunk);
         if self.omissions.iter().all(Option::is_none) && (ENDS == 1 || InstructionSet::current().is_wide()) {
             self.read_ends(ends, None, at, len, span);
@@ -90,7 +90,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads one block for some ends of the order, which leave out the same.
     unsafe fn read_ends(
         &self,
-        ends: Asked,
+        ends: Request,
         omission: Option<&Omission>,
         at: &ReductionOffsets,
         len: usize,
@@ -167,7 +167,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
     /// Reads neighbouring rows of `len` columns, `joined` of them at a time, as one wide row. Each begins where
     /// the last one ends, without a mask; keys and indices are wanted.
-    unsafe fn interleaved(&self, ends: Asked, lines: Lines, rows: usize, len: usize, joined: usize) {
+    unsafe fn interleaved(&self, ends: Request, lines: Lines, rows: usize, len: usize, joined: usize) {
         let (inputs, against, to) = ends;
         let (size, last, width) = (inputs[0].element.size(), self.last(), len * joined);
         if rows < joined {
@@ -203,7 +203,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// Reads columns with a copy of their mask, of which the places of neighbouring columns are `step` bytes apart. The
     /// copy fits the scratch memory.
     #[inline(never)]
-    unsafe fn columns_under_copy(&self, ends: Asked, lines: Lines, rows: usize, len: usize, step: isize) {
+    unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
         let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; OMIT_SCRATCH]);
         let (data, to) = (lines.mask, scratch.0.as_mut_ptr().cast::<u8>());
         let (outer, inner) = ((rows, lines.mask_stride), (len, step));
@@ -212,7 +212,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     }
 
     /// Reads short rows of `len` elements, under no mask, for one end of the order, then for the other.
-    unsafe fn row_batches(&self, (inputs, _, to): Asked, lines: Lines, rows: usize, len: usize) {
+    unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) {
         for (end, to) in to.iter().enumerate() {
             self.row_batches_of(&inputs[end..=end], *to, lines, rows, len);
         }
@@ -262,7 +262,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
     /// them are equal: the first (or last) of them is also the first of all that are read, and is found. (The mask
     /// is as long as the longest chunk of a plan with gaps.)
     #[inline(never)]
-    unsafe fn gapped(&self, (inputs, against, to): Asked, rows: Lines, number: usize, len: usize, step: usize) {
+    unsafe fn gapped(&self, (inputs, against, to): Request, rows: Lines, number: usize, len: usize, step: usize) {
         let lines = Lines { mask: gaps(step), mask_stride: 0, ..rows };
         let span = (len - 1) * step + 1;
         for end in 0..inputs.len() {
@@ -276,11 +276,11 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             }
         }
     }
-    unsafe fn rows(&self, asked: Asked, lines: Lines, rows: usize, len: usize) {
-        read_rows(asked, lines, rows, len, self.last())
+    unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {
+        read_rows(request, lines, rows, len, self.last())
     }
-    unsafe fn columns(&self, asked: Asked, lines: Lines, rows: usize, columns: usize) {
-        read_columns(asked, lines, rows, columns, self.last())
+    unsafe fn columns(&self, request: Request, lines: Lines, rows: usize, columns: usize) {
+        read_columns(request, lines, rows, columns, self.last())
     }
 }
 
@@ -288,7 +288,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
 
 /// Reads rows one by one.
 #[inline(never)]
-unsafe fn read_rows((inputs, against, to): Asked, lines: Lines, rows: usize, len: usize, last: bool) {
+unsafe fn read_rows((inputs, against, to): Request, lines: Lines, rows: usize, len: usize, last: bool) {
     with_sources!(inputs, lines, S, X, dispatch => {
         dispatch(Rows::<S, X> { lines, rows, len, last, against, to, ends: PhantomData })
     })
@@ -296,7 +296,7 @@ unsafe fn read_rows((inputs, against, to): Asked, lines: Lines, rows: usize, len
 
 /// Reads rows of columns that lie side by side.
 #[inline(never)]
-pub unsafe fn read_columns((inputs, _, to): Asked, lines: Lines, rows: usize, columns: usize, last: bool) {
+pub unsafe fn read_columns((inputs, _, to): Request, lines: Lines, rows: usize, columns: usize, last: bool) {
     with_sources!(inputs, lines, S, X, dispatch => {
         dispatch(Columns::<S, X> { lines, rows, columns, last, to, ends: PhantomData })
     })

@@ -104,8 +104,8 @@ impl Group<'_> {
             if found < blocks {
                 // There is NaN in it.
                 let lines = Lines::plain(data.wrapping_offset(block * found as isize), row);
-                let asked = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
-                read_columns(asked, lines, rows, columns, last);
+                let request = (&[*self.input][..], &[ptr::null()][..], &[into.from(found * columns, size)][..]);
+                read_columns(request, lines, rows, columns, last);
             }
             done += found + 1;
         }

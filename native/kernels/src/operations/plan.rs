@@ -20,7 +20,7 @@ use crate::isa::InstructionSet;
 use crate::kernels::columns::TILE;
 use crate::kernels::omit::{OMIT_SCRATCH, SPAN, WIDEST};
 use crate::kernels::pack::{SCRATCH, pitch};
-use crate::kernels::short_rows::{Wanted, serve};
+use crate::kernels::short_rows::{Answer, serve};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
 use crate::operations::input::{Input, Omission};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,10 +111,10 @@ impl<'a> Plan<'a> {
         let (element, size, omits) = (input.element, input.element.size(), omission.is_some());
         let wide = InstructionSet::current().is_wide();
         let of_mask = omission.is_some_and(Omission::is_of_mask);
-        let wanted = match (places, ends) {
-            (true, _) => Wanted::Places,
-            (false, 1) => Wanted::Values,
-            (false, _) => Wanted::Both,
+        let answer = match (places, ends) {
+            (true, _) => Answer::Places,
+            (false, 1) => Answer::Values,
+            (false, _) => Answer::Both,
         };
         let follows = |axis: &ReductionAxis| axis.strides.input == size as isize && !input.swapped;
         let contiguous = |axis: &ReductionAxis| follows(axis) && !omits;
@@ -134,7 +134,7 @@ impl<'a> Plan<'a> {
         let outer_reduced = layout.reduced.get(1..).unwrap_or(&[]);
         let short = reduced.len < SHORT.max(fit(2 * SHORT, size)) && kept.len > 1;
         let follow = kept.strides.input == (reduced.len * size) as isize;
-        let short_rows = |follow| serve(element, kept.len, reduced.len, follow, wanted);
+        let short_rows = |follow| serve(element, kept.len, reduced.len, follow, answer);
         // A copy without what a mask leaves out is faster than to read both, up to here.
         let copied = reduced.len < 4 * SHORT || !of_mask;
         let gaps = gaps(size, &reduced).filter(|_| !short && !omits && wide);

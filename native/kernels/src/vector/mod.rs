@@ -190,8 +190,8 @@ pub trait Lanes<K: Kind>: Register {
     }
     /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the one beside them.
     #[inline(always)]
-    unsafe fn hits(registers: &[Self], sought: Self) -> u64 {
-        let mask = |at: usize| registers[at].equal(sought);
+    unsafe fn hits(registers: &[Self], needle: Self) -> u64 {
+        let mask = |at: usize| registers[at].equal(needle);
         match K::SIZE {
             1 => Self::Mask::word::<1>(registers.len(), mask),
             2 => Self::Mask::word::<2>(registers.len(), mask),
@@ -331,12 +331,12 @@ pub unsafe fn spread_four<K: Kind, V: Lanes<K>>([a, b, c, d]: [V; 4]) -> [V; 4] 
     ]
 }
 
-/// The first (or last) place of `sought` among `N` registers, `N <= 8`, that hold `len` elements: those that would reach beyond
-/// the end begin where they end with it. A place is returned even where nothing equals `sought`, because memory has changed.
+/// The first (or last) place of `needle` among `N` registers, `N <= 8`, that hold `len` elements: those that would reach beyond
+/// the end begin where they end with it. A place is returned even where nothing equals `needle`, because memory has changed.
 #[inline(always)]
 pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     registers: &[V; N],
-    sought: V,
+    needle: V,
     len: usize,
 ) -> usize {
     let words = N.div_ceil(V::GROUP);
@@ -344,7 +344,7 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     for step in 0..words {
         let at = if LAST { step } else { words - 1 - step };
         let (start, end) = (at * V::GROUP, N.min((at + 1) * V::GROUP));
-        let hits = V::hits(&registers[start..end], sought);
+        let hits = V::hits(&registers[start..end], needle);
         if step == 0 {
             word = hits | if LAST { 1 } else { 1 << ((end - start) * V::LANES * V::BITS - 1) };
             group = at;

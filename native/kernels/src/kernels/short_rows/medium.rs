@@ -166,31 +166,31 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 V::see(&mut seen, best[row], best[(row + 1).min(ROWS - 1)]);
             }
         }
-        let mut sought = best;
+        let mut needle = best;
         if ROWS == BATCH {
             let four = spread_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
             #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
             for row in 0..ROWS {
-                sought[row] = four[row];
+                needle[row] = four[row];
             }
         } else {
             for row in 0..ROWS {
-                sought[row] = spread::<K, V>(best[row]);
+                needle[row] = spread::<K, V>(best[row]);
             }
         }
-        let mut all = sought[0];
+        let mut all = needle[0];
         for row in 1..ROWS {
-            all = all.larger(sought[row]);
+            all = all.larger(needle[row]);
         }
-        (sought, MODE != NUMBERS && V::saw_nan(seen, all, constants.infinity))
+        (needle, MODE != NUMBERS && V::saw_nan(seen, all, constants.infinity))
     }
 
     /// Writes the values of a batch, which need no place unless one is a zero of a float: false then, and nothing is written.
     #[inline(always)]
-    unsafe fn write(&self, first: usize, sought: [V; ROWS]) -> bool {
+    unsafe fn write(&self, first: usize, needle: [V; ROWS]) -> bool {
         let mut lanes = [0; ROWS];
         for row in 0..ROWS {
-            lanes[row] = Unpacked::new(sought[row]).0[0];
+            lanes[row] = Unpacked::new(needle[row]).0[0];
         }
         if K::FLOAT && lanes.iter().any(|lane| lane << (65 - 8 * K::SIZE) == 0) {
             return false;
@@ -205,12 +205,12 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
 
     /// Finds the places of the largest lanes of a batch.
     #[inline(always)]
-    unsafe fn find<const LAST: bool>(&self, first: usize, constants: Constants<V>, kept: *const V, sought: [V; ROWS]) {
+    unsafe fn find<const LAST: bool>(&self, first: usize, constants: Constants<V>, kept: *const V, needle: [V; ROWS]) {
         let (job, flip) = (self.0, constants.flip);
         for row in 0..ROWS {
             let from = job.row(first + row);
-            // Equal lanes are equal bits, and NaN equals none: what is sought is flipped, and not what is read.
-            let bits = if K::KEYED || MODE == PLAIN { sought[row] } else { sought[row].xor(flip) };
+            // Equal lanes are equal bits, and NaN equals none: the needle is flipped, and not what is read.
+            let bits = if K::KEYED || MODE == PLAIN { needle[row] } else { needle[row].xor(flip) };
             let found = if N > 0 {
                 let mut read = [flip; N];
                 for at in 0..N {
@@ -225,7 +225,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 let mut found = 0;
                 for step in 0..chunks {
                     let chunk = if LAST { step } else { chunks - 1 - step };
-                    let any = (*kept.add(chunk * ROWS + row)).meets(sought[row]);
+                    let any = (*kept.add(chunk * ROWS + row)).meets(needle[row]);
                     found = select_unpredictable(any, chunk, found);
                 }
                 let start = (found * CHUNK * V::LANES).min(job.len - CHUNK * V::LANES);
@@ -237,7 +237,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 start + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES)
             };
             // (As an index that is -1.)
-            job.put::<K>(first + row, if job.marks && sought[row].meets(constants.least) { usize::MAX } else { found });
+            job.put::<K>(first + row, if job.marks && needle[row].meets(constants.least) { usize::MAX } else { found });
         }
     }
 }

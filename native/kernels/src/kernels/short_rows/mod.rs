@@ -80,7 +80,7 @@ pub trait Set {
     const TURNED: [usize; 4] = [15, 80, 48, 96];
     /// The same where both ends are wanted, and the kernels that read a row once for both are an alternative.
     const TURNED_BOTH: [usize; 4] = Self::TURNED;
-    /// Bytes of the longest row at all, likewise, for each of what may be [`Wanted`]: one row after the other is faster from there
+    /// Bytes of the longest row at all, likewise, for each of what may be [`Answer`]: one row after the other is faster from there
     /// on. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
         [[512, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 1024, 8192], [512, 2048, 1024, 8192]];
@@ -217,7 +217,7 @@ pub(crate) use with_kind;
 
 /// What is wanted of each row; the order is that of [`Set::LONGEST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Answer {
     /// The place of the extremum, and perhaps its value.
     Places,
     /// The value alone.
@@ -227,7 +227,7 @@ pub enum Wanted {
 }
 
 /// Whether rows of `len` elements are read so, which may follow one another in memory.
-pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted: Wanted) -> bool {
+pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer: Answer) -> bool {
     let size = element.size();
     let bytes = len * size;
     len >= 2
@@ -236,10 +236,10 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, wanted
             let turned = bytes <= longest_turned::<I>(size);
             let (lanes, both) = (<I as Set>::Register::BYTES / size, I::TURNED_BOTH[size.trailing_zeros() as usize]);
             let there = match turned {
-                true => rows >= lanes && (follow || bytes >= turned::PART) && (wanted != Wanted::Both || bytes <= both),
+                true => rows >= lanes && (follow || bytes >= turned::PART) && (answer != Answer::Both || bytes <= both),
                 false => rows >= medium::BATCH,
             };
-            there && bytes <= I::LONGEST[wanted as usize][size.trailing_zeros() as usize]
+            there && bytes <= I::LONGEST[answer as usize][size.trailing_zeros() as usize]
         }, false)
 }
 
