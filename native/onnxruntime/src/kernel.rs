@@ -1,6 +1,12 @@
 //! An operator as ONNX Runtime sees it: a table of functions, made from an [`Operator`]; the kernels of its nodes, and the shapes
 //! of their outputs, inferred while a model is loaded.
 
+#![allow(
+    unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
+    reason = "one condition for all: what ONNX Runtime hands over is as the C API documents it, and valid for the call"
+)]
+
 use crate::api::{Api, Failure, OLDEST, Result, Tensor, call, refuse, tensor_described, tensor_of};
 use crate::attributes::{Attributes, Source};
 use crate::operators::{Input, Node, Operator, UNKNOWN, declared};
@@ -61,15 +67,13 @@ const TABLE: OrtCustomOp = OrtCustomOp {
     ..unsafe { MaybeUninit::zeroed().assume_init() }
 };
 
-/// The functions of a table. The only tables that ONNX Runtime has from us are the beginnings of registrations.
+/// The functions of a table. ONNX Runtime calls them as the C API documents it: with a registration's table, which is
+/// never freed, a kernel that `create` made for it and that has not been destroyed, and what belongs to the call.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) -> $result:ty $body:block)*) => {$(
         $(#[$doc])*
         unsafe extern "system" fn $name($($parameter: $type),*) -> $result {
-            // SAFETY: ONNX Runtime calls it as the C API documents it: with a registration's table, which is never freed, a
-            // kernel that `create` made for it and that has not been destroyed, and what belongs to the call.
-            #[allow(unused_unsafe)]
-            unsafe { $body }
+            $body
         }
     )*};
 }
@@ -140,13 +144,9 @@ struct Kernel {
 
 impl Kernel {
     /// Makes the kernel of the node that `info` describes.
-    ///
-    /// # Safety
-    /// The information is of the registration's ONNX Runtime and valid for the call.
     unsafe fn new(registration: &'static Registration, info: *const OrtKernelInfo) -> Result<Self> {
         let &Registration { api, operator, .. } = registration;
-        // SAFETY: the caller's promise.
-        let attributes = unsafe { Attributes::new(api, Source::Kernel(info)) };
+        let attributes = Attributes::new(api, Source::Kernel(info));
         attributes.refuse_all_but(operator.attributes)?;
         let node = Node::new(operator, &attributes)?;
         let (mut inputs, mut outputs) = (0, 0);
@@ -161,15 +161,11 @@ impl Kernel {
     }
 
     /// Runs the kernel on the inputs of one call.
-    ///
-    /// # Safety
-    /// The context is that of a running call of the node that the kernel was made for.
     unsafe fn run(&self, context: *mut OrtKernelContext) -> Result<()> {
         let &Registration { api, operator, number, element, .. } = self.registration;
         let mut inputs: SmallVec<[Input; 2]> = SmallVec::new();
         for index in 0..self.inputs {
-            // SAFETY: the caller's promise.
-            inputs.extend(unsafe { self.input(context, index)? });
+            inputs.extend(self.input(context, index)?);
         }
         let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.given(&inputs)))?;
         let mut value = ptr::null_mut();
@@ -179,24 +175,18 @@ impl Kernel {
             return Ok(());
         }
         if !self.output_fits.load(Ordering::Relaxed) {
-            // SAFETY: the output of a call lives as long as the call.
-            let tensor = unsafe { tensor_of(api, value)? };
+            let tensor = tensor_of(api, value)?;
             require_type("the output", tensor.number, operator.output(number))?;
             self.output_fits.store(true, Ordering::Relaxed);
         }
         let mut output = ptr::null_mut();
         call!(api, GetTensorMutableData(value, &raw mut output));
-        // SAFETY: the caller's promise.
-        let session = unsafe { SessionPool::new(api, context, &self.sharing) };
-        // SAFETY: ONNX Runtime's tensors are in C order; the inputs are of the element type; the output is new, of the
-        // shape and the type that are written.
-        threads::within(&session, || unsafe { self.node.run(element, &inputs, &shape, output.cast()) })
+        let session = SessionPool::new(api, context, &self.sharing);
+        // The inputs are of the element type; the output is new, of the shape and the type that are written.
+        threads::within(&session, || self.node.run(element, &inputs, &shape, output.cast()))
     }
 
-    /// An input of one call, or its list of axes.
-    ///
-    /// # Safety
-    /// The promise of [`Kernel::run`]; what is returned is not used after the call.
+    /// An input of one call, or its list of axes. What is returned is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let &Registration { api, operator, number: wanted, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
@@ -205,8 +195,7 @@ impl Kernel {
         if value.is_null() {
             return if is_axes { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
-        // SAFETY: the inputs of a call live as long as the call.
-        let Tensor { number, shape } = unsafe { tensor_of(api, value)? };
+        let Tensor { number, shape } = tensor_of(api, value)?;
         match is_axes {
             true => require_type("the list of axes", number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
             false => require_type("an input", number, wanted)?,
@@ -216,8 +205,7 @@ impl Kernel {
             _ if !is_axes => None,
             // There may be no memory.
             [0] => Some(&[][..]),
-            // SAFETY: a tensor of as many int64.
-            [count] => Some(unsafe { slice::from_raw_parts(data.cast(), count as usize) }),
+            [count] => Some(slice::from_raw_parts(data.cast(), count as usize)),
             _ => {
                 let failure = Failure::new("the axes are no list", "give them as a tensor of rank 1");
                 return Err(failure.given(|| format!("axes: int64{shape:?}")));
@@ -249,12 +237,8 @@ fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
 /// Tells what the shapes of the inputs say about the shape of the output.
 ///
 /// Whatever is wrong with the node is left to its kernel, which can say so: here nobody listens.
-///
-/// # Safety
-/// The context is of the API's ONNX Runtime and valid for the call.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let node = Node::new(operator, &unsafe { Attributes::new(api, Source::Inference(context)) })?;
+    let node = Node::new(operator, &Attributes::new(api, Source::Inference(context)))?;
     let mut element = None;
     let mut names: Vec<*const c_char> = Vec::new();
     let mut count = 0;
@@ -263,8 +247,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     for index in 0..count {
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
-        // SAFETY: the description belongs to the context.
-        let Tensor { number, shape } = unsafe { tensor_described(api, info)? };
+        let Tensor { number, shape } = tensor_described(api, info)?;
         // That of the first: a list of axes is of a type of its own.
         if index == 0 {
             element = declared(number);
@@ -278,8 +261,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         call!(api, GetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
         for (size, symbol) in shape.iter_mut().zip(symbols) {
             if *size < 0 {
-                // SAFETY: ONNX Runtime's symbols are texts that live as long as the context.
-                *size = unsafe { numbered(symbol, &mut names) };
+                *size = numbered(symbol, &mut names);
             }
         }
         inputs.push(Input { data: ptr::null(), shape: shape.into(), axes: None });
@@ -303,18 +285,14 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         Ok(())
     };
     let told = tell();
-    // SAFETY: the information is ours, and this is its only release.
-    unsafe { ((*api.table).ReleaseTensorTypeAndShapeInfo)(info) };
+    // It is ours, and this is its only release.
+    ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
     told
 }
 
-/// The negative number that stands for a symbolic size, the same for the same name.
-///
-/// # Safety
-/// The symbol and the names are null or texts.
+/// The negative number that stands for a symbolic size, the same for the same name. Symbols are null or texts.
 unsafe fn numbered(symbol: *const c_char, names: &mut Vec<*const c_char>) -> i64 {
-    // SAFETY: the caller's promise.
-    let text = |symbol: *const c_char| unsafe { CStr::from_ptr(symbol) };
+    let text = |symbol: *const c_char| CStr::from_ptr(symbol);
     if symbol.is_null() || text(symbol).is_empty() {
         return UNKNOWN;
     }
