@@ -176,13 +176,13 @@ pub fn gaps(step: usize) -> *const u8 {
 }
 
 impl ElementType {
-    /// An element that loses to all others but its equals and NaN, as bits.
+    /// An element that loses to all others but its equals and NaN, as bits, zero above its size.
     pub fn loser(self, largest: bool) -> u64 {
         let bits = 8 * self.size() as u32;
         let sign = 1 << (bits - 1);
         match self {
             Self::Bool => !largest as u64,
-            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => u64::MAX * !largest as u64,
+            Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => (u64::MAX >> (64 - bits)) * !largest as u64,
             Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => sign - !largest as u64,
             Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 => {
                 let infinity = self.nan().map_or(0, |nan| nan.limit);
@@ -201,5 +201,15 @@ impl ElementType {
             _ => return None,
         };
         Some(Pattern { flip: 0, magnitude, limit })
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn losers_are_no_wider_than_their_elements() {
+    use ElementType::*;
+    let all = [Bool, UInt8, UInt16, UInt32, UInt64, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64];
+    for (element, largest) in all.into_iter().flat_map(|element| [(element, false), (element, true)]) {
+        assert!(element.loser(largest) <= u64::MAX >> (64 - 8 * element.size()), "{element:?}");
     }
 }
