@@ -272,11 +272,11 @@ impl Job {
         self.data.wrapping_offset(self.stride * row as isize)
     }
 
-    /// Writes the place of the extremum of a row, and the element there.
+    /// Writes the place of the extremum of a row, and the element there. (All bits set are -1, however wide a pointer is.)
     #[inline(always)]
     unsafe fn put<K: Kind>(&self, row: usize, place: usize) {
         if !self.to.index.is_null() {
-            self.to.index.add(row).write_unaligned(place as i64);
+            self.to.index.add(row).write_unaligned(place as isize as i64);
         }
         if !self.to.values.is_null() {
             let from = self.row(row).add(place * K::SIZE);
