@@ -2,7 +2,7 @@
 //!
 //! Kernels are written once, as plain loops inside a [`Task`]. Each instruction set compiles its own copy of
 //! every task by inlining it into a function with those target features; the compiler's vectoriser does the
-//! rest. `kernels::short_rows` and `kernels::down` are written for the vector registers of [`crate::vector`].
+//! rest. `kernels::short_rows` and `kernels::down` are written for the vector registers of `vector`.
 
 #![allow(
     unsafe_op_in_unsafe_fn,

@@ -16,13 +16,13 @@ use crate::operations::sink::{Sink, Tile};
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-/// Sets how many elements a small array has at most, [`ELEMENTS`] being the most there is room for, and returns what
+/// Sets how many elements a small array has at most, 32 being the most there is room for, and returns what
 /// counted before.
 pub fn set_limit(elements: usize) -> usize {
     LIMIT.swap(elements.min(ELEMENTS), Ordering::Relaxed)
 }
 
-/// Reduces at most [`ELEMENTS`] elements, whose bytes are in order and among which NaN does not lose.
+/// Reduces at most 32 elements, whose bytes are in order and among which NaN does not lose.
 pub(crate) unsafe fn reduce(input: Input, layout: &ReductionLayout, sink: &impl Sink) {
     let Input { data, last, .. } = input;
     let (kept, outer) = layout.kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
