@@ -14,7 +14,8 @@
 //! Zen 4 with AVX2, and 10.5 in registers.
 //!
 //! The last strip overlaps the one before. Where a register holds several rows, the lanes of a column are combined at the end of a
-//! block: their best first, then, where a lane equals it, the number of the row. A block with NaN is left to the caller: the number of blocks before it is returned.
+//! block: their best first, then, where a lane equals it, the number of the row. A block with NaN is left to the caller: the number
+//! of blocks before it is returned.
 //!
 //! Left out: other columns that do not fill 16 bytes, bools, and NaN that loses.
 

@@ -126,7 +126,8 @@ pub unsafe fn sweep_ends<S: Source, X: Ends>(source: S, len: usize, champions: K
 }
 
 /// The same, by registers of `W` lanes, which fill the widest there is; few elements by registers of `HALF` as many.
-/// (With AVX-512 the compiler joined halves by shuffles: a Xeon of family 6, model 167, read 1 MB of binary32 in 12.7 us so, and in 8.7.)
+/// (With AVX-512 the compiler joined halves by shuffles: a Xeon of family 6, model 167, read 1 MB of binary32 in 12.7 us so, and
+/// reads it in 8.7.)
 #[inline(always)]
 unsafe fn sweep_by<S: Source, X: Ends, const W: usize, const HALF: usize>(
     source: S,
