@@ -260,6 +260,8 @@ struct Job {
     flip: i64,
     /// The bits of infinity, for 16-bit floats.
     infinity: i64,
+    /// The bits of the element that loses to all others.
+    loser: i64,
     numbers: bool,
     marks: bool,
     to: Outputs,
@@ -307,17 +309,8 @@ impl Job {
     /// What lanes are made with.
     #[inline(always)]
     unsafe fn constants<K: Kind, V: Lanes<K>>(&self) -> Constants<V> {
-        let least = match K::SIZE {
-            _ if K::KEYED => -self.infinity,
-            4 if K::FLOAT => f32::NEG_INFINITY.to_bits().into(),
-            8 if K::FLOAT => f64::NEG_INFINITY.to_bits() as i64,
-            size => 1 << (8 * size - 1),
-        };
-        Constants {
-            flip: splat::<K, V>(self.flip),
-            infinity: splat::<K, V>(self.infinity),
-            least: splat::<K, V>(least),
-        }
+        let flip = splat::<K, V>(self.flip);
+        Constants { flip, infinity: splat::<K, V>(self.infinity), least: splat::<K, V>(self.loser).lanes(flip) }
     }
 }
 
@@ -431,8 +424,10 @@ impl ShortRows {
 
     unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
         let Self { lines: Lines { data, stride, .. }, rows, len, last, numbers, marks, to, .. } = *self;
-        debug_assert!(!numbers || to.values.is_null());
-        let job = Job { data, stride, rows, len, last, flip, infinity, numbers, marks, to };
+        // (A place of -1 leads to no element.)
+        debug_assert!(!(numbers || marks) || to.values.is_null());
+        let loser = self.element.loser(self.largest) as i64;
+        let job = Job { data, stride, rows, len, last, flip, infinity, loser, numbers, marks, to };
         let bytes = len * K::SIZE;
         let turned = bytes <= longest_turned::<I>(K::SIZE);
         if turned && rows >= <I::Register as Lanes<K>>::LANES && (bytes >= turned::PART || stride == bytes as isize) {
