@@ -7,7 +7,7 @@ The types of the native module, Dask, xarray and cubed use this description. Nam
 import functools
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, SupportsIndex, TypedDict, TypeVar, cast
 
@@ -178,8 +178,8 @@ _MEANINGS = {
 }
 
 
-def unknown_keyword(function: str, name: str, known: Collection[str] = ()) -> ArgumentTypeError:
-    """Return the error about a keyword that a function has not, with the word for it here.
+def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
+    """Return the error about the first keyword that a function does not have, or None; it names the word for it here.
 
     `known` are its keywords; those of the array function of this name where none are given.
     """
@@ -189,6 +189,9 @@ def unknown_keyword(function: str, name: str, known: Collection[str] = ()) -> Ar
         from extremum import _native
 
         known = inspect.signature(getattr(_native, function)).parameters.keys()
+    name = next((each for each in given if each not in known), None)
+    if name is None:
+        return None
     word = next((each for each in _ELSEWHERE.get(name, ()) if each in known and each != name), None)
     if word is None:
         remedy = f"the keywords are {', '.join(each for each in known if each not in ('x', 'arrays'))}"
@@ -226,8 +229,8 @@ def like(
 
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
-            if unknown := keywords.keys() - defaults.keys() - known:
-                raise unknown_keyword(function.__name__, sorted(unknown)[0], names)
+            if unknown := unknown_keyword(function.__name__, keywords, names):
+                raise unknown
             return function(*arguments, **defaults | keywords)
 
         call.__signature__ = plain.replace(parameters=ordered)  # type: ignore[attr-defined]

@@ -4,12 +4,12 @@ use crate::arguments::omitted;
 use crate::array::{
     Array, Elements, Ndarray, Operands, Output, descriptor, elements_of, order_of_memory, settled, target,
 };
-use crate::interpreter::{ELEMENT_TYPE, Function, detached, error, refuse_unknown};
+use crate::interpreter::{ELEMENT_TYPE, Function, detached, error};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{ElementType, Extreme, Omit, Operand, extremum};
 use numpy::npyffi::{_PyDataType_GET_ITEM_DATA, PY_ARRAY_API, PyArray_Descr};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 macro_rules! elementwise {
@@ -60,7 +60,7 @@ macro_rules! elementwise {
         $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(
-            signature = (*arrays, out=None, nan_policy=None, r#where=None, **unknown),
+            signature = (*arrays, out=None, nan_policy=None, r#where=None),
             text_signature = "(*arrays, out=None, nan_policy='propagate', where=None)"
         )]
         pub fn $function<'py>(
@@ -69,9 +69,7 @@ macro_rules! elementwise {
             out: Option<&Bound<'py, PyAny>>,
             nan_policy: Option<&Bound<'py, PyAny>>,
             r#where: Option<&Bound<'py, PyAny>>,
-            unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
-            refuse_unknown(stringify!($function), unknown)?;
             if r#where.is_none()
                 && let Some(omit) = omitted(nan_policy)
                 && let Some(result) = run(py, stringify!($function), $largest, omit == Omit::Nan, arrays, out)?

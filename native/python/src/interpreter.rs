@@ -139,13 +139,6 @@ pub fn error(py: Python<'_>, class: &Function, reason: String, remedy: &str) -> 
     instance().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// Refuses a keyword that a function has not, in the words of the Python side.
-#[inline]
-pub fn refuse_unknown(function: &str, unknown: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    static UNKNOWN: Function = Function::new("unknown_keyword");
-    unknown.map_or(Ok(()), |unknown| Err(UNKNOWN.error(unknown.py(), (function, unknown.keys().get_item(0)?))))
-}
-
 /// Bytes from which letting other Python threads run costs less than it gives.
 const DETACHED: usize = 1 << 16;
 

@@ -7,6 +7,7 @@ mod arguments;
 mod array;
 mod elementwise;
 mod interpreter;
+mod keywords;
 mod memory;
 mod reductions;
 mod settings;
@@ -42,6 +43,8 @@ mod _native {
         }
         // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
         crate::array::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
+        let names = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"];
+        crate::keywords::wrap(module, names)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

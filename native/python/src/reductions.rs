@@ -3,7 +3,7 @@
 
 use crate::arguments::{Axes, Given, index_type, omitted, settle};
 use crate::array::{Array, Elements, Ndarray, Output, descriptor, into_result, order_of_memory, settled, target};
-use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
+use crate::interpreter::{ARGUMENT, Function, detached, error};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Dimension, ElementType, IndexType, Input, Omit, Selection, Target, argreduce, onehot, select};
 use numpy::npyffi::PY_ARRAY_API;
@@ -253,7 +253,7 @@ macro_rules! reduction {
         $(#[$doc])*
         #[pyfunction]
         #[pyo3(
-            signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)* **unknown),
+            signature = (x, /, axis=None, *, $($flag=Given::NOT,)* $($keyword=None,)*),
             text_signature = $text
         )]
         #[allow(clippy::too_many_arguments)]
@@ -262,10 +262,8 @@ macro_rules! reduction {
             axis: Option<&Bound<'py, PyAny>>,
             $($flag: Given<'py>,)*
             $($keyword: Option<&Bound<'py, PyAny>>,)*
-            unknown: Option<&Bound<'py, PyDict>>,
         ) -> PyResult<Bound<'py, PyAny>> {
             let function = stringify!($function);
-            refuse_unknown(function, unknown)?;
             $(let $flag = $flag.flag(stringify!($flag), function)?;)*
             if let Some(result) = $answer(function, $ends, x, axis, [$($flag),*], &[$($keyword),*])? {
                 return Ok(result);
@@ -610,7 +608,7 @@ fn named<'py>(py: Python<'py>, mut ends: Ends<'py>, indices: bool) -> PyResult<B
 ///        [0., 1., 0.]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, axis=Given::NOT, *, out=None, nan_policy=None, r#where=None, **unknown),
+    signature = (x, /, axis=Given::NOT, *, out=None, nan_policy=None, r#where=None),
     text_signature = "(x, /, axis=-1, *, out=None, nan_policy='propagate', where=None)"
 )]
 pub fn hardmax<'py>(
@@ -619,9 +617,7 @@ pub fn hardmax<'py>(
     out: Option<&Bound<'py, PyAny>>,
     nan_policy: Option<&Bound<'py, PyAny>>,
     r#where: Option<&Bound<'py, PyAny>>,
-    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    refuse_unknown("hardmax", unknown)?;
     let py = x.py();
     let Some(x) = settled(x).filter(|_| nan_policy.is_none() && r#where.is_none()) else {
         // The Python side knows other libraries' arrays, times and what may be left out.

@@ -1,0 +1,77 @@
+//! Keywords that a function does not have, refused in the words of the Python side.
+//!
+//! pyo3 refuses them before a function runs; a signature with `**` would let them in, but makes a small call half as slow
+//! again. So each function gets a wrapper that asks Python, after an error, whether a keyword was unknown.
+
+use crate::interpreter::Function;
+use pyo3::ffi::{self, PyCFunction, PyCFunctionFastWithKeywords, PyMethodDef, PyMethodDefPointer, PyObject};
+use pyo3::prelude::*;
+use std::ffi::CString;
+use std::mem;
+use std::sync::OnceLock;
+
+/// The functions as pyo3 made them, with their names.
+static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; 8] = [const { OnceLock::new() }; 8];
+
+/// Puts wrappers in the place of functions of a module.
+pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 8]) -> PyResult<()> {
+    let wrappers: [PyCFunctionFastWithKeywords; 8] =
+        [call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>];
+    for ((name, plain), wrapper) in names.into_iter().zip(&PLAIN).zip(wrappers) {
+        let function = module.getattr(name)?;
+        let doc = format!("{name}{}\n--\n\n{}", function.getattr("__text_signature__")?, function.getattr("__doc__")?);
+        let flags = ffi::METH_FASTCALL | ffi::METH_KEYWORDS;
+        let definition = PyMethodDef {
+            ml_name: CString::new(name)?.into_raw(),
+            ml_meth: PyMethodDefPointer { PyCFunctionFastWithKeywords: wrapper },
+            ml_flags: flags,
+            ml_doc: CString::new(doc)?.into_raw(),
+        };
+        // SAFETY: `function` is native, and its flags say of which type. The definition lives as long as the process.
+        let wrapped = unsafe {
+            assert_eq!(ffi::PyCFunction_GetFlags(function.as_ptr()), flags, "{name} has the fast calling convention");
+            let own = ffi::PyCFunction_GetFunction(function.as_ptr()).expect("a native function");
+            let _ = plain.set((mem::transmute::<PyCFunction, PyCFunctionFastWithKeywords>(own), name));
+            let owner = module.name()?;
+            let wrapped = ffi::PyCFunction_NewEx(Box::leak(Box::new(definition)), module.as_ptr(), owner.as_ptr());
+            Bound::from_owned_ptr_or_err(module.py(), wrapped)?
+        };
+        module.setattr(name, wrapped)?;
+    }
+    Ok(())
+}
+
+/// Calls the function as pyo3 made it.
+unsafe extern "C" fn call<const NUMBER: usize>(
+    module: *mut PyObject,
+    arguments: *const *mut PyObject,
+    count: ffi::Py_ssize_t,
+    keywords: *mut PyObject,
+) -> *mut PyObject {
+    let Some(&(plain, name)) = PLAIN[NUMBER].get() else { unreachable!("set before Python has the wrapper") };
+    // SAFETY: the caller's.
+    let result = unsafe { plain(module, arguments, count, keywords) };
+    if result.is_null() && !keywords.is_null() {
+        // SAFETY: Python calls with the interpreter attached, an error set, and a tuple of names.
+        unsafe { refuse_unknown(name, Bound::from_borrowed_ptr(Python::assume_attached(), keywords)) };
+    }
+    result
+}
+
+/// Replaces the error that is set, if a keyword is unknown.
+#[cold]
+fn refuse_unknown(function: &str, keywords: Bound<'_, PyAny>) {
+    static UNKNOWN: Function = Function::new("unknown_keyword");
+    let py = keywords.py();
+    // SAFETY: the interpreter is attached. (`fetch` would resume a panic.)
+    if unsafe { ffi::PyErr_ExceptionMatches(ffi::PyExc_TypeError) } == 0 {
+        return;
+    }
+    let failure = PyErr::fetch(py);
+    match UNKNOWN.call(py, (function, keywords)) {
+        Ok(unknown) if unknown.is_none() => failure,
+        Ok(unknown) => PyErr::from_value(unknown),
+        Err(other) => other,
+    }
+    .restore(py);
+}
