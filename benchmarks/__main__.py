@@ -17,6 +17,7 @@ _SUITES = {
     **dict.fromkeys(("memory", "answers", "scaling"), "arrays"),
     **dict.fromkeys(("sessions", "preparing"), "models"),
     "large": "large",
+    "top_k": "top_k",
 }
 
 

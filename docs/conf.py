@@ -119,6 +119,7 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
 
 _RUST = {
     **dict.fromkeys(("argmax", "argmin", "hardmax", "max", "min", "minmax"), "reductions-rs"),
+    "top_k": "top-k-rs",
     **dict.fromkeys(("maximum", "minimum"), "elementwise-rs"),
     **dict.fromkeys(("set_kept_memory", "get_kept_memory"), "memory-rs"),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "settings-rs"),

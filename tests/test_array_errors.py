@@ -91,6 +91,33 @@ AxisError: argmax: axis 1180591620717411303424 is out of range for an array with
   given float64[2], axis=1180591620717411303424
   help  use an axis in [-1, 0]
 
+>>> extremum.top_k(np.zeros((2, 3), np.int8), 4)
+ArgumentError: top_k: k is 4, and there are 3 elements along axis 1
+  given int8[2, 3], k=4
+  help  pass k from 0 to 3
+
+>>> extremum.top_k(np.zeros(3), 1, mode="max")
+ArgumentError: top_k: there is no mode 'max'
+  help  use 'largest' or 'smallest'
+
+>>> extremum.top_k(np.zeros(3), 1, sorted="no")
+ArgumentTypeError: top_k: sorted is 'no', not a bool
+  help  pass True or False
+
+>>> extremum.top_k(np.zeros(3), 1, 1)
+AxisError: top_k: axis 1 is out of range for an array with 1 dimension
+  given float64[3], axis=1
+  help  use an axis in [-1, 0]
+
+>>> extremum.top_k(np.array(1.0), 1)
+AxisError: top_k: axis -1 is out of range for an array with 0 dimensions
+  given float64[], axis=-1
+  help  pass an array with at least one dimension
+
+>>> extremum.top_k(np.zeros(3, complex), 1)
+ElementTypeError: top_k: cannot take elements of type complex128
+  help  convert to bool, an integer, float16, bfloat16, float32 or float64
+
 >>> extremum.set_num_threads(0)
 ArgumentError: set_num_threads: 0 is not a number of threads
   help  pass an integer of at least 1

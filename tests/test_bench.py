@@ -18,6 +18,7 @@ SUITES = {
     "scaling": ["--filter", "^maximum$", "--seconds", "0.01"],
     "sessions": ["--filter", "^(ArgMax<axis=0>|Max-13)", "--seconds", "0.01"],
     "large": ["chunks", "--most", "100"],
+    "top_k": ["--filter", "^64,", "--seconds", "0.01"],
 }
 
 

@@ -15,6 +15,7 @@ from extremum._native import (
     minmax,
     set_kept_memory,
     set_num_threads,
+    top_k,
 )
 
 # isort: split
@@ -42,6 +43,7 @@ __all__ = [
     "minmax",
     "set_kept_memory",
     "set_num_threads",
+    "top_k",
     "unravel",
 ]
 

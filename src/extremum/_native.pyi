@@ -1,7 +1,7 @@
 """Types of the native module; the docstrings live with the code in native/python/src, the options in signatures.py."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from extremum.signatures import (
     MinMaxIndices,
     No,
     Pairs,
+    TopKOptions,
     ValueKeywords,
     ValueOptions,
     Values,
@@ -192,6 +193,25 @@ def hardmax(
 def hardmax(
     x: Any, /, axis: Axis = -1, *, out: NDArray[Any] | None = None, **options: Unpack[HardmaxOptions]
 ) -> Any: ...
+@overload
+def top_k(
+    x: NDArray[T], /, k: SupportsIndex, axis: SupportsIndex | None = -1, **options: Unpack[TopKOptions]
+) -> ValuesIndices[NDArray[T], NDArray[np.int64]]: ...
+@overload
+def top_k(
+    x: Any, /, k: SupportsIndex, axis: SupportsIndex | None = -1, **options: Unpack[TopKOptions]
+) -> ValuesIndices[Any, Any]: ...
+def top_k_plain(
+    x: NDArray[T],
+    k: int,
+    axis: int | None,
+    *,
+    function: str,
+    largest: bool,
+    sorted: bool,
+    nan_first: bool,
+    times: bool = False,
+) -> tuple[NDArray[T], NDArray[np.int64]]: ...
 def reduce(
     x: NDArray[Any],
     axis: Any,

@@ -44,10 +44,11 @@ def find(name: str) -> Any:
         from extremum.elementwise import broadcast_shape, extremum
         from extremum.indices import axis_error, integers
         from extremum.reductions import beyond_index, beyond_values, flag, hardmax, index_type, wrong_output
+        from extremum.selection import top_k
 
         later = (
             *(as_output, axis_error, beyond_index, beyond_values, broadcast_shape, copy, extremum, flag, hardmax),
-            *(index_type, integers, is_bfloat16, wrong_output),
+            *(index_type, integers, is_bfloat16, top_k, wrong_output),
         )
         return {each.__name__: each for each in later}[name]
 

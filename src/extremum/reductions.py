@@ -166,7 +166,11 @@ class Reduction:
         if defaults is None and 0 in array.shape:
             self._require_elements(array)
         if self.nan_policy == "raise":
-            self._refuse_nan(array, ends[0], empty is not None)
+            found = nan(ends[0].values)
+            if empty is not None:
+                # The value of an empty slice means nothing.
+                found &= ends[0].indices != -1
+            self.refuse_nan(array, found)
         if empty:
             for number, end in enumerate(ends):
                 self._fill(array, end.values if values else None, end.indices, defaults[number] if defaults else None)
@@ -236,11 +240,8 @@ class Reduction:
                 remedy="reduce axes that are not empty, or pass a default",
             )
 
-    def _refuse_nan(self, array: NDArray[Any], end: ValuesIndices[Any, Any], may_be_empty: bool) -> None:
-        """Refuse NaN; the value of an empty slice means nothing."""
-        found = nan(end.values)
-        if may_be_empty:
-            found &= end.indices != -1
+    def refuse_nan(self, array: NDArray[Any], found: NDArray[np.bool_]) -> None:
+        """Refuse the slices that hold NaN."""
         if found.any():
             raise ArgumentError(
                 f"{self.function}: {self._first_slice(found)} holds NaN",

@@ -30,6 +30,7 @@ __all__ = [
     "No",
     "Pairs",
     "TieOptions",
+    "TopKOptions",
     "ValueKeywords",
     "ValueOptions",
     "Values",
@@ -121,11 +122,19 @@ class ValueKeywords(ValueOptions, total=False):
     index_dtype: IndexType | None
 
 
+class TopKOptions(TypedDict, total=False):
+    """Options of ``top_k``."""
+
+    mode: Literal["largest", "smallest"]
+    sorted: bool
+    nan_policy: NanPolicy
+
+
 # Python 3.10 has no generic NamedTuple.
 if TYPE_CHECKING or sys.version_info >= (3, 11):
 
     class ValuesIndices(NamedTuple, Generic[Value, Index]):
-        """The extreme values, and the index of each: what ``max`` and ``min`` return with ``return_index``."""
+        """The extreme values, and the index of each: ``top_k``, and ``max`` and ``min`` with ``return_index``."""
 
         values: Value
         indices: Index

@@ -21,3 +21,4 @@ pub use operations::input::Input;
 pub use operations::onehot::onehot;
 pub use operations::select::{Dimension, Omit, Selection, Target, argreduce, select};
 pub use operations::small;
+pub use operations::top_k::{TopK, top_k};

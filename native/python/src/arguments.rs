@@ -34,7 +34,7 @@ fn is_settled(axis: &Bound<'_, PyAny>) -> bool {
 
 /// Whether an axis is an integer and no truth value, which Python counts among them.
 #[inline]
-fn is_number(axis: &Bound<'_, PyAny>) -> bool {
+pub fn is_number(axis: &Bound<'_, PyAny>) -> bool {
     axis.is_instance_of::<PyInt>() && !axis.is_instance_of::<PyBool>()
 }
 
@@ -103,7 +103,8 @@ fn refuse(axis: Option<&Bound<'_, PyAny>>, default: Option<i64>, array: &Array<'
 
 /// NPY_LONG or NPY_LONGLONG, whichever NumPy calls int64.
 const LONG: c_int = if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 };
-const INT64: Elements = Elements { number: LONG, element: ElementType::Int64, swapped: false };
+/// The type of indices where nobody asks for another.
+pub const INT64: Elements = Elements { number: LONG, element: ElementType::Int64, swapped: false };
 
 /// Reads the type of the indices; where it is left out, it is that of `out`, if indices can have that. May run Python code.
 #[inline(always)]

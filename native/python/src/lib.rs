@@ -11,6 +11,7 @@ mod keywords;
 mod memory;
 mod reductions;
 mod settings;
+mod top_k;
 
 // For ONNX Runtime, which finds `RegisterCustomOps` in this file by its name: so the wheel has the kernels once.
 use extremum_onnxruntime as _;
@@ -26,6 +27,7 @@ mod _native {
         reductions::{argmax, argmin, hardmax, max, min, minmax, reduce},
         settings::{get_instruction_set, get_num_threads, instruction_sets},
         settings::{set_bytes_per_thread, set_instruction_set, set_num_threads, set_small_limit},
+        top_k::{top_k, top_k_plain},
     };
     use numpy::npyffi::NPY_TYPES;
     use pyo3::exceptions::PyImportError;

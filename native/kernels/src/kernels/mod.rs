@@ -10,4 +10,5 @@ pub mod pack;
 pub mod rows;
 pub mod short_rows;
 pub mod sweep;
+pub mod top_k;
 pub mod transpose;

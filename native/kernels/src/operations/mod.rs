@@ -10,3 +10,4 @@ pub mod reduce;
 pub mod select;
 pub mod sink;
 pub mod small;
+pub mod top_k;

@@ -5,8 +5,8 @@ use crate::memory::{Bytes, Memory, positions, separate_strides, strides};
 use crate::{Random, Scoped};
 use extremum_kernels::isa::InstructionSet;
 use extremum_kernels::{
-    Dimension, ElementType, Extreme, IndexType, Input, Omit, Operand, Selection, Target, argreduce, extremum, onehot,
-    select, small, threads,
+    Dimension, ElementType, Extreme, IndexType, Input, Omit, Operand, Selection, Target, TopK, argreduce, extremum,
+    onehot, select, small, threads, top_k,
 };
 use std::{ptr, slice};
 
@@ -34,6 +34,7 @@ enum Operation {
     ArgReduce(IndexType),
     OneHot,
     Select,
+    TopK,
     Extremum,
 }
 
@@ -53,6 +54,7 @@ impl Case {
             Operation::ArgReduce(IndexType::Int64),
             Operation::OneHot,
             Operation::Select,
+            Operation::TopK,
             Operation::Extremum,
         ]);
         let (lens, favourite) = shape(random);
@@ -88,6 +90,7 @@ impl Case {
             Operation::ArgReduce(index) => self.reduce(random, Some(index)),
             Operation::OneHot => self.reduce(random, None),
             Operation::Select => self.select(random),
+            Operation::TopK => self.top_k(random),
             Operation::Extremum => self.extremum(random),
         };
         if cfg!(miri) { threads::within(&Scoped, call) } else { call() }
@@ -207,6 +210,58 @@ impl Case {
         let share = random.pick(&[0, 1, 4, 7, 8]);
         mask.fill_by(|_| if random.below(8) < share { random.pick(&[1, 1, 2, 0x80, 0xff]) } else { 0 });
         mask
+    }
+
+    /// The best along one axis, along a block of neighbouring ones, or of all elements.
+    fn top_k(&self, random: &mut Random) {
+        let Self { element, swapped, largest, last: nan_first, ref lens, .. } = *self;
+        let (input, size, rank) = (self.input(random), element.size(), lens.len());
+        let axis = self.reduced.iter().rposition(|&reduced| reduced).or(rank.checked_sub(1)).unwrap_or(0);
+        let block = if random.one_in(6) { 0..rank } else { axis..rank.min(axis + random.pick(&[1, 1, 1, 2])) };
+        let along = |wanted| {
+            let len = |(of, &len): (usize, &usize)| if block.contains(&of) == wanted { len } else { 1 };
+            positions(&lens.iter().enumerate().map(len).collect::<Vec<_>>())
+        };
+        let (kept, places) = (along(false), along(true));
+        let (len, after) = (places.len(), lens[block.end..].iter().product::<usize>());
+        let k = random.pick(&[0, 1, 1, 2, 3, 5, 8, 16, 17, 40, len / 100, len / 9, len / 2, len]).min(len);
+        let (times, sorted) = (element == ElementType::Int64 && random.one_in(2), !random.one_in(4));
+        let [mut values, mut indices] = [size, 8].map(|size| Bytes::new(kept.len() * k * size, true));
+        let walk = (0..rank).rev().map(|axis| (lens[axis], input.strides[axis], block.contains(&axis)));
+        let wanted = TopK { data: input.data(), element, swapped, largest, nan_first, times, k, sorted };
+        input.deny_gaps(lens);
+        // SAFETY: the dimensions describe the input, and the results are as many.
+        unsafe { top_k(wanted, walk, values.as_mut_ptr(), indices.as_mut_ptr().cast()) };
+        input.bytes.allow();
+        assert!(!input.is_changed(), "an input has changed");
+        for (number, outside) in kept.iter().enumerate() {
+            let at = |place: usize| -> Vec<usize> { outside.iter().zip(&places[place]).map(|(a, b)| a + b).collect() };
+            let rank = |place: &usize| {
+                let (key, _) = key(element, input.element(&at(*place)), swapped, largest);
+                let is_nan = key == NAN || times && key.abs() == 1 << 63;
+                let group = i128::from(is_nan) * if nan_first { -1 } else { 1 };
+                (group, if is_nan { 0 } else { -key }, *place)
+            };
+            let mut best: Vec<usize> = (0..len).collect();
+            best.sort_by_cached_key(rank);
+            best.truncate(k);
+            let first = number / after * after * k + number % after;
+            let result = |bytes: &Bytes, nth, size| bytes[(first + nth * after) * size..][..size].to_vec();
+            let mut found = Vec::new();
+            for nth in 0..k {
+                let place = u64::from_ne_bytes(result(&indices, nth, 8).try_into().expect("an index")) as usize;
+                let mut value = result(&values, nth, size);
+                if swapped {
+                    value.reverse();
+                }
+                assert!(place < len && value == input.element(&at(place)), "{k} at {outside:?}: {place}");
+                found.push(place);
+            }
+            if !sorted {
+                found.sort_by_cached_key(rank);
+            }
+            assert_eq!(found, best, "{k} of {len} at {outside:?}, strides {:?}", input.strides);
+        }
     }
 
     fn extremum(&self, random: &mut Random) {

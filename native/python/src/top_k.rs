@@ -1,0 +1,186 @@
+//! `top_k`, and the operation that it is made of.
+
+use crate::arguments::{Axes, Given, INT64, is_number, omitted};
+use crate::array::{Array, Ndarray, settled};
+use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
+use extremum_kernels::layout::PerAxis;
+use extremum_kernels::{Omit, TopK, top_k as find};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+
+/// What is wanted along an axis.
+struct Wanted {
+    k: usize,
+    largest: bool,
+    sorted: bool,
+    nan_first: bool,
+    times: bool,
+}
+
+/// The values and the indices.
+type Found<'py> = [Ndarray<'py>; 2];
+
+/// Finds the k best of a plain array along an axis, or of all its elements without one.
+///
+/// `k` is at most the length of the axis. NaN comes before every number or after; of `times` the smallest integer does, too.
+#[pyfunction]
+#[pyo3(signature = (x, k, axis, *, function, largest, sorted, nan_first, times=false))]
+#[allow(clippy::too_many_arguments)]
+pub fn top_k_plain<'py>(
+    x: &Bound<'py, PyAny>,
+    k: usize,
+    axis: Option<&Bound<'py, PyAny>>,
+    function: &str,
+    largest: bool,
+    sorted: bool,
+    nan_first: bool,
+    times: bool,
+) -> PyResult<(Ndarray<'py>, Ndarray<'py>)> {
+    let wanted = Wanted { k, largest, sorted, nan_first, times };
+    let found = settled(x).map(|x| wanted.find(x, axis, None, function)).transpose()?;
+    let Some([values, indices]) = found.flatten() else {
+        let reason = format!("{function}: not a plain array, or one with fewer than {k} elements along the axis");
+        return Err(error(x.py(), &ARGUMENT, reason, "pass numpy.ndarray, and k within it"));
+    };
+    Ok((values, indices))
+}
+
+impl Wanted {
+    /// Finds the best of an array along an axis, or one by default, or of all elements; None where those are fewer.
+    #[inline(always)]
+    fn find<'py>(
+        &self,
+        x: Ndarray<'py>,
+        axis: Option<&Bound<'py, PyAny>>,
+        default: Option<i64>,
+        function: &str,
+    ) -> PyResult<Option<Found<'py>>> {
+        let py = x.py();
+        // No Python code runs from here until the kernel has ended, except to word an error and to make the results.
+        let x = Array::new(x, function)?;
+        let axes = Axes::of(axis, default, &x, function)?;
+        let &Self { k, largest, sorted, nan_first, times } = self;
+        let (mut len, mut shape, mut place) = (1usize, PerAxis::<usize>::new(), 0);
+        for (axis, &each) in x.shape.iter().enumerate() {
+            if axes.contains(axis) {
+                (len, place) = (len.saturating_mul(each), shape.len());
+            } else {
+                shape.push(each);
+            }
+        }
+        if k > len {
+            return Ok(None);
+        }
+        shape.insert(place, k);
+        let values = Array::empty(py, &shape, x.elements, None)?;
+        let indices = Array::empty(py, &shape, INT64, None)?;
+        let (data, element, swapped) = (x.data, x.element(), x.elements.swapped);
+        let wanted = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
+        let walk = (0..x.shape.len()).rev().map(|axis| (x.shape[axis], x.strides[axis], axes.contains(axis)));
+        // SAFETY: `x` describes readable memory; the results are new, in C order.
+        detached(py, x.bytes(), || unsafe { find(wanted, walk, values.data, indices.data.cast()) });
+        Ok(Some([values.object, indices.object]))
+    }
+}
+
+/// The k largest or smallest elements along an axis with their indices, from the best to the worst.
+///
+/// Equal elements come by ascending index at either end of the order; `-0.0` equals `+0.0`.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Any shape and layout; bool, any integer, float16, bfloat16, float32, float64, datetime64 or timedelta64. Never modified.
+/// k : int
+///     How many elements are wanted, from 0 to the length of the axis.
+/// axis : int, default -1
+///     The axis along which they are wanted; None for all elements in row-major order.
+/// mode : str, default "largest"
+///     ``largest`` or ``smallest``.
+/// sorted : bool, default True
+///     Whether they have to stand from the best to the worst; else they are the same in any order.
+/// nan_policy : str, default "propagate"
+///     ``propagate``: NaN (NaT) comes first at either end, so that `k=1` is argmax or argmin. ``omit``: it comes after every
+///     number. ``raise``: it is an error.
+///
+/// Returns
+/// -------
+/// ValuesIndices
+///     `values`, in the element type of `x`, and `indices`, int64: in the shape of `x` with `k` in the place of the axis,
+///     as arrays of the caller's own library.
+///
+/// Raises
+/// ------
+/// AxisError
+///     The axis is out of range.
+/// ArgumentError
+///     `k` is negative or above the length of the axis, `mode` is unknown, elements are missing, or one is NaN under ``raise``.
+/// ArgumentTypeError
+///     `k` or `axis` is no integer.
+/// ElementTypeError
+///     `x` holds elements that have no order here.
+///
+/// Notes
+/// -----
+/// The operation behind ONNX TopK and DirectML's DML_TOP_K and DML_TOP_K1, where NaN is greater than every number.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import extremum as ex
+/// >>> best = ex.top_k(np.array([[3, 7, 1, 7], [2, 0, 2, 2]]), 2)
+/// >>> best.values
+/// array([[7, 7],
+///        [2, 2]])
+/// >>> best.indices
+/// array([[1, 3],
+///        [0, 2]])
+#[pyfunction]
+#[pyo3(
+    signature = (x, /, k, axis=Given::NOT, *, mode=None, sorted=None, nan_policy=None, **unknown),
+    text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
+)]
+#[allow(clippy::too_many_arguments)]
+pub fn top_k<'py>(
+    x: &Bound<'py, PyAny>,
+    k: &Bound<'py, PyAny>,
+    axis: Given<'py>,
+    mode: Option<&Bound<'py, PyAny>>,
+    sorted: Option<&Bound<'py, PyAny>>,
+    nan_policy: Option<&Bound<'py, PyAny>>,
+    unknown: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static VALUES_INDICES: Function = Function::new("ValuesIndices");
+    static TOP_K: Function = Function::new("top_k");
+    refuse_unknown("top_k", unknown)?;
+    let py = x.py();
+    let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
+    let usual = || {
+        let k = is_number(k).then(|| k.extract().ok()).flatten()?;
+        let largest = match mode {
+            None => true,
+            Some(mode) => match mode.cast_exact::<PyString>().ok()?.to_str().ok()? {
+                "largest" => true,
+                "smallest" => false,
+                _ => return None,
+            },
+        };
+        let sorted = sorted.map_or(Some(true), |sorted| Some(sorted.cast::<PyBool>().ok()?.is_true()))?;
+        let nan_first = omitted(nan_policy)? == Omit::Nothing;
+        Some(Wanted { k, largest, sorted, nan_first, times: false })
+    };
+    if let Some(array) = settled(x)
+        && axis.as_ref().is_none_or(is_number)
+        && let Some(wanted) = usual()
+        && let Some(found) = wanted.find(array, axis.as_ref(), default, "top_k")?
+    {
+        return VALUES_INDICES.call_with(py, PyTuple::new(py, found)?, None);
+    }
+    // The Python side knows other libraries' arrays and times, and words what is wrong.
+    let axis = match default {
+        Some(default) => Some(default.into_bound_py_any(py)?),
+        None => axis,
+    };
+    TOP_K.call(py, (x, k, axis, mode, sorted, nan_policy))
+}

@@ -1,0 +1,174 @@
+"""`top_k` against a sort in plain Python: every type, layout, k, mode and policy; laws; other libraries; refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import extremum as ex
+from agreement import EVERY_SET, assert_identical, kernels
+from extremum import _native
+from extremum.errors import ArgumentError, ArgumentTypeError
+from layouts import LAYOUTS, REPEATING, contiguous
+from strategies import ELEMENT_TYPES, FLOATS, is_nan, sample
+
+TIMES = tuple(np.dtype(name) for name in ("datetime64[s]", "timedelta64[D]"))
+SHAPES = ((7,), (33,), (5, 9), (3, 20, 4), (64, 6), (20, 40), (2, 3, 1, 5), (0, 4), (4, 0))
+WAYS = (*EVERY_SET, {"threads": 2}, {"threads": 1})
+
+
+def sample_of(rng, dtype, shape):
+    if dtype.kind not in "mM":
+        return sample(rng, dtype, shape)
+    return np.asarray(np.where(rng.random(shape) < 0.3, "NaT", rng.integers(-4, 4, shape)), dtype)
+
+
+def expected(x, k, axis, mode, policy):
+    """Sort each line: NaN first or last, then by value, then by index."""
+    native = x.astype(x.dtype.newbyteorder("="))
+    missing = np.isnat(native) if native.dtype.kind in "mM" else is_nan(native)
+    numbers = native.view(np.int64) if native.dtype.kind in "mM" else native
+    numbers = np.where(missing, numbers.dtype.type(0), numbers)
+    numbers = numbers.astype(float) if numbers.dtype in FLOATS else numbers.astype(object)
+    if axis is None:
+        native, missing, numbers, axis = native.reshape(-1), missing.reshape(-1), numbers.reshape(-1), 0
+    shape = native.shape[:axis] + native.shape[axis + 1 :]
+    indices = np.empty((*shape, k), np.int64)
+    sign, first = (-1 if mode == "largest" else 1), (-1 if policy == "propagate" else 1)
+    for place in np.ndindex(shape):
+        line, gone = (np.moveaxis(each, axis, -1)[place] for each in (numbers, missing))
+        ranks = [(first, 0, at) if gone[at] else (0, sign * line[at] + 0, at) for at in range(len(line))]
+        indices[place] = [at for *_, at in sorted(ranks)[:k]]
+    indices = np.moveaxis(indices, -1, axis)
+    return np.take_along_axis(native, indices, axis), indices
+
+
+@pytest.mark.parametrize("dtype", [*ELEMENT_TYPES, *TIMES], ids=str)
+def test_it_is_a_sort_of_each_line(dtype):
+    rng = np.random.default_rng(sum(map(ord, str(dtype))))
+    for number, shape in itertools.product(range(6), SHAPES):
+        layout = LAYOUTS[rng.integers(len(LAYOUTS))]
+        x = layout(sample_of(rng, dtype, shape), rng) if dtype.kind not in "mM" else sample_of(rng, dtype, shape)
+        axis = None if rng.random() < 0.2 else int(rng.integers(x.ndim))
+        most = x.size if axis is None else x.shape[axis]
+        k = min(most, int(rng.choice([0, 1, 2, 5, 16, 17, most])))
+        mode, policy = rng.choice(["largest", "smallest"]), rng.choice(["propagate", "omit"])
+        right = expected(x, k, axis, mode, policy)
+        before = x.tobytes()
+        with kernels(**WAYS[(number + len(shape)) % len(WAYS)]):
+            found = ex.top_k(x, k, axis, mode=mode, nan_policy=policy)
+            free = ex.top_k(x, k, axis, mode=mode, nan_policy=policy, sorted=False)
+        context = f"{layout.__name__} {x!r}, {k}, {axis}, {mode}, {policy}"
+        for each, wanted in zip(found, right, strict=True):
+            assert_identical(each, wanted, context)
+        order = 0 if axis is None else axis
+        assert_identical(np.sort(free.indices, order), np.sort(right[1], order), context)
+        values = x.reshape(-1) if axis is None else x
+        assert_identical(
+            free.values, np.take_along_axis(values, free.indices, order).astype(free.values.dtype), context
+        )
+        assert x.tobytes() == before
+
+
+LONG = {
+    "random": lambda rng, n: rng.standard_normal(n),
+    "ascending": lambda rng, n: np.arange(n),
+    "descending": lambda rng, n: -np.arange(n),
+    "few values": lambda rng, n: rng.integers(0, 3, n),
+    "equal": lambda rng, n: np.zeros(n),
+    "one apart": lambda rng, n: np.arange(n) == n // 2,
+}
+
+
+@pytest.mark.parametrize("texture", LONG)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float16", "uint8"])
+def test_long_lines_in_rows_and_columns(texture, dtype):
+    rng = np.random.default_rng(3)
+    for shape, axis, k in (
+        ((2, 9001), 1, 50),
+        ((20011,), 0, 1999),
+        ((5000, 40), 0, 5),
+        ((300, 70), 1, 3),
+        ((4100,), 0, 4000),
+    ):
+        x = LONG[texture](rng, shape[axis]).astype(dtype)
+        x = np.ascontiguousarray(np.broadcast_to(x if axis == len(shape) - 1 else x[:, None], shape))
+        order = np.argsort(-x.astype(float), axis, kind="stable")
+        wanted = np.take(order, range(k), axis)
+        for way in WAYS:
+            with kernels(**way):
+                found = ex.top_k(x, k, axis)
+            assert_identical(found.indices, wanted, f"{texture} {dtype} {shape} {way}")
+            assert_identical(found.values, np.take_along_axis(x, wanted, axis))
+
+
+@pytest.mark.parametrize("layout", [each for each in LAYOUTS if each not in (*REPEATING, contiguous)])
+def test_neither_layout_nor_permuted_axes_change_a_result(layout):
+    rng = np.random.default_rng(4)
+    x = sample(rng, np.dtype("float32"), (6, 30, 50))
+    for axis, k, axes in itertools.product(range(3), (1, 4, 6), ((0, 1, 2), (2, 0, 1), (1, 2, 0))):
+        found = ex.top_k(layout(x.transpose(axes), rng), k, axes.index(axis))
+        for each, right in zip(found, ex.top_k(x, k, axis), strict=True):
+            assert_identical(each, right.transpose(axes))
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+def test_one_is_argmax_and_argmin(policy):
+    x = np.array([[np.nan, 3, -0.0], [0.0, 3, 3]], np.float32)
+    for axis, (mode, arg) in itertools.product((0, 1, None), (("largest", ex.argmax), ("smallest", ex.argmin))):
+        found = ex.top_k(x, 1, axis, mode=mode, nan_policy=policy).indices
+        assert_identical(found.reshape(-1), np.asarray(arg(x, axis, nan_policy=policy)).reshape(-1))
+
+
+def test_nan_is_refused_on_request_and_named():
+    x = np.array([[1.0, 2.0], [np.nan, 0.0]])
+    with pytest.raises(ArgumentError, match=r"top_k: the slice at \(1,\) of the result holds NaN"):
+        ex.top_k(x, 1, nan_policy="raise")
+    with pytest.raises(ArgumentError, match="top_k: the array holds NaN"):
+        ex.top_k(x, 0, None, mode="smallest", nan_policy="raise")
+    with pytest.raises(ArgumentError, match="holds NaN"):
+        ex.top_k(np.array(["NaT", 1], "M8[s]"), 1, nan_policy="raise")
+    assert ex.top_k(x[:1], 2, nan_policy="raise").indices.tolist() == [[1, 0]]
+
+
+def test_arrays_of_other_libraries_come_back_as_their_own():
+    assert ex.top_k([3, 1, 2], 2).indices.tolist() == [0, 2]
+    assert ex.top_k(np.ma.array([3, 1, 2]), 2).values.tolist() == [3, 2]
+    assert ex.top_k(np.float32(2), 1, None).values.tolist() == [2]
+    with pytest.raises(ArgumentError, match="1 masked element would be compared as if it were there"):
+        ex.top_k(np.ma.array([3, 1, 2], mask=[1, 0, 0]), 2)
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    found = ex.top_k(pandas.Series([3, 1, 2], index=list("abc"), name="n"), 2)
+    assert isinstance(found.values, pandas.Series)
+    assert found.values.tolist() == [3, 2]
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    assert all(isinstance(each, jax.Array) for each in ex.top_k(jax.numpy.ones(3), 2))
+
+
+def test_k_and_axis_may_be_integers_of_any_kind():
+    x = np.arange(6).reshape(2, 3)
+    for k, axis in itertools.product((2, np.int8(2), np.array(2)), (-1, np.int64(1), 1)):
+        assert ex.top_k(x, k, axis=axis).indices.tolist() == [[2, 1], [2, 1]]
+    assert ex.top_k(x, k=2, axis=None, mode="smallest").indices.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((-1,), ArgumentError, "top_k: k is -1, and there are 3 elements along axis 1"),
+        ((7, None), ArgumentError, "top_k: k is 7, and there are 6 elements\n"),
+        ((True,), ArgumentTypeError, "top_k: k is True, not an integer"),
+        ((2.0,), ArgumentTypeError, "top_k: k is 2.0, not an integer"),
+        ((1, (0, 1)), ArgumentTypeError, "top_k: axis (0, 1) is not one axis"),
+        ((1, 0.5), ArgumentTypeError, "top_k: axis 0.5 is not an integer"),
+    ],
+)
+def test_arguments_that_cannot_be_meant(arguments, error, text):
+    with pytest.raises(error) as caught:
+        ex.top_k(np.zeros((2, 3)), *arguments)
+    assert str(caught.value).startswith(text.rstrip("\n"))
+
+
+def test_the_operation_within_takes_plain_arrays_alone():
+    with pytest.raises(ArgumentError, match="f: not a plain array, or one with fewer than 3 elements"):
+        _native.top_k_plain(np.zeros(2), 3, -1, function="f", largest=True, sorted=True, nan_first=True)
