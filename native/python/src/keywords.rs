@@ -11,12 +11,12 @@ use std::mem;
 use std::sync::OnceLock;
 
 /// The functions as pyo3 made them, with their names.
-static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; 8] = [const { OnceLock::new() }; 8];
+static PLAIN: [OnceLock<(PyCFunctionFastWithKeywords, &str)>; 9] = [const { OnceLock::new() }; 9];
 
 /// Puts wrappers in the place of functions of a module.
-pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 8]) -> PyResult<()> {
-    let wrappers: [PyCFunctionFastWithKeywords; 8] =
-        [call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>];
+pub fn wrap(module: &Bound<'_, PyModule>, names: [&'static str; 9]) -> PyResult<()> {
+    let wrappers: [PyCFunctionFastWithKeywords; 9] =
+        [call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>, call::<8>];
     for ((name, plain), wrapper) in names.into_iter().zip(&PLAIN).zip(wrappers) {
         let function = module.getattr(name)?;
         let doc = format!("{name}{}\n--\n\n{}", function.getattr("__text_signature__")?, function.getattr("__doc__")?);

@@ -45,7 +45,7 @@ mod _native {
         }
         // NumPy's functions are looked up under a lock: before there are calls, and forks during calls.
         crate::array::descriptor(module.py(), NPY_TYPES::NPY_BOOL as c_int)?;
-        let names = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax"];
+        let names = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "top_k"];
         crate::keywords::wrap(module, names)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -2,12 +2,12 @@
 
 use crate::arguments::{Axes, Given, INT64, is_number, omitted};
 use crate::array::{Array, Ndarray, settled};
-use crate::interpreter::{ARGUMENT, Function, detached, error, refuse_unknown};
+use crate::interpreter::{ARGUMENT, Function, detached, error};
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{Omit, TopK, top_k as find};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyString, PyTuple};
 
 /// What is wanted along an axis.
 struct Wanted {
@@ -138,7 +138,7 @@ impl Wanted {
 ///        [0, 2]])
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, k, axis=Given::NOT, *, mode=None, sorted=None, nan_policy=None, **unknown),
+    signature = (x, /, k, axis=Given::NOT, *, mode=None, sorted=None, nan_policy=None),
     text_signature = "(x, /, k, axis=-1, *, mode='largest', sorted=True, nan_policy='propagate')"
 )]
 #[allow(clippy::too_many_arguments)]
@@ -149,11 +149,9 @@ pub fn top_k<'py>(
     mode: Option<&Bound<'py, PyAny>>,
     sorted: Option<&Bound<'py, PyAny>>,
     nan_policy: Option<&Bound<'py, PyAny>>,
-    unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     static VALUES_INDICES: Function = Function::new("ValuesIndices");
     static TOP_K: Function = Function::new("top_k");
-    refuse_unknown("top_k", unknown)?;
     let py = x.py();
     let (default, axis) = (axis.0.is_none().then_some(-1), axis.0.filter(|axis| !axis.is_none()));
     let usual = || {
