@@ -187,7 +187,7 @@ impl Reduction<'_> {
         detached(py, x.bytes(), || lacking = unsafe { select(selection, walk, &targets) });
         match complete {
             Some(None) if lacking > 0 => return Ok(None),
-            Some(Some(place)) if lacking > 0 => {
+            Some(Some(place)) if lacking > 0 && place != -1 => {
                 targets.iter().for_each(|target| fill(target, shape.iter().product(), place))
             }
             _ => {}

@@ -182,7 +182,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             }
             let result = block * job.columns + column + at * V::LANES;
             if !job.index.is_null() {
-                store_places::<K, V>(rows, job.index.add(result));
+                store_places::<K, V, false>(rows, job.index.add(result));
             }
             if !job.values.is_null() {
                 let element = |lane: usize, row: usize| {

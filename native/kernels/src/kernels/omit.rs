@@ -104,24 +104,32 @@ impl Omit {
     /// Written out for the masks that vectors can read.
     #[inline(always)]
     unsafe fn masked<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, mask: *const u8, step: isize) {
-        match step {
-            _ if self.mask.is_null() => self.line(from, to, len, |_| true),
-            0 => {
-                let there = *mask != 0;
-                self.line(from, to, len, |_| there);
-            }
-            _ => self.line(from, to, len, |at| *mask.add(at) != 0),
+        let Pattern { flip, magnitude, limit } = self.pattern;
+        let (flip, magnitude, limit) = (T::new(flip), T::new(magnitude), T::new(limit));
+        let fits = |bits: T| !bits.matches(flip, magnitude, limit);
+        let masked = |at: usize| *mask.add(at) != 0;
+        let whole = step == 0 && !mask.is_null();
+        let there = !whole || *mask != 0;
+        match self.pattern.is_none() {
+            true if whole => self.line(from, to, len, |_, _| there),
+            true => self.line(from, to, len, |at, _| masked(at)),
+            false if whole || mask.is_null() => self.line(from, to, len, |_, bits| there & fits(bits)),
+            false => self.line(from, to, len, |at, bits| masked(at) & fits(bits)),
         }
     }
 
     #[inline(always)]
-    unsafe fn line<T: Bits>(&self, from: impl Fn(usize) -> T, to: *mut T, len: usize, there: impl Fn(usize) -> bool) {
-        let Pattern { flip, magnitude, limit } = self.pattern;
-        let (flip, magnitude, limit, fill) = (T::new(flip), T::new(magnitude), T::new(limit), T::new(self.fill));
+    unsafe fn line<T: Bits>(
+        &self,
+        from: impl Fn(usize) -> T,
+        to: *mut T,
+        len: usize,
+        stays: impl Fn(usize, T) -> bool,
+    ) {
+        let fill = T::new(self.fill);
         for at in 0..len {
             let bits = from(at);
-            let stays = there(at) & !bits.matches(flip, magnitude, limit);
-            *to.add(at) = if stays { bits } else { fill };
+            *to.add(at) = if stays(at, bits) { bits } else { fill };
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::kernels::lanes::{Aligned, Lines, Outputs};
 use crate::kernels::omit::{OMIT_SCRATCH, Omit, gaps};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
-use crate::kernels::short_rows::ShortRows;
+use crate::kernels::short_rows::{ShortRows, read_both};
 use crate::layout::ReductionOffsets;
 use crate::operations::input::{Input, Omission, with_sources};
 use crate::operations::plan::{BATCH, Form, Plan, SHORT};
@@ -211,23 +211,29 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         self.columns(ends, Lines { mask: to, mask_stride: len as isize, ..lines }, rows, len);
     }
 
-    /// Reads short rows of `len` elements, under no mask, for one end of the order, then for the other.
+    /// Reads short rows of `len` elements, under no mask, for both ends of the order at once or for one after the other.
     unsafe fn row_batches(&self, (inputs, _, to): Request, lines: Lines, rows: usize, len: usize) {
-        for (end, to) in to.iter().enumerate() {
-            self.row_batches_of(&inputs[end..=end], *to, lines, rows, len);
+        let both = !inputs[0].numbers && to[0].keys.is_null() && to[0].index.is_null();
+        if both && read_both(inputs[0].element, len) {
+            return self.row_batches_of(inputs, to, lines, rows, len);
+        }
+        for end in 0..inputs.len() {
+            self.row_batches_of(&inputs[end..=end], &to[end..=end], lines, rows, len);
         }
     }
 
-    /// Reads short rows for one end.
-    unsafe fn row_batches_of(&self, inputs: &[Input], to: Outputs, lines: Lines, rows: usize, len: usize) {
+    /// Reads short rows.
+    unsafe fn row_batches_of(&self, inputs: &[Input], all: &[Outputs], lines: Lines, rows: usize, len: usize) {
         let Input { element, largest, numbers, .. } = inputs[0];
         let (size, marks) = (element.size(), self.marks());
         // Where NaN follows NaN batches are not tried in vain each time.
         let most = if len < SHORT { (OMIT_SCRATCH / size / len) & !(BATCH - 1) } else { 16 * BATCH };
         let (mut done, mut singly) = (0, BATCH);
         while done < rows {
-            let (lines, to, rows) = (lines.from(done as isize), to.from(done, size), rows - done);
-            let found = ShortRows { lines, rows, len, element, largest, last: self.last(), numbers, marks, to }.run();
+            let (lines, rows) = (lines.from(done as isize), rows - done);
+            let (to, other) = (all[0].from(done, size), all[all.len() - 1].from(done, size).values);
+            let (last, other) = (self.last(), if all.len() > 1 { other } else { ptr::null_mut() });
+            let found = ShortRows { lines, rows, len, element, largest, last, numbers, marks, to, other }.run();
             if !to.keys.is_null() {
                 with_sources!(inputs, lines, S, X, _dispatch => {
                     lines.write_keys::<S, <X as Ends>::First>(found, to.index, to.keys)
@@ -237,7 +243,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
             let rest = singly.min(rows - found);
             if rest > 0 {
                 let lines = lines.from(found as isize);
-                let ends = (inputs, &[ptr::null()][..], &[to.from(found, size)][..]);
+                let rests = [all[0], all[all.len() - 1]].map(|to| to.from(done + found, size));
+                let ends = (inputs, &[ptr::null(); 2][..all.len()], &rests[..all.len()]);
                 if len < SHORT {
                     let kept = ReductionOffsets { input: lines.stride, ..ReductionOffsets::default() };
                     let columns = Lines::plain(lines.data, size as isize);

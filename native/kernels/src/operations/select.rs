@@ -337,7 +337,10 @@ impl Answers<'_> {
     #[inline(never)]
     unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let open = self.open(at, axis, tile);
-        let rest = if open.is_empty() { Slices::new() } else { self.present(at, axis, tile, &open) };
+        if open.is_empty() {
+            return;
+        }
+        let rest = self.present(at, axis, tile, &open);
         // Slices that lie apart are not read with what lies between them, unless that is little.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
         let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
@@ -373,6 +376,12 @@ impl Answers<'_> {
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
         if mask.is_null() {
             return open.into();
+        }
+        if tile.marked {
+            let (step, len, width) = (axis.strides.mask, along.len, along.strides.mask);
+            let mask = mask.wrapping_offset(at.mask);
+            let any = |slice: u32| any(mask.wrapping_offset(step * slice as isize), len, width);
+            return slices(open.len(), |at| any(open[at])).iter().map(|&at| open[at as usize]).collect();
         }
         // For all slices from the first to the last, where their places in the mask lie side by side.
         let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
@@ -447,9 +456,9 @@ type Slices = SmallVec<[u32; 64]>;
 #[inline(always)]
 fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     let mut numbers: Slices = SmallVec::from_elem(0, len);
-    let mut count = 0;
+    let (to, mut count) = (&mut numbers[..], 0);
     for number in 0..len {
-        numbers[count] = number as u32;
+        to[count] = number as u32;
         count += usize::from(holds(number));
     }
     numbers.truncate(count);
@@ -462,7 +471,8 @@ unsafe fn any(from: *const u8, len: usize, step: isize) -> bool {
     // The last word overlaps the one before.
     let word = |at: usize| from.add(at.min(len - 8)).cast::<u64>().read_unaligned();
     match (step, len) {
-        (1, 8..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
+        (1, 8..=16) => (word(0) | word(8)) != 0,
+        (1, 17..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
         (1, 4..) => (from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned()) != 0,
         _ => (0..len as isize).any(|at| *from.wrapping_offset(at * step) != 0),
     }

@@ -18,8 +18,8 @@
 //! Left out: to fetch memory ahead, which gained 10 % from the third-level cache and lost as much in the second.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Constants, FLIPPED, Job, NUMBERS, PLAIN, Set, Unpacked, longest_turned};
-use crate::vector::{Kind, Lanes, place, spread, spread_four};
+use crate::kernels::short_rows::{BOTH, Constants, FLIPPED, Job, NUMBERS, PLAIN, Set, Unpacked, longest_turned};
+use crate::vector::{Kind, Lanes, place, splat, spread, spread_four};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -31,6 +31,9 @@ pub const BATCH: usize = 4;
 const LONG_CHUNK: usize = 8;
 const CHUNK: usize = 4;
 const CHUNKS: usize = 512;
+
+/// Registers of the longest row whose loop is unrolled.
+pub const UNROLLED: usize = 8;
 
 /// Bytes from which on rows are read one at a time.
 const LONG: usize = 1024;
@@ -59,7 +62,9 @@ unsafe fn batches<I: Set<Register: Lanes<K>>, K: Kind, const N: usize, const ROW
     if N > 0 && (N * <I::Register as Lanes<K>>::LANES * K::SIZE <= longest_turned::<I>(K::SIZE)) {
         return 0;
     }
-    if const { K::FLOAT } && job.numbers {
+    if const { N > 0 && !K::KEYED } && !job.other.is_null() {
+        I::run(Medium::<K, I::Register, N, ROWS, CHUNK, BOTH>(job, PhantomData))
+    } else if const { K::FLOAT } && job.numbers {
         I::run(Medium::<K, I::Register, N, ROWS, CHUNK, NUMBERS>(job, PhantomData))
     } else if const { !K::KEYED } && job.flip == 0 {
         // To flip nothing takes a tenth of the time: ports that compare are busy.
@@ -82,6 +87,7 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
     unsafe fn run(self) -> usize {
         let job = self.0;
         let constants = job.constants::<K, V>();
+        let turned = job.turned::<K>();
         // What is kept of a batch while the next one is read.
         let mut kept = [const { MaybeUninit::<V>::uninit() }; 2 * CHUNKS];
         let kept = kept.as_mut_ptr().cast::<V>();
@@ -90,17 +96,16 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         let batches = job.rows.div_ceil(ROWS);
         let mut now = self.reduce(0, constants, half(0));
         for batch in 0..batches {
-            if now.1 {
+            if now.2 {
                 return first(batch);
             }
             // (The last batch is read twice: a branch here would be in the way.)
             let next =
                 if batch + 1 < batches { self.reduce(first(batch + 1), constants, half(batch + 1)) } else { now };
-            if !(job.to.index.is_null() && self.write(first(batch), now.0)) {
-                match job.last {
-                    true => self.find::<true>(first(batch), constants, half(batch), now.0),
-                    false => self.find::<false>(first(batch), constants, half(batch), now.0),
-                }
+            self.answer(first(batch), constants, half(batch), now.0);
+            if MODE == BOTH {
+                let other = Medium::<K, V, N, ROWS, CHUNK, MODE>(&turned, PhantomData);
+                other.answer(first(batch), turned.constants::<K, V>(), half(batch), now.1);
             }
             now = next;
         }
@@ -121,12 +126,12 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
         }
     }
 
-    /// The largest lane of each row of a batch, in all lanes, and whether there is NaN.
+    /// The largest lane of each row of a batch, in all lanes, that of the other end of the order, and whether there is NaN.
     #[inline(always)]
-    unsafe fn reduce(&self, first: usize, constants: Constants<V>, kept: *mut V) -> ([V; ROWS], bool) {
+    unsafe fn reduce(&self, first: usize, constants: Constants<V>, kept: *mut V) -> ([V; ROWS], [V; ROWS], bool) {
         let (job, flip) = (self.0, constants.flip);
         let mut seen = V::unseen();
-        let mut best = [flip; ROWS];
+        let (mut best, mut least) = ([flip; ROWS], [flip; ROWS]);
         for row in 0..ROWS {
             let from = job.row(first + row);
             if N > 0 {
@@ -134,6 +139,10 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 for at in 0..N {
                     read[at] = constants.lanes::<K, MODE>(V::load(from.add(Self::start(job.len, at) * K::SIZE)));
                     best[row] = if at == 0 { read[0] } else { read[at].larger(best[row]) };
+                    if MODE == BOTH {
+                        let turned = read[at].xor(splat::<K, V>(Job::turn::<K>()));
+                        least[row] = if at == 0 { turned } else { turned.larger(least[row]) };
+                    }
                     if K::KEYED {
                         kept.add(row * N + at).write(read[at]);
                     }
@@ -166,23 +175,42 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 V::see(&mut seen, best[row], best[(row + 1).min(ROWS - 1)]);
             }
         }
-        let mut needle = best;
-        if ROWS == BATCH {
-            let four = spread_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
-            #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
-            for row in 0..ROWS {
-                needle[row] = four[row];
-            }
-        } else {
-            for row in 0..ROWS {
-                needle[row] = spread::<K, V>(best[row]);
-            }
-        }
+        let needle = Self::spread(best);
         let mut all = needle[0];
         for row in 1..ROWS {
             all = all.larger(needle[row]);
         }
-        (needle, MODE != NUMBERS && V::saw_nan(seen, all, constants.infinity))
+        let least = if MODE == BOTH { Self::spread(least) } else { needle };
+        (needle, least, MODE != NUMBERS && V::saw_nan(seen, all, constants.infinity))
+    }
+
+    /// The largest lane of each of some registers, in all lanes.
+    #[inline(always)]
+    unsafe fn spread(mut best: [V; ROWS]) -> [V; ROWS] {
+        if ROWS == BATCH {
+            let four = spread_four::<K, V>([best[0], best[1 % ROWS], best[2 % ROWS], best[3 % ROWS]]);
+            #[allow(clippy::manual_memcpy, reason = "a copy of memory is none of registers")]
+            for row in 0..ROWS {
+                best[row] = four[row];
+            }
+        } else {
+            for row in 0..ROWS {
+                best[row] = spread::<K, V>(best[row]);
+            }
+        }
+        best
+    }
+
+    /// Writes the answers of a batch.
+    #[inline(always)]
+    unsafe fn answer(&self, first: usize, constants: Constants<V>, kept: *const V, needle: [V; ROWS]) {
+        let placed = MODE != BOTH && !self.0.to.index.is_null();
+        if placed || !self.write(first, needle) {
+            match self.0.last {
+                true => self.find::<true>(first, constants, kept, needle),
+                false => self.find::<false>(first, constants, kept, needle),
+            }
+        }
     }
 
     /// Writes the values of a batch, which need no place unless one is a zero of a float: false then, and nothing is written.
@@ -237,7 +265,8 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 start + place::<K, V, CHUNK, LAST>(&read, bits, CHUNK * V::LANES)
             };
             // (As an index that is -1.)
-            job.put::<K>(first + row, if job.marks && needle[row].meets(constants.least) { usize::MAX } else { found });
+            let marked = job.marks && needle[row].meets(constants.least);
+            job.put::<K>(first + row, select_unpredictable(marked, usize::MAX, found));
         }
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! Neither reads a byte outside of the rows. Where NaN loses, the lane that loses to all others is put in its place. Else a batch
 //! with NaN is left to the caller: the number of rows before it is returned.
-//! Left out: masks, which a copy replaces first; bools; both ends in one go.
+//! Left out: masks, which a copy replaces first; bools.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -56,6 +56,8 @@ pub struct ShortRows {
     pub marks: bool,
     /// Receives the extremum itself and its place in the row, but no keys.
     pub to: Outputs,
+    /// Receives the extremum at the other end of the order, where [`read_both`] says so and no place is wanted; or null.
+    pub other: *mut u8,
 }
 
 /// A register that holds lanes of every kind.
@@ -78,8 +80,6 @@ pub trait Set {
     /// Bytes of the longest row that is turned, by the size of an element: 1, 2, 4 and 8 bytes. Those of 128 bits were measured
     /// with SSE4.2, on Zen 3 and Zen 4.
     const TURNED: [usize; 4] = [15, 80, 48, 96];
-    /// The same where both ends are wanted, and the kernels that read a row once for both are an alternative.
-    const TURNED_BOTH: [usize; 4] = Self::TURNED;
     /// Bytes of the longest row at all, likewise, for each of what may be [`Answer`]: one row after the other is faster from there
     /// on. Measured on Zen 3.
     const LONGEST: [[usize; 4]; 3] =
@@ -107,8 +107,6 @@ impl Set for Avx2 {
     type Half = std::arch::x86_64::__m128i;
     type Narrow = std::arch::x86_64::__m128i;
     const TURNED: [usize; 4] = [31, 80, 60, 160];
-    // (Measured on a Xeon, family 6, model 167, as are the longest rows of which both ends are wanted.)
-    const TURNED_BOTH: [usize; 4] = [8, 8, 32, 160];
     const LONGEST: [[usize; 4]; 3] =
         [[1024, LONGEST / 2, LONGEST / 2, LONGEST], [512, 2048, 512, 4096], [512, 512, 512, 1024]];
     #[inline(always)]
@@ -234,13 +232,18 @@ pub fn serve(element: ElementType, rows: usize, len: usize, follow: bool, answer
         && element != ElementType::Bool
         && with_set!(I => {
             let turned = bytes <= longest_turned::<I>(size);
-            let (lanes, both) = (<I as Set>::Register::BYTES / size, I::TURNED_BOTH[size.trailing_zeros() as usize]);
             let there = match turned {
-                true => rows >= lanes && (follow || bytes >= turned::PART) && (answer != Answer::Both || bytes <= both),
+                true => rows >= <I as Set>::Register::BYTES / size && (follow || bytes >= turned::PART),
                 false => rows >= medium::BATCH,
             };
             there && bytes <= I::LONGEST[answer as usize][size.trailing_zeros() as usize]
         }, false)
+}
+
+/// Whether both ends of the order can be found in one pass: of 16-bit floats keys do not say which zero it is.
+pub fn read_both(element: ElementType, len: usize) -> bool {
+    let keyed = element.is_float() && element.size() == 2;
+    !keyed && with_set!(I => len * element.size() <= medium::UNROLLED * <I as Set>::Register::BYTES, false)
 }
 
 /// Bytes of the longest row of elements of `size` bytes that is turned.
@@ -265,9 +268,21 @@ struct Job {
     numbers: bool,
     marks: bool,
     to: Outputs,
+    other: *mut u8,
 }
 
 impl Job {
+    /// The other end of the order.
+    fn turned<K: Kind>(&self) -> Self {
+        let to = Outputs { values: self.other, ..Outputs::NOTHING };
+        Self { flip: self.flip ^ Self::turn::<K>(), to, ..*self }
+    }
+
+    /// Bits that turn the order round.
+    const fn turn<K: Kind>() -> i64 {
+        if K::FLOAT { 1 << (8 * K::SIZE - 1) } else { -1 }
+    }
+
     /// Where a row begins.
     #[inline(always)]
     fn row(&self, row: usize) -> *const u8 {
@@ -337,23 +352,26 @@ impl<V> Constants<V> {
     }
 }
 
-/// How elements become lanes: as they are, with bits flipped, and with NaN replaced besides by what loses to all numbers.
+/// How elements become lanes: as they are, with bits flipped, with NaN replaced besides by what loses to all numbers; and with bits
+/// flipped for both ends of the order.
 const PLAIN: u8 = 0;
 const FLIPPED: u8 = 1;
 const NUMBERS: u8 = 2;
+const BOTH: u8 = 3;
 
-/// Writes a place for each lane.
+/// Writes a place for each lane, which has a sign or none.
 ///
 /// # Safety
 /// There is room for them.
 #[inline(always)]
-pub unsafe fn store_places<K: Kind, V: Lanes<K>>(places: V, to: *mut i64) {
+pub unsafe fn store_places<K: Kind, V: Lanes<K>, const SIGNED: bool>(places: V, to: *mut i64) {
     if K::SIZE == 8 {
         return places.store(to.cast());
     }
     let lanes = Unpacked::new(places);
     for lane in 0..V::LANES {
-        to.add(lane).write_unaligned(lanes.get::<K>(lane) as i64);
+        let place = if SIGNED { lanes.signed::<K>(lane) } else { lanes.get::<K>(lane) as i64 };
+        to.add(lane).write_unaligned(place);
     }
 }
 
@@ -423,11 +441,11 @@ impl ShortRows {
     }
 
     unsafe fn by_length<I: Set<Register: Lanes<K>>, K: Kind>(&self, flip: i64, infinity: i64) -> usize {
-        let Self { lines: Lines { data, stride, .. }, rows, len, last, numbers, marks, to, .. } = *self;
+        let Self { lines: Lines { data, stride, .. }, rows, len, last, numbers, marks, to, other, .. } = *self;
         // (A place of -1 leads to no element.)
         debug_assert!(!(numbers || marks) || to.values.is_null());
         let loser = self.element.loser(self.largest) as i64;
-        let job = Job { data, stride, rows, len, last, flip, infinity, loser, numbers, marks, to };
+        let job = Job { data, stride, rows, len, last, flip, infinity, loser, numbers, marks, to, other };
         let bytes = len * K::SIZE;
         let turned = bytes <= longest_turned::<I>(K::SIZE);
         if turned && rows >= <I::Register as Lanes<K>>::LANES && (bytes >= turned::PART || stride == bytes as isize) {

@@ -15,7 +15,7 @@
 //! What the loads would read beyond the rows is copied first: at most one batch, the last.
 
 use crate::isa::Task;
-use crate::kernels::short_rows::{Constants, FLIPPED, Job, NUMBERS, Set, Unpacked, WIDEST, store_places, values};
+use crate::kernels::short_rows::{BOTH, Constants, FLIPPED, Job, NUMBERS, Set, WIDEST, store_places, values};
 use crate::vector::{Kind, Lanes, Mask, Seen, splat, zip};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -59,6 +59,8 @@ unsafe fn columns<I: Set<Register: Lanes<K>>, K: Kind, const Q: usize, const ONE
         0
     } else if const { K::FLOAT } && job.numbers {
         I::run(Turned::<K, I::Register, Q, ONE, NUMBERS>(job, PhantomData))
+    } else if const { !K::KEYED } && !job.other.is_null() {
+        I::run(Turned::<K, I::Register, Q, ONE, BOTH>(job, PhantomData))
     } else {
         I::run(Turned::<K, I::Register, Q, ONE, FLIPPED>(job, PhantomData))
     }
@@ -71,7 +73,9 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        if self.0.last || ONE && self.0.len < Q { self.batches::<true>() } else { self.batches::<false>() }
+        // (Both ends are less often asked for, and one loop is enough.)
+        let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q;
+        if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
 }
 
@@ -144,18 +148,31 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         };
         let columns = self.columns::<SPREAD>(part(0), constants, spreading, &mut seen);
         let (mut best, mut place) = (columns[0], *numbers);
+        let turn = splat::<K, V>(Job::turn::<K>());
+        let (mut least, mut unused) = (columns[0].xor(turn), *numbers);
         unrolled!(Q, step => if step > 0 && (!ONE || step < job.len) {
             columns[step].take(*numbers.add(step), &mut best, &mut place);
+            if MODE == BOTH {
+                columns[step].xor(turn).take(*numbers, &mut least, &mut unused);
+            }
         });
         for number in 1..if ONE { 1 } else { job.len.div_ceil(Q) } {
             let columns = self.columns::<SPREAD>(part(number), constants, spreading, &mut seen);
             let numbers = numbers.add(start(number));
-            unrolled!(Q, step => columns[step].take(*numbers.add(step), &mut best, &mut place));
+            unrolled!(Q, step => {
+                columns[step].take(*numbers.add(step), &mut best, &mut place);
+                if MODE == BOTH {
+                    columns[step].xor(turn).take(*numbers, &mut least, &mut unused);
+                }
+            });
         }
         if MODE != NUMBERS && V::saw_nan(seen, best, constants.infinity) {
             return false;
         }
         self.write(first, best, place, constants);
+        if MODE == BOTH {
+            least.xor(constants.flip.xor(turn)).store(job.other.add(first * K::SIZE));
+        }
         true
     }
 
@@ -189,13 +206,10 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
     #[inline(always)]
     unsafe fn write(&self, first: usize, best: V, place: V, Constants { flip, least, .. }: Constants<V>) {
         let job = self.0;
-        if job.marks && best.meets(least) {
-            let place = Unpacked::new(best.equal(least).blend(splat::<K, V>(-1), place));
-            for lane in 0..V::LANES {
-                job.to.index.add(first + lane).write_unaligned(place.signed::<K>(lane));
-            }
-        } else if !job.to.index.is_null() {
-            store_places::<K, V>(place, job.to.index.add(first));
+        if !job.to.index.is_null() {
+            let least = best.equal(least);
+            let marked = if job.marks { least.blend(splat::<K, V>(-1), place) } else { place };
+            store_places::<K, V, true>(marked, job.to.index.add(first));
         }
         if !job.to.values.is_null() {
             let element = |lane: usize, place: usize| job.row(first + lane).wrapping_add(place * K::SIZE);
