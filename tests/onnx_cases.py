@@ -5,6 +5,7 @@ from onnx import helper
 
 from extremum import backend, dtypes, lower, reference, spec, validate
 from extremum.graph import nodes
+from extremum.operations import results
 from strategies import sample
 
 VERSIONS = [row for rows in spec.OPERATORS.values() for row in rows if row.domain == spec.ONNX]
@@ -70,6 +71,19 @@ def _reduction(row, rng, dtype):
     return attributes, [x, np.array(axes, np.int64)] if given and row.since >= 18 else [x]
 
 
+def _top_k(row, rng, dtype):
+    rank = int(rng.integers(1, 6))
+    shape, axis = _shape_of(rng, rank), int(rng.integers(rank))
+    k = int(rng.integers(shape[axis] + 1))
+    attributes = {"axis": axis - rank * int(rng.integers(2))}
+    if axis == rank - 1 and rng.random() < 0.5:
+        attributes = {}
+    if row.since >= 11:
+        attributes.update({name: int(rng.integers(2)) for name in ("largest", "sorted") if rng.random() < 0.7})
+    x = sample(rng, dtype, shape)
+    return ({**attributes, "k": k}, [x]) if row.since == 1 else (attributes, [x, np.array([k])])
+
+
 _QUESTIONS = {
     "ArgMax": _arg,
     "ArgMin": _arg,
@@ -78,6 +92,7 @@ _QUESTIONS = {
     "Min": _elementwise,
     "ReduceMax": _reduction,
     "ReduceMin": _reduction,
+    "TopK": _top_k,
 }
 
 
@@ -89,11 +104,10 @@ def question(row, rng, dtype):
 def answer(row, attributes, inputs):
     """What the version promises: the reference on the operation that tests/test_lower.py expects of it."""
     values = validate.attributes(row, attributes, nodes.operand_types(row, inputs))
-    return reference.run(lower.operation(row, values, inputs[0].ndim), *inputs[: row.input.maximum])
+    return results(reference.run(lower.operation(row, values, inputs[0].ndim), *inputs[: row.input.maximum]))
 
 
 def run(row, attributes, inputs):
     names = [f"x{position}" for position in range(len(inputs))]
-    node = helper.make_node(row.name, names, ["y"], **attributes)
-    (result,) = backend.run_node(node, inputs, opset_version=row.since)
-    return result
+    outputs = [f"y{position}" for position in range(len(row.outputs))]
+    return backend.run_node(helper.make_node(row.name, names, outputs, **attributes), inputs, opset_version=row.since)

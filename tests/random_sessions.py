@@ -45,7 +45,7 @@ def _session(name, dtype, rank, axis, tie, count):
     attributes = attributes.get(name, {"axis": axis, "select_last_index": int(tie is Tie.LAST)})
     x = np.empty((1,) * rank, dtype)
     result = np.empty(x.shape, "int64" if name.startswith("Arg") else dtype)
-    model = node_model(find(ONNX, name, 13), attributes, [x] * count, result)
+    model = node_model(find(ONNX, name, 13), attributes, [x] * count, [result])
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 2

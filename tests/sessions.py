@@ -28,20 +28,21 @@ def run_model(model, inputs, **options):
     return session(model, **options).run(None, dict(zip(names, inputs, strict=True)))
 
 
-def node_model(row, given, inputs, result):
+def node_model(row, given, inputs, results):
     """A model of one node of a version, whose ranks are known and whose sizes are not."""
     names = [f"x{position}" for position in range(len(inputs))]
-    nodes = [helper.make_node(row.name, names, ["y"], name="node", **given)]
+    outputs = [f"y{position}" for position in range(len(results))]
+    nodes = [helper.make_node(row.name, names, outputs, name="node", **given)]
     passed = [declare(name, x) for name, x in zip(names, inputs, strict=True)]
-    returned = declare("y", result)
+    returned = [declare(name, result) for name, result in zip(outputs, results, strict=True)]
     for position, (name, x) in enumerate(zip(names, inputs, strict=True)):
         if x.dtype.name == "bfloat16":
             nodes.insert(0, helper.make_node("Cast", [f"{name}_float"], [name], to=TensorProto.BFLOAT16))
             passed[position] = declare(f"{name}_float", x, "float32")
-    if result.dtype.name == "bfloat16":
-        nodes.append(helper.make_node("Cast", ["y"], ["y_float"], to=TensorProto.FLOAT))
-        returned = declare("y_float", result, "float32")
-    graph = helper.make_graph(nodes, "g", passed, [returned])
+    if results[0].dtype.name == "bfloat16":
+        nodes.append(helper.make_node("Cast", ["y0"], ["y_float"], to=TensorProto.FLOAT))
+        returned[0] = declare("y_float", results[0], "float32")
+    graph = helper.make_graph(nodes, "g", passed, returned)
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", row.since)])
 
 
@@ -50,10 +51,10 @@ def declare(name, array, element=None):
     return helper.make_tensor_value_info(name, number, [f"{name}_{axis}" for axis in range(array.ndim)])
 
 
-def run_node(row, given, inputs, result):
-    """The output of a node of a version, in the element type of the result that is expected."""
+def run_node(row, given, inputs, results):
+    """The outputs of a node of a version, in the element types of the results that are expected."""
     fed = [x.astype(np.float32) if x.dtype.name == "bfloat16" else x for x in inputs]
-    model = node_model(row, given, inputs, result)
+    model = node_model(row, given, inputs, results)
     onnx.checker.check_model(model)
-    (output,) = run_model(model, fed)
-    return output.astype(result.dtype) if result.dtype.name == "bfloat16" else output
+    outputs = zip(run_model(model, fed), results, strict=True)
+    return [output.astype(result.dtype) if result.dtype.name == "bfloat16" else output for output, result in outputs]

@@ -39,6 +39,10 @@ use a value in [-1, 0]
 EX012 ArgMax-13 gives int64[4, 1], but its output 'label' is declared int64[4]
 EX013 Max-1 does nothing with 'consumed_inputs'
 drop it
+EX014 TopK-11 takes 20 elements along axis 1 of its input, which has 10
+use a k in [0, 10]
+EX015 TopK-1 takes no element: its k is 0
+use a k of at least 1
 EX101 {ORT} does not run ArgMax-13 on int16 at opset 13
 [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Could not find an implementation for ArgMax(13) node with name ''
 extremum fix rewrites it
@@ -90,7 +94,10 @@ def test_a_rule_finds_its_example_and_nothing_in_what_to_write_instead(code):
     (found,) = findings(rule.example, code)
     shown = found.given if code in ("EX101", "EX106", "EX107", "EX108") else None
     assert [each for each in (found.reason, shown, found.remedy) if each] == FINDINGS[code]
-    where = f"graph.node[{int(code == 'EX109')}]", onnx.parser.parse_model(rule.example).opset_import[0].version
+    where = (
+        f"graph.node[{int(code in ('EX014', 'EX109'))}]",
+        onnx.parser.parse_model(rule.example).opset_import[0].version,
+    )
     assert (found.code, found.severity, found.place, found.opset) == (code, rule.severity, *where)
     assert findings(rule.instead, code) == ()
     if rule.severity is Severity.ERROR:

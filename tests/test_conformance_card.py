@@ -29,7 +29,8 @@ def test_the_page_shows_the_recorded_run():
 
 
 def test_every_runtime_ran_every_case():
-    suite = list(cases())
+    # The record is older than TopK.
+    suite = [case for case in cases() if case.version.name != "TopK"]
     for runtime in RUNTIMES.values():
         assert runtime.counts().total() == len(suite)
         assert runtime.counts(element=REFUSALS).total() == sum(case.question.refused for case in suite)

@@ -69,8 +69,7 @@ def test_the_files_are_the_cases(exported):
         onnx.load(folder / "model.onnx")
         data = folder / "test_data_set_0"
         arrays = {f"input_{at}": x for at, x in enumerate(case.question.inputs)}
-        if expected is not None:
-            arrays["output_0"] = expected
+        arrays.update({f"output_{at}": x for at, x in enumerate(expected or ())})
         assert {path.stem for path in data.iterdir()} == set(arrays)
         for name, x in arrays.items():
             assert same_bits(onnx.numpy_helper.to_array(onnx.load_tensor(data / f"{name}.pb")), x)

@@ -159,7 +159,7 @@ def test_an_unknown_element_type(given):
 
 # The structures of the operators, and the functions of a reduction.
 OPERATORS = ["ArgMax", "ArgMin", *(f"Reduce {each.name}" for each in ReduceFunction)]
-OPERATORS += ["ElementWiseMax", "ElementWiseMin", "ActivationHardmax", "ActivationHardmax1"]
+OPERATORS += ["ElementWiseMax", "ElementWiseMin", "ActivationHardmax", "ActivationHardmax1", "TopK", "TopK1"]
 ROWS = [row for (domain, _), rows in spec.OPERATORS.items() if domain == spec.DIRECTML for row in rows]
 # The levels at which an operator changes.
 STARTS = sorted({FeatureLevel(row.since) for row in ROWS})
@@ -176,6 +176,8 @@ def description(operator, input_type, output_type, count):
         return structure(ReduceFunction[function], x, y, (count - 1,))
     if name.startswith("ElementWise"):
         return structure(x, x, y)
+    if name.startswith("TopK"):
+        return structure(x, x, y, count - 1, 3, *([AxisDirection.DECREASING] if name == "TopK1" else []))
     return structure(x, y) if name == "ActivationHardmax" else structure(x, y, (count - 1,))
 
 
@@ -184,7 +186,7 @@ def in_rows(desc, level, input_type, output_type, count):
     rows = [row for row in ROWS if row.name == desc.row and row.since <= level]
     if not rows:
         return False
-    output_types = rows[-1].output.types if "ARG" in desc.row else (input_type.lower(),)
+    output_types = rows[-1].outputs[-1].types if re.search("ARG|TOP", desc.row) else (input_type.lower(),)
     least, most = rows[-1].ranks
     return input_type.lower() in rows[-1].types and output_type.lower() in output_types and least <= count <= most
 
@@ -218,8 +220,8 @@ def test_the_table_in_the_docs_is_what_the_rows_say():
     table = []
     for row in ROWS:
         dimensions = str(row.ranks[0]) if len(set(row.ranks)) == 1 else "{} to {}".format(*row.ranks)
-        output = "the input's" if row.output.types == row.types else names(row.output.types)
-        table.append([row.name, row.version, dimensions, names(row.types), output])
+        outputs = ("the input's" if each.types == row.types else names(each.types) for each in row.outputs)
+        table.append([row.name, row.version, dimensions, names(row.types), "; ".join(outputs)])
     page = (Path(__file__).parents[1] / "docs" / "directml.md").read_text(encoding="utf-8")
     header = ["operator", "from level", "dimensions", "element types", "output types"]
     assert markdown_table(header, table) in page, markdown_table(header, table)

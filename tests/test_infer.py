@@ -12,7 +12,7 @@ def output(name, shapes, opset=13, element="float32", domain=spec.ONNX, **attrib
     row = spec.find(domain, name, opset)
     types = [TensorType(element, shape) for shape in shapes]
     validate.inputs(row, types)
-    return infer.output(row, validate.attributes(row, attributes), types)
+    return infer.outputs(row, validate.attributes(row, attributes, types), types)[0]
 
 
 ARG = [
@@ -93,7 +93,19 @@ def test_reduction_with_axes_as_an_input(opset, values, attributes, expected):
     row = spec.find(spec.ONNX, "ReduceMax", opset)
     shape = (None,) if values is None else (len(values),)
     types = [TensorType("float16", ("n", 1, None)), TensorType("int64", shape, values)]
-    assert str(infer.output(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
+    assert str(*infer.outputs(row, validate.attributes(row, attributes, types), types)) == f"float16{expected}"
+
+
+@pytest.mark.parametrize(
+    ("values", "attributes", "expected"),
+    [((2,), {}, "[n, 2]"), ((0,), {}, "[n, 0]"), ((2,), {"axis": 0}, "[2, 5]"), (None, {}, "[n, ?]")],
+)
+@pytest.mark.parametrize("opset", [10, 11, 24])
+def test_a_selection_takes_k_elements_of_its_axis(opset, values, attributes, expected):
+    row = spec.find(spec.ONNX, "TopK", opset)
+    types = [TensorType("float16", ("n", 5)), TensorType("int64", (1,), values)]
+    outputs = infer.outputs(row, validate.attributes(row, attributes, types), types)
+    assert list(map(str, outputs)) == [f"float16{expected}", f"int64{expected}"]
 
 
 ONE = "help  use opset 8 or later, which broadcasts"
@@ -112,6 +124,14 @@ SIZES = "against each other\n  help  sizes of one dimension have to be equal, or
         ("Max", 6, [(2, 3), (2,)], {}, SpecError, f"Max-6 takes inputs of one shape, not [2, 3] and [2]\n  {ONE}"),
         ("Max", 6, [(2,), (1,)], {}, SpecError, f"Max-6 takes inputs of one shape, not [2] and [1]\n  {ONE}"),
         ("Max", 6, [("n", 3), ("n", 4)], {}, SpecError, "Max-6 takes inputs of one shape, not [n, 3] and [n, 4]"),
+        (
+            "TopK",
+            1,
+            [("n", 4)],
+            {"k": 5},
+            SpecError,
+            "TopK-1 takes 5 elements along axis 1 of its input, which has 4\n  help  use a k in [0, 4]",
+        ),
     ],
 )
 def test_what_no_size_could_make_right(name, opset, shapes, given, error, message):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from extremum import lower, spec, validate
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK
+from extremum.tensors import TensorType
 
 INT64, UINT32 = np.dtype("int64"), np.dtype("uint32")
 DML = spec.DIRECTML
@@ -57,10 +58,21 @@ CASES += [
         (11, {"axis": -3}, (0, 1, 2)),
     )
 ]
+CASES += [
+    ("", "TopK", 1, 2, {"k": 3}, TopK(Order.MAX, 1, 3, True)),
+    ("", "TopK", 11, 2, {"axis": -2, "largest": 0, "sorted": 0}, TopK(Order.MIN, 0, 3, False)),
+    (DML, "DML_TOP_K", 0x5000, 2, {"axis": 1, "k": 3}, TopK(Order.MAX, 1, 3, True)),
+    *(
+        (DML, "DML_TOP_K1", 0x5000, 2, {"axis": 0, "k": 3, "axis_direction": at}, TopK(order, 0, 3, True))
+        for at, order in enumerate((Order.MIN, Order.MAX))
+    ),
+]
 
 
 @pytest.mark.parametrize(("domain", "name", "version", "rank", "given", "expected"), CASES)
 def test_lower(domain, name, version, rank, given, expected):
     schema = spec.find(domain, name, version)
     index = "uint32" if domain == DML else None
-    assert lower.operation(schema, validate.attributes(schema, given), rank, index) == expected
+    # What an operator takes as its second input here is the k of TopK.
+    types = [TensorType(), TensorType("int64", (1,), (3,))][: schema.least_inputs]
+    assert lower.operation(schema, validate.attributes(schema, given, types), rank, index) == expected

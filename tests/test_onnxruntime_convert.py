@@ -23,7 +23,16 @@ def only_node(proto):
     return node.domain, node.op_type, {each.name: helper.get_attribute_value(each) for each in node.attribute}
 
 
+def one_node(row):
+    """A node of a version on a matrix, in ONNX's textual form."""
+    if row.name == "TopK":
+        return "y, i = TopK <k = 1> (x)" if row.since == 1 else "y, i = TopK (x, k)"
+    return f"y = {row.name}(x)"
+
+
 def becomes(row):
+    if row.name == "TopK":
+        return "TopK", {"k": 1} if row.since == 1 else {}
     if row.name == "Hardmax":
         return "OneHot", {"to_last": 1} if row.since < 13 else {}
     order = {"order": b"max" if "Max" in row.name else b"min"}
@@ -36,7 +45,7 @@ def becomes(row):
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_what_a_version_becomes(row):
-    conversion = convert(model(f"(float[2, 2] x) => (y) {{ y = {row.name}(x) }}", opset=row.since))
+    conversion = convert(model(f"(float[2, 2] x, int64[1] k) => (y) {{ {one_node(row)} }}", opset=row.since))
     operator, attributes = becomes(row)
     assert only_node(conversion.model) == ("ai.extremum", operator, attributes)
     assert conversion.modified
@@ -53,6 +62,7 @@ def test_what_a_version_becomes(row):
             "ArgReduce",
             {"order": b"max", "axis": -1, "keepdims": 0, "select_last_index": 1},
         ),
+        ("TopK <k = 2, axis = -2>", 1, "TopK", {"k": 2, "axis": -2}),
         ("Max <consumed_inputs = [0]>", 1, "Extremum", {"order": b"max", "broadcast": 0}),
         ("ReduceMin <axes = [1, 0]>", 13, "Reduce", {"order": b"min", "axes": [1, 0]}),
         ("ReduceMin <keepdims = 0, axes: ints = []>", 13, "Reduce", {"order": b"min", "keepdims": 0}),
@@ -60,7 +70,9 @@ def test_what_a_version_becomes(row):
     ],
 )
 def test_attributes_keep_their_names_and_consumed_inputs_goes(node, opset, operator, attributes):
-    converted = convert(model(f"(float[2, 2] x) => (y) {{ y = {node} (x) }}", opset=opset)).model
+    converted = convert(
+        model(f"(float[2, 2] x) => (y) {{ y{', i' * node.startswith('TopK')} = {node} (x) }}", opset=opset)
+    ).model
     assert only_node(converted) == ("ai.extremum", operator, attributes)
 
 
@@ -206,6 +218,7 @@ ATTRIBUTES = {
     "OneHot": AXES,
     "Extremum": {"order": STRING, "broadcast": INT},
     "Reduce": {"order": STRING, "axes": INTS, "keepdims": INT, "noop_with_empty_axes": INT, "identity": INT},
+    "TopK": dict.fromkeys(("axis", "k", "largest", "sorted"), INT),
 }
 NAMES = sorted({name for attributes in ATTRIBUTES.values() for name in attributes})
 WORDS = {INT: "an integer", INTS: "a list of at least one integer", STRING: "a text"}
@@ -230,8 +243,9 @@ KINDS = {
 
 def of_one_node(operator, name, value, kind):
     text = """<ir_version: 9, opset_import: ["" : 13, "ai.extremum" : 1]>
-        g (float[2, 3] x) => ({}[a, b] y) {{ y = ai.extremum.{} (x) }}"""
-    proto = onnx.parser.parse_model(text.format("int64" if operator == "ArgReduce" else "float", operator))
+        g (float[2, 3] x) => ({}[a, b] y) {{ {} = ai.extremum.{} (x) }}"""
+    element, outputs = "int64" if operator == "ArgReduce" else "float", "y, i" if operator == "TopK" else "y"
+    proto = onnx.parser.parse_model(text.format(element, outputs, operator))
     proto.graph.node[0].attribute.append(helper.make_attribute(name, value, attr_type=kind))
     return proto
 

@@ -40,14 +40,14 @@ X = np.array([[[4, 9], [9, 0]], [[1, 1], [2, 9]]], np.float32)
 )
 def test_what_is_known_of_the_axes_before_the_model_runs(body, shape):
     (site,) = (each for each in sites(model(body, opset=18)) if each.schema is not None)
-    assert str(site.output()) == f"float32{shape}"
+    assert str(*site.outputs()) == f"float32{shape}"
 
 
 def test_an_initializer_that_a_call_may_replace_is_not_taken_for_granted():
     source = model("(float[2, 2, 2] x, int64[1] axes) => (y) { y = ReduceMax (x, axes) }", opset=18)
     source.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "axes"))
     (site,) = sites(source)
-    assert str(site.output()) == "float32[?, ?, ?]"
+    assert str(*site.outputs()) == "float32[?, ?, ?]"
     assert_same_bits(backend.run_model(source, {"x": X})[0], X.max(0, keepdims=True))
     assert_same_bits(backend.run_model(source, {"x": X, "axes": np.array([1])})[0], X.max(1, keepdims=True))
 
@@ -72,7 +72,7 @@ def test_axes_within_functions():
     expected = X.max(0, keepdims=True), X.min((1, 2), keepdims=True), X.min(2, keepdims=True)
     for found, answer in zip(answers(source, [X]), expected, strict=True):
         assert_same_bits(found, answer)
-    known = {str(site.schema): str(site.output()) for site in sites(source) if site.schema is not None}
+    known = {str(site.schema): str(*site.outputs()) for site in sites(source) if site.schema is not None}
     assert known == {"ReduceMax-18": "float32[1, 2, 2]", "ReduceMin-18": "float32[?, ?, ?]"}
 
 
@@ -85,7 +85,7 @@ def test_a_branch_reads_the_axes_of_the_graph_around_it():
     source = model(body, opset=18)
     assert_same_bits(answers(source, [X, np.array(True)])[0], X.max(1, keepdims=True))
     assert_same_bits(answers(source, [X, np.array(False)])[0], X.min(1, keepdims=True))
-    shapes = [str(site.output()) for site in sites(source) if site.schema is not None]
+    shapes = [str(*site.outputs()) for site in sites(source) if site.schema is not None]
     assert shapes == ["float32[2, 1, 2]"] * 2
 
 
@@ -113,4 +113,4 @@ def test_version_12_has_nothing_to_choose_from(name):
     with pytest.raises(SpecError, match="has nothing to choose from"):
         onnx_cases.run(row, {}, [nothing])
     with pytest.raises(Exception, match="Reduce: there is nothing to choose from: axis 1 of the input has no element"):
-        run_node(row, {}, [nothing], np.empty((1, 1), np.float32))
+        run_node(row, {}, [nothing], [np.empty((1, 1), np.float32)])

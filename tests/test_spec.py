@@ -34,14 +34,16 @@ def test_row_equals_onnx_defs(row):
     schema = schema_of(row)
     assert schema.since_version == row.since
     inputs = [row.input, *(each.input for each in row.input_attributes)]
-    assert (schema.min_input, schema.max_input) == (1, row.most_inputs)
-    assert (schema.min_output, schema.max_output) == (1, 1)
+    assert (schema.min_input, schema.max_input) == (row.least_inputs, row.most_inputs)
+    assert (schema.min_output, schema.max_output) == (len(row.outputs), len(row.outputs))
     assert [each.name for each in schema.inputs] == [each.name for each in inputs]
-    assert [each.option.name for each in schema.inputs[1:]] == ["Optional"] * len(row.input_attributes)
-    assert [each.name for each in schema.outputs] == [row.output.name]
+    options = ["Single" if each.required else "Optional" for each in row.input_attributes]
+    assert [each.option.name for each in schema.inputs[1:]] == options
+    assert [each.name for each in schema.outputs] == [each.name for each in row.outputs]
     for theirs, ours in zip(schema.inputs, inputs, strict=True):
         assert allowed(schema, theirs) == onnx_types(ours)
-    assert allowed(schema, schema.outputs[0]) == onnx_types(row.output)
+    for theirs, ours in zip(schema.outputs, row.outputs, strict=True):
+        assert allowed(schema, theirs) == onnx_types(ours)
     stated = [each for each in row.attributes if each.input is None]
     assert set(schema.attributes) == {each.name for each in stated}
     for each in stated:

@@ -1,4 +1,4 @@
-"""The type and shape of an operator's output, from what is known of its inputs.
+"""The types and shapes of an operator's outputs, from what is known of its inputs.
 
 The same rules serve sizes, symbols and unknowns: a model before it runs, and arrays. Refuses what no size could make
 right. Attributes, counts and element types are :mod:`extremum.validate`'s.
@@ -15,29 +15,33 @@ from extremum.spec import OPERATORS, Broadcasting, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType
 from extremum.validate import Attributes
 
-__all__ = ["output"]
+__all__ = ["outputs"]
 
 
-def output(
+def outputs(
     schema: OperatorVersion, values: Attributes, types: Sequence[TensorType], axes: Sequence[int] | None = None
-) -> TensorType:
-    """Return what is known of the output; its element type is None where the version leaves it to the caller.
+) -> tuple[TensorType, ...]:
+    """Return what is known of each output; its element type is None where the version leaves it to the caller.
 
     A caller that has validated the axes passes them.
     """
+    of_index = schema.outputs[-1].types
+    index = of_index[0] if len(of_index) == 1 else None
     match schema.family:
         case Family.ARGMAX | Family.ARGMIN:
-            element = schema.output.types[0] if len(schema.output.types) == 1 else None
-            return TensorType(element, _reduced(schema, values, types[0].shape, axes))
+            return (TensorType(index, _reduced(schema, values, types[0].shape, axes)),)
         case Family.LARGEST | Family.SMALLEST:
-            return TensorType(types[0].element, _reduced(schema, values, types[0].shape, axes))
+            return (TensorType(types[0].element, _reduced(schema, values, types[0].shape, axes)),)
+        case Family.TOP:
+            shape = _selected(schema, values, types[0].shape, axes)
+            return TensorType(types[0].element, shape), TensorType(index, shape)
         case Family.HARDMAX:
             if axes is None and types[0].shape is not None:
                 validate.axes(schema, values, len(types[0].shape))
-            return types[0]
+            return (types[0],)
         case Family.MAXIMUM | Family.MINIMUM:
             element = next((tensor.element for tensor in types if tensor.element is not None), None)
-            return TensorType(element, _joint(schema, [tensor.shape for tensor in types]))
+            return (TensorType(element, _joint(schema, [tensor.shape for tensor in types])),)
 
 
 def _reduced(
@@ -56,6 +60,20 @@ def _reduced(
     if keepdims:
         return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+
+
+def _selected(
+    schema: OperatorVersion, values: Attributes, shape: Shape | None, axes: Sequence[int] | None
+) -> Shape | None:
+    if shape is None:
+        return None
+    (axis,) = validate.axes(schema, values, len(shape)) if axes is None else axes
+    k = None if values["k"] is validate.UNKNOWN else validate.count(schema, values)
+    size = shape[axis]
+    if k is not None and isinstance(size, int) and k > size:
+        reason = f"{schema} takes {k} elements along axis {axis} of its input, which has {size}"
+        raise SpecError(reason, remedy=f"use a k in [0, {size}]")
+    return (*shape[:axis], k, *shape[axis + 1 :])
 
 
 def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from extremum import validate
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
 
@@ -36,3 +36,8 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
             return Extremum(order)
         case Family.LARGEST | Family.SMALLEST:
             return Reduce(order, axes, keepdims, Tie.FIRST, schema.identity)
+        case Family.TOP:
+            # The direction of DirectML is that of the values: increasing wants the smallest.
+            largest = values.get("largest", values.get("axis_direction", 1))
+            order = Order.MAX if largest else Order.MIN
+            return TopK(order, axes[0], validate.count(schema, values), values.get("sorted", 1) == 1)

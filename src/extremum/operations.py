@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from extremum import _native
 from extremum.errors import ArgumentError
 
-__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie"]
+__all__ = ["ArgReduce", "Extremum", "OneHot", "Operation", "Order", "Reduce", "Tie", "TopK", "results"]
 
 
 def __dir__() -> list[str]:
@@ -117,5 +117,45 @@ class Reduce:
         return out
 
 
-Operation = ArgReduce | OneHot | Extremum | Reduce
+@dataclass(frozen=True, slots=True)
+class TopK:
+    """The k best elements along one axis and their indices, best first; of equal elements the first index comes first.
+
+    NaN is greater than every number.
+    """
+
+    order: Order
+    axis: int
+    k: int
+    # Whether the best come first, rather than in any sequence.
+    sorted: bool
+
+    def __call__(
+        self, x: NDArray[Any], out: tuple[NDArray[Any], NDArray[Any]] | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the elements and int64 indices; ``out``, if given, receives both and is returned."""
+        largest = self.order is Order.MAX
+        best = _native.top_k_plain(
+            # NumPy gives a scalar for many a view without dimensions.
+            np.asarray(x),
+            self.k,
+            self.axis,
+            function="TopK",
+            largest=largest,
+            sorted=self.sorted,
+            nan_first=largest,
+        )
+        if out is None:
+            return best
+        for given, array in zip(out, best, strict=True):
+            given[...] = array
+        return out
+
+
+Operation = ArgReduce | OneHot | Extremum | Reduce | TopK
 """Any of the core operations."""
+
+
+def results(returned: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    """Return what an operation returns as a tuple, also where it is one array."""
+    return returned if isinstance(returned, tuple) else (returned,)

@@ -6,21 +6,29 @@ negative, operands of one element type.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
 
-__all__ = ["arg_reduce", "extremum", "find", "identity_of", "one_hot", "reduce", "run"]
+__all__ = ["arg_reduce", "extremum", "find", "identity_of", "one_hot", "reduce", "run", "top_k"]
 
 Array = NDArray[Any]
 Number = int | float
 
 
-def run(operation: Operation, *inputs: ArrayLike) -> Array:
+@overload
+def run(operation: TopK, *inputs: ArrayLike) -> tuple[Array, Array]: ...
+@overload
+def run(operation: ArgReduce | OneHot | Extremum | Reduce, *inputs: ArrayLike) -> Array: ...
+@overload
+def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]: ...
+
+
+def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]:
     """Apply one core operation to its inputs."""
     # ml_dtypes reads a single byte-swapped bfloat16 element as another number, so the bytes are put in order first.
     arrays = [x.astype(x.dtype.newbyteorder("="), copy=False) for x in map(np.asarray, inputs)]
@@ -33,6 +41,8 @@ def run(operation: Operation, *inputs: ArrayLike) -> Array:
             return extremum(order, *arrays)
         case Reduce(order, axes, keepdims, tie, identity):
             return reduce(arrays[0], order, axes, keepdims, tie, identity)
+        case TopK(order, axis, k, _):
+            return top_k(arrays[0], order, axis, k, nan_first=order is Order.MAX)
 
 
 def arg_reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie, index: DTypeLike) -> Array:
@@ -99,6 +109,17 @@ def reduce(x: Array, order: Order, axes: Sequence[int], keepdims: bool, tie: Tie
     return result if keepdims else result.squeeze(tuple(axes))
 
 
+def top_k(x: Array, order: Order, axis: int, k: int, *, nan_first: bool) -> tuple[Array, Array]:
+    """Best elements along one axis and their indices, best first, equal ones by index; NaN before or after numbers."""
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    values, indices = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    for block, best, places in zip(*(_blocks(each, (axis,)) for each in (x, values, indices)), strict=True):
+        ranks = [_rank(number, order, nan_first) for number in _numbers(block)]
+        places[...] = sorted(range(len(ranks)), key=ranks.__getitem__)[:k]
+        best[...] = block[places]
+    return values, indices
+
+
 def identity_of(dtype: np.dtype[Any], order: Order) -> Any:
     """Return what every element beats or equals: the other end of the order of its type."""
     if dtype.name == "bool":
@@ -149,3 +170,10 @@ def _key(value: Number, order: Order) -> tuple[bool, Number]:
     if math.isnan(value):
         return True, 0
     return False, value if order is Order.MAX else -value
+
+
+def _rank(value: Number, order: Order, nan_first: bool) -> tuple[bool, Number]:
+    """Return what is compared, the best being the least."""
+    if math.isnan(value):
+        return not nan_first, 0
+    return nan_first, -value if order is Order.MAX else value

@@ -52,6 +52,7 @@ class Family(enum.Enum):
     MINIMUM = "elementwise smallest"
     LARGEST = "the largest"
     SMALLEST = "the smallest"
+    TOP = "the k largest or smallest"
 
 
 class AttributeType(enum.Enum):
@@ -69,11 +70,12 @@ class AttributeRange(enum.Enum):
     AXIS = "[-r, r-1]"
     AXIS_UNSTATED = "an axis; the document says nothing of negative values"
     AXIS_UNSIGNED = "[0, r-1]"
+    COUNT = "0 or more"
 
     @property
     def is_axis(self) -> bool:
         """Whether the values are axes."""
-        return self not in (AttributeRange.ANY, AttributeRange.FLAG)
+        return self not in (AttributeRange.ANY, AttributeRange.FLAG, AttributeRange.COUNT)
 
 
 class Broadcasting(enum.Enum):
@@ -104,7 +106,7 @@ class Attribute:
     default: int | None
     range: AttributeRange
     required: bool = False
-    # The further input that holds its value, which may be left out.
+    # The further input that holds its value, which may be left out unless the attribute is required.
     input: Parameter | None = None
 
 
@@ -117,9 +119,9 @@ class OperatorVersion:
     # The first opset, or feature level, of this schema.
     since: int
     family: Family
-    # Each operator has one of each; the input may be variadic, and attributes may come as further ones.
+    # The input may be variadic, and attributes may come as further ones.
     input: Parameter
-    output: Parameter
+    outputs: tuple[Parameter, ...]
     # In the document's order.
     attributes: tuple[Attribute, ...] = ()
     broadcasting: Broadcasting = Broadcasting.NONE
@@ -143,6 +145,16 @@ class OperatorVersion:
     def input_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that come as inputs, after those that hold elements."""
         return tuple(attribute for attribute in self.attributes if attribute.input is not None)
+
+    @property
+    def output(self) -> Parameter:
+        """The first output, for most operators the only one."""
+        return self.outputs[0]
+
+    @property
+    def least_inputs(self) -> int:
+        """How many inputs a node has at least."""
+        return 1 + sum(attribute.required for attribute in self.input_attributes)
 
     @property
     def most_inputs(self) -> int:
@@ -172,7 +184,7 @@ _Row = tuple[int, tuple[str, ...], dict[str, Any]]
 
 
 def _operator(
-    name: str, family: Family, operand: Parameter, output: Parameter, rows: Iterable[_Row], **fields: Any
+    name: str, family: Family, operand: Parameter, outputs: Iterable[Parameter], rows: Iterable[_Row], **fields: Any
 ) -> tuple[OperatorVersion, ...]:
     """Return the versions of an operator, oldest first; an output without types has those of the input."""
     return tuple(
@@ -181,7 +193,8 @@ def _operator(
             since=since,
             family=family,
             input=replace(operand, types=types),
-            **{"domain": ONNX, "output": replace(output, types=output.types or types), **fields, **others},
+            outputs=tuple(replace(each, types=each.types or types) for each in others.get("outputs", outputs)),
+            **{"domain": ONNX, **fields, **{name: value for name, value in others.items() if name != "outputs"}},
         )
         for since, types, others in rows
     )
@@ -194,6 +207,7 @@ _KEEPDIMS = Attribute("keepdims", AttributeType.INT, 1, AttributeRange.FLAG)
 # ArgMax and ArgMin. 11 defined negative axes, 12 added select_last_index, 13 added bfloat16.
 _AXIS = Attribute("axis", AttributeType.INT, 0, AttributeRange.AXIS)
 _AXIS_1 = replace(_AXIS, range=AttributeRange.AXIS_UNSTATED)
+_LAST_AXIS, _LAST_AXIS_1 = replace(_AXIS, default=-1), replace(_AXIS_1, default=-1)
 _LAST = Attribute("select_last_index", AttributeType.INT, 0, AttributeRange.FLAG)
 _ARG: list[_Row] = [
     (1, _NUMBERS, {"attributes": (_AXIS_1, _KEEPDIMS)}),
@@ -217,7 +231,7 @@ _ELEMENTWISE: list[_Row] = [
 _HARDMAX: list[_Row] = [
     (1, _FLOATS, {"attributes": (replace(_AXIS_1, default=1),), "coerced": True}),
     (11, _FLOATS, {"attributes": (replace(_AXIS, default=1),), "coerced": True}),
-    (13, (*_FLOATS, "bfloat16"), {"attributes": (replace(_AXIS, default=-1),)}),
+    (13, (*_FLOATS, "bfloat16"), {"attributes": (_LAST_AXIS,)}),
 ]
 
 # ReduceMax and ReduceMin. 11 defined negative axes, 12 added 8-bit integers, 13 bfloat16, 18 made the axes an input,
@@ -237,17 +251,31 @@ _REDUCE: list[_Row] = [
     (20, (*_WITH_8_BITS, "bfloat16", "bool"), {"attributes": (_AXES_18, _KEEPDIMS, _NOOP)}),
 ]
 
+# TopK. 10 made k an input, 11 added the smallest, any order, negative axes and the integers, 24 bfloat16.
+_K = Attribute("k", AttributeType.INT, None, AttributeRange.COUNT, required=True)
+_K_10 = replace(_K, input=Parameter("K", ("int64",)))
+_LARGEST = Attribute("largest", AttributeType.INT, 1, AttributeRange.FLAG)
+_SORTED = replace(_LARGEST, name="sorted")
+_TOP_K: list[_Row] = [
+    (1, _FLOATS, {"attributes": (_LAST_AXIS_1, _K)}),
+    (10, _FLOATS, {"attributes": (_LAST_AXIS_1, _K_10)}),
+    (11, _NUMBERS, {"attributes": (_LAST_AXIS, _LARGEST, _SORTED, _K_10)}),
+    (24, (*_NUMBERS, "bfloat16"), {"attributes": (_LAST_AXIS, _LARGEST, _SORTED, _K_10)}),
+]
+
 _DATA, _DATA_0, _INPUT = Parameter("data", ()), Parameter("data_0", (), 2**31 - 1), Parameter("input", ())
-_INDICES, _REDUCED = Parameter("reduced", ("int64",)), Parameter("reduced", ())
+_INDICES, _REDUCED = [Parameter("reduced", ("int64",))], [Parameter("reduced", ())]
+_VALUES_AND_INDICES = [Parameter("Values", ()), Parameter("Indices", ("int64",))]
 _OF_REDUCE = {"every_axis": True, "identity": True}
 _ONNX_OPERATORS = (
     _operator("ArgMax", Family.ARGMAX, _DATA, _INDICES, _ARG, ranks=(1, None)),
     _operator("ArgMin", Family.ARGMIN, _DATA, _INDICES, _ARG, ranks=(1, None)),
-    _operator("Max", Family.MAXIMUM, _DATA_0, Parameter("max", ()), _ELEMENTWISE),
-    _operator("Min", Family.MINIMUM, _DATA_0, Parameter("min", ()), _ELEMENTWISE),
-    _operator("Hardmax", Family.HARDMAX, _INPUT, Parameter("output", ()), _HARDMAX, ranks=(1, None)),
+    _operator("Max", Family.MAXIMUM, _DATA_0, [Parameter("max", ())], _ELEMENTWISE),
+    _operator("Min", Family.MINIMUM, _DATA_0, [Parameter("min", ())], _ELEMENTWISE),
+    _operator("Hardmax", Family.HARDMAX, _INPUT, [Parameter("output", ())], _HARDMAX, ranks=(1, None)),
     _operator("ReduceMax", Family.LARGEST, _DATA, _REDUCED, _REDUCE, **_OF_REDUCE),
     _operator("ReduceMin", Family.SMALLEST, _DATA, _REDUCED, _REDUCE, **_OF_REDUCE),
+    _operator("TopK", Family.TOP, Parameter("X", ()), _VALUES_AND_INDICES, _TOP_K, ranks=(1, None)),
 )
 
 # DirectML's operators, as the tensor support tables of their documents list them. DML_REDUCE promises other types for
@@ -257,8 +285,8 @@ _DML_WORDS = (*_DML_FLOATS, "int32", "uint32")
 _DML_NARROW = (*_DML_FLOATS, "int32", "int16", "int8", "uint32", "uint16", "uint8")
 _DML_ALL = (*_DML_NARROW, "int64", "uint64")
 _FOUR, _FOUR_OR_FIVE, _UP_TO_EIGHT = {"ranks": (4, 4)}, {"ranks": (4, 5)}, {"ranks": (1, 8)}
-_UINT32 = {"output": Parameter("OutputTensor", ("uint32",))}
-_ANY_INDEX = {"output": Parameter("OutputTensor", ("int64", "int32", "uint64", "uint32")), **_UP_TO_EIGHT}
+_UINT32 = {"outputs": [Parameter("OutputTensor", ("uint32",))]}
+_ANY_INDEX = {"outputs": [Parameter("OutputTensor", ("int64", "int32", "uint64", "uint32"))], **_UP_TO_EIGHT}
 _DML_ARG: list[_Row] = [(0x3000, _DML_NARROW, _ANY_INDEX), (0x4100, _DML_ALL, _ANY_INDEX)]
 _DML_REDUCE_TO_INDEX: list[_Row] = [
     (0x1000, _DML_FLOATS, {**_UINT32, **_FOUR}),
@@ -285,9 +313,19 @@ _DML_HARDMAX: list[_Row] = [
 _DML_HARDMAX1: list[_Row] = [(0x5100, _DML_FLOATS, _UP_TO_EIGHT)]
 _DML_AXES = Attribute("axes", AttributeType.INTS, None, AttributeRange.AXIS_UNSIGNED, required=True)
 _DIRECTION = Attribute("axis_direction", AttributeType.INT, 0, AttributeRange.FLAG)
-# Not a field of the structure: the one axis that its document means.
-_LAST_AXIS = replace(_AXIS, default=-1)
 
+
+def _values_and_indices(*types: str) -> dict[str, Any]:
+    return {"outputs": [Parameter("OutputValueTensor", ()), Parameter("OutputIndexTensor", types)]}
+
+
+_DML_TOP_K1: list[_Row] = [
+    (0x2100, _DML_NARROW, {**_values_and_indices("uint32"), **_FOUR}),
+    (0x3100, _DML_NARROW, {**_values_and_indices("uint32"), **_UP_TO_EIGHT}),
+    (0x5000, _DML_ALL, {**_values_and_indices("uint64", "uint32"), **_UP_TO_EIGHT}),
+]
+_DML_TOP_K: list[_Row] = [(0x2000, _DML_FLOATS, {**_values_and_indices("uint32"), **_FOUR}), *_DML_TOP_K1]
+_DML_AXIS = Attribute("axis", AttributeType.INT, None, AttributeRange.AXIS_UNSIGNED, required=True)
 
 _TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", (), 2)
 
@@ -295,8 +333,8 @@ _TENSOR, _A_AND_B = Parameter("InputTensor", ()), Parameter("ATensor, BTensor", 
 def _dml(
     name: str, family: Family, rows: Iterable[_Row], *attributes: Attribute, operand: Parameter = _TENSOR
 ) -> tuple[OperatorVersion, ...]:
-    output = Parameter("OutputTensor", ())
-    return _operator(name, family, operand, output, rows, domain=DIRECTML, attributes=attributes, empty=False)
+    outputs = [Parameter("OutputTensor", ())]
+    return _operator(name, family, operand, outputs, rows, domain=DIRECTML, attributes=attributes, empty=False)
 
 
 _DIRECTML_OPERATORS = (
@@ -308,8 +346,11 @@ _DIRECTML_OPERATORS = (
     _dml("DML_REDUCE(MIN)", Family.SMALLEST, _DML_REDUCE_TO_ELEMENT, _DML_AXES),
     _dml("DML_ELEMENT_WISE_MAX", Family.MAXIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
     _dml("DML_ELEMENT_WISE_MIN", Family.MINIMUM, _DML_ELEMENTWISE, operand=_A_AND_B),
+    # The axis is not a field of the structure: it is the one that the document means.
     _dml("DML_ACTIVATION_HARDMAX", Family.HARDMAX, _DML_HARDMAX, _LAST_AXIS),
     _dml("DML_ACTIVATION_HARDMAX1", Family.HARDMAX, _DML_HARDMAX1, _DML_AXES),
+    _dml("DML_TOP_K", Family.TOP, _DML_TOP_K, _DML_AXIS, _K),
+    _dml("DML_TOP_K1", Family.TOP, _DML_TOP_K1, _DML_AXIS, _K, _DIRECTION),
 )
 
 OPERATORS: Mapping[tuple[str, str], tuple[OperatorVersion, ...]] = MappingProxyType(

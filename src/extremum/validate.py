@@ -38,12 +38,19 @@ def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequ
     return {each.name: attribute_value(schema, each, given) for each in schema.attributes}
 
 
-def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, tuple[int, ...] | Unknown]:
+def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, int | tuple[int, ...] | Unknown]:
     """Return the values of the attributes that come as inputs of these types."""
     return {
-        attribute.name: () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        attribute.name: _input_value(attribute, tensor)
         for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False)
     }
+
+
+def _input_value(attribute: Attribute, tensor: TensorType) -> int | tuple[int, ...] | Unknown:
+    if attribute.type is AttributeType.INT:
+        # `input_attribute` refuses another number of values.
+        return tensor.values[0] if tensor.values and len(tensor.values) == 1 else UNKNOWN
+    return () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
 
 
 def known_attribute(schema: OperatorVersion, name: str) -> None:
@@ -52,13 +59,17 @@ def known_attribute(schema: OperatorVersion, name: str) -> None:
         return
     having = [version for version in OPERATORS[schema.domain, schema.name] if _has(version, name)]
     reason = f"{schema} has no attribute {name!r}"
-    if schema.attribute(name) is not None:
-        raise SpecError(f"{reason} any more: it is an input", remedy=f"give {name} as a list of int64 after the data")
+    stated = schema.attribute(name)
+    if stated is not None and stated.input is not None:
+        remedy = f"give {stated.input.name} as a list of int64 after the data"
+        raise SpecError(f"{reason} any more: it is an input", remedy=remedy)
     if not having:
         names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
         raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
     if having[0].since > schema.since:
-        remedy = f"use {having[0].requirement} or later, or drop the attribute if its value is 0"
+        least = having[0].attribute(name)
+        assert least is not None
+        remedy = f"use {having[0].requirement} or later, or drop the attribute if its value is {least.default}"
         raise SpecError(f"{reason} (it came with {having[0]})", remedy=remedy)
     raise SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
 
@@ -72,7 +83,8 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
     """Return the given value of one attribute, or its default."""
     if attribute.name not in given:
         if attribute.required:
-            raise SpecError(f"{schema} needs the attribute {attribute.name!r}")
+            needed = f"attribute {attribute.name!r}" if attribute.input is None else f"input {attribute.input.name!r}"
+            raise SpecError(f"{schema} needs the {needed}")
         return attribute.default
     value = given[attribute.name]
     if isinstance(value, Unknown):
@@ -86,6 +98,8 @@ def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mappin
                 f"{schema} takes {attribute.range.value} for {attribute.name!r}, not {value}",
                 remedy="runtimes disagree on what any other value means",
             )
+        if attribute.range is AttributeRange.COUNT and value < 0:
+            raise SpecError(f"{schema} takes {attribute.range.value} elements, not {attribute.name}={value}")
         return int(value)
     raise SpecError(f"{schema} takes {attribute.type.value} for {attribute.name!r}, not {value!r}")
 
@@ -112,6 +126,17 @@ def axes(schema: OperatorVersion, values: Attributes, rank: int) -> tuple[int, .
     return tuple(range(chosen[0], rank)) if schema.coerced else chosen
 
 
+def count(schema: OperatorVersion, values: Attributes) -> int:
+    """Return how many elements a selection takes of each row."""
+    k = values["k"]
+    if not isinstance(k, int):
+        raise SpecError(
+            f"the k of {schema} is not known before the model runs",
+            remedy="give it as an initializer or a Constant",
+        )
+    return k
+
+
 def _axis(schema: OperatorVersion, attribute: Attribute, axis: int, rank: int) -> int:
     least = 0 if attribute.range is AttributeRange.AXIS_UNSIGNED else -rank
     if least <= axis < rank:
@@ -135,8 +160,9 @@ def inputs(schema: OperatorVersion, types: Sequence[TensorType]) -> None:
 
 def input_count(schema: OperatorVersion, count: int) -> None:
     """Refuse too few or too many inputs."""
-    if not 1 <= count <= schema.most_inputs:
-        accepted = "1 input" if schema.most_inputs == 1 else f"1 to {schema.most_inputs} inputs"
+    least, most = schema.least_inputs, schema.most_inputs
+    if not least <= count <= most:
+        accepted = f"{most} input{'s' * (most > 1)}" if least == most else f"{least} to {most} inputs"
         raise SpecError(f"{schema} takes {accepted}, not {count}")
 
 
@@ -156,6 +182,13 @@ def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: Tenso
         raise ElementTypeError(f"{schema} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
     if tensor.rank not in (None, 1):
         raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
+    if (
+        attribute.type is AttributeType.INT
+        and tensor.shape
+        and isinstance(tensor.shape[0], int)
+        and tensor.shape[0] != 1
+    ):
+        raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {tensor.shape[0]}")
 
 
 def element_type(schema: OperatorVersion, element: str | None) -> None:
@@ -179,9 +212,9 @@ def shape(schema: OperatorVersion, tensor: TensorType) -> None:
 
 
 def output_count(schema: OperatorVersion, count: int) -> None:
-    """Refuse any number of outputs but 1, which every version has."""
-    if count != 1:
-        raise SpecError(f"{schema} has 1 output, not {count}")
+    """Refuse another number of outputs than the version has."""
+    if count != len(schema.outputs):
+        raise SpecError(f"{schema} has {len(schema.outputs)} output{'s' * (len(schema.outputs) > 1)}, not {count}")
 
 
 def output(schema: OperatorVersion, name: str, declared: TensorType, inferred: TensorType) -> None:

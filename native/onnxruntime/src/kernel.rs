@@ -84,23 +84,23 @@ functions! {
     processor(_table: *const OrtCustomOp) -> *const c_char { ptr::null() }
     input_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
-        if operator.is_axes(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
+        if operator.is_list(index) { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { *number }
     }
     /// How many inputs are described: any number of one kind are described as one.
     input_count(table: *const OrtCustomOp) -> usize {
         let operator = (*table.cast::<Registration>()).operator;
         if operator.takes_any() { 1 } else { operator.inputs.0 }
     }
-    output_type(table: *const OrtCustomOp, _index: usize) -> Number {
+    output_type(table: *const OrtCustomOp, index: usize) -> Number {
         let Registration { operator, number, .. } = &*table.cast();
-        operator.output(*number)
+        operator.output(index, *number)
     }
-    output_count(_table: *const OrtCustomOp) -> usize { 1 }
+    output_count(table: *const OrtCustomOp) -> usize { (*table.cast::<Registration>()).operator.outputs }
     yes(_table: *const OrtCustomOp) -> c_int { 1 }
     input_characteristic(table: *const OrtCustomOp, index: usize) -> Characteristic {
         match (*table.cast::<Registration>()).operator {
             operator if operator.takes_any() => Characteristic::INPUT_OUTPUT_VARIADIC,
-            operator if operator.is_axes(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
+            operator if operator.is_list(index) => Characteristic::INPUT_OUTPUT_OPTIONAL,
             _ => Characteristic::INPUT_OUTPUT_REQUIRED,
         }
     }
@@ -137,8 +137,8 @@ struct Kernel {
     registration: &'static Registration,
     node: Node,
     inputs: usize,
-    /// Whether the output turned out to be of the type that is written. The node decides its type, so it is asked once.
-    output_fits: AtomicBool,
+    /// Whether the outputs turned out to be of the types that are written. The node decides these, so it is asked once.
+    outputs_fit: AtomicBool,
     sharing: Sharing,
 }
 
@@ -153,11 +153,12 @@ impl Kernel {
         call!(api, KernelInfo_GetInputCount(info, &raw mut inputs));
         call!(api, KernelInfo_GetOutputCount(info, &raw mut outputs));
         let (most, takes) = operator.inputs;
-        if !(1..=most).contains(&inputs) || outputs != 1 {
+        if !(1..=most).contains(&inputs) || outputs != operator.outputs {
             let reason = format!("the node has {inputs} inputs and {outputs} outputs");
-            return refuse(reason, format!("the operator {takes} and has one output"));
+            let has = if operator.outputs == 1 { "one output" } else { "two outputs" };
+            return refuse(reason, format!("the operator {takes} and has {has}"));
         }
-        Ok(Self { registration, node, inputs, output_fits: AtomicBool::new(false), sharing: Sharing::default() })
+        Ok(Self { registration, node, inputs, outputs_fit: AtomicBool::new(false), sharing: Sharing::default() })
     }
 
     /// Runs the kernel on the inputs of one call.
@@ -168,57 +169,69 @@ impl Kernel {
             inputs.extend(self.input(context, index)?);
         }
         let shape = self.node.shape(&inputs).map_err(|failure| failure.given(|| self.given(&inputs)))?;
-        let mut value = ptr::null_mut();
-        call!(api, KernelContext_GetOutput(context, 0, shape.as_ptr(), shape.len(), &raw mut value));
-        if value.is_null() {
-            // Nobody wants it.
+        let (mut outputs, mut wanted): (SmallVec<[*mut u8; 2]>, _) = (SmallVec::new(), false);
+        // The memory of an output that nobody wants, where another is wanted.
+        let mut spare = Vec::<u64>::new();
+        for index in 0..operator.outputs {
+            let (mut value, mut data) = (ptr::null_mut(), ptr::null_mut());
+            call!(api, KernelContext_GetOutput(context, index, shape.as_ptr(), shape.len(), &raw mut value));
+            if value.is_null() {
+                let elements = if operator.outputs > 1 { shape.iter().product::<i64>() as usize } else { 0 };
+                spare.resize(elements, 0);
+                outputs.push(spare.as_mut_ptr().cast());
+                continue;
+            }
+            wanted = true;
+            if !self.outputs_fit.load(Ordering::Relaxed) {
+                let tensor = tensor_of(api, value)?;
+                require_type("the output", tensor.number, operator.output(index, number))?;
+            }
+            call!(api, GetTensorMutableData(value, &raw mut data));
+            outputs.push(data.cast());
+        }
+        if !wanted {
             return Ok(());
         }
-        if !self.output_fits.load(Ordering::Relaxed) {
-            let tensor = tensor_of(api, value)?;
-            require_type("the output", tensor.number, operator.output(number))?;
-            self.output_fits.store(true, Ordering::Relaxed);
-        }
-        let mut output = ptr::null_mut();
-        call!(api, GetTensorMutableData(value, &raw mut output));
+        self.outputs_fit.store(true, Ordering::Relaxed);
         let session = SessionPool::new(api, context, &self.sharing);
-        // The inputs are of the element type; the output is new, of the shape and the type that are written.
-        threads::within(&session, || self.node.run(element, &inputs, &shape, output.cast()))
+        // The inputs are of the element type; the outputs are new, of the shape and the types that are written.
+        threads::within(&session, || self.node.run(element, &inputs, &shape, &outputs))
     }
 
-    /// An input of one call, or its list of axes. What is returned is not used after the call.
+    /// An input of one call, or its list. What is returned is not used after the call.
     unsafe fn input<'a>(&self, context: *const OrtKernelContext, index: usize) -> Result<Option<Input<'a>>> {
         let &Registration { api, operator, number: wanted, .. } = self.registration;
         let (mut value, mut data) = (ptr::null(), ptr::null_mut());
         call!(api, KernelContext_GetInput(context, index, &raw mut value));
-        let is_axes = operator.is_axes(index);
+        let (is_list, (name, said, no_list)) = (operator.is_list(index), operator.list());
         if value.is_null() {
-            return if is_axes { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
+            return if is_list { Ok(None) } else { refuse(format!("input {index} is left out"), "give every input") };
         }
         let Tensor { number, shape } = tensor_of(api, value)?;
-        match is_axes {
-            true => require_type("the list of axes", number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
+        match is_list {
+            true => require_type(said, number, Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64)?,
             false => require_type("an input", number, wanted)?,
         }
         call!(api, GetTensorMutableData(value.cast_mut(), &raw mut data));
-        let axes = match shape[..] {
-            _ if !is_axes => None,
+        let list = match shape[..] {
+            _ if !is_list => None,
             // There may be no memory.
             [0] => Some(&[][..]),
             [count] => Some(slice::from_raw_parts(data.cast(), count as usize)),
             _ => {
-                let failure = Failure::new("the axes are no list", "give them as a tensor of rank 1");
-                return Err(failure.given(|| format!("axes: int64{shape:?}")));
+                let failure = Failure::new(no_list, "give them as a tensor of rank 1");
+                return Err(failure.given(|| format!("{name}: int64{shape:?}")));
             }
         };
-        Ok(Some(Input { data: data.cast(), shape, axes }))
+        Ok(Some(Input { data: data.cast(), shape, list }))
     }
 
     /// The inputs of a call, as a message says them.
     fn given(&self, inputs: &[Input]) -> String {
-        let said = inputs.iter().map(|input| match input.axes {
+        let name = self.registration.operator.list().0;
+        let said = inputs.iter().map(|input| match input.list {
             None => format!("{:?}{:?}", self.registration.element, input.shape).to_lowercase(),
-            Some(axes) => format!("axes: {axes:?}"),
+            Some(list) => format!("{name}: {list:?}"),
         });
         said.collect::<Vec<_>>().join(", ")
     }
@@ -234,7 +247,7 @@ fn require_type(what: &str, number: i32, wanted: Number) -> Result<()> {
     refuse(reason, "make the model anew: its types contradict each other")
 }
 
-/// Tells what the shapes of the inputs say about the shape of the output.
+/// Tells what the shapes of the inputs say about the shape of the outputs.
 ///
 /// Whatever is wrong with the node is left to its kernel, which can say so: here nobody listens.
 unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInferContext) -> Result<()> {
@@ -248,7 +261,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
         let mut info = ptr::null_mut();
         call!(api, ShapeInferContext_GetInputTypeShape(context, index, &raw mut info));
         let Tensor { number, shape } = tensor_described(api, info)?;
-        // That of the first: a list of axes is of a type of its own.
+        // That of the first: a list is of a type of its own.
         if index == 0 {
             element = declared(number);
         }
@@ -264,7 +277,7 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
                 *size = numbered(symbol, &mut names);
             }
         }
-        inputs.push(Input { data: ptr::null(), shape: shape.into(), axes: None });
+        inputs.push(Input { data: ptr::null(), shape: shape.into(), list: None });
     }
     let Some(element) = element else { return Ok(()) };
     let shape = node.shape(&inputs)?;
@@ -276,15 +289,15 @@ unsafe fn infer(api: Api, operator: &'static Operator, context: *mut OrtShapeInf
     let sizes: Vec<i64> = shape.iter().map(|&size| size.max(-1)).collect();
     let mut info = ptr::null_mut();
     call!(api, CreateTensorTypeAndShapeInfo(&raw mut info));
-    let mut tell = || -> Result<()> {
+    let mut tell = |index| -> Result<()> {
         // ONNX Runtime 1.19 and later take the type over too, and would take float for one that is not set.
-        call!(api, SetTensorElementType(info, operator.output(element)));
+        call!(api, SetTensorElementType(info, operator.output(index, element)));
         call!(api, SetDimensions(info, sizes.as_ptr(), sizes.len()));
         call!(api, SetSymbolicDimensions(info, symbols.as_mut_ptr(), symbols.len()));
-        call!(api, ShapeInferContext_SetOutputTypeShape(context, 0, info));
+        call!(api, ShapeInferContext_SetOutputTypeShape(context, index, info));
         Ok(())
     };
-    let told = tell();
+    let told = (0..operator.outputs).try_for_each(&mut tell);
     // It is ours, and this is its only release.
     ((*api.table).ReleaseTensorTypeAndShapeInfo)(info);
     told

@@ -2,13 +2,15 @@
 //!
 //! `ArgReduce` is the index of the extremum over any set of axes, row-major within them, `OneHot` 1 at the first largest
 //! element and 0 elsewhere, `Reduce` the extremum itself, with the bits of the first of equals, `Extremum` the elementwise
-//! largest or smallest of any number of operands, which are broadcast against each other or have to have one shape.
+//! largest or smallest of any number of operands, which are broadcast against each other or have to have one shape, `TopK`
+//! the k largest or smallest along one axis and their indices.
 
 use crate::api::{Result, refuse};
 use crate::attributes::Attributes;
 use extremum_kernels::layout::PerAxis;
 use extremum_kernels::{
-    Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, argreduce, extremum, onehot, select,
+    Dimension, ElementType, Extreme, IndexType, Omit, Operand, Selection, Target, TopK, argreduce, extremum, onehot,
+    select, top_k,
 };
 use ort_sys::ONNXTensorElementDataType as Number;
 use smallvec::SmallVec;
@@ -22,6 +24,8 @@ pub struct Operator {
     pub attributes: &'static [&'static CStr],
     /// The most inputs that a node may have, and what it takes, as a message says it.
     pub inputs: (usize, &'static str),
+    /// How many outputs it has; the second holds indices.
+    pub outputs: usize,
     operation: Operation,
 }
 
@@ -31,40 +35,53 @@ enum Operation {
     OneHot,
     Reduce,
     Extremum,
+    TopK,
 }
 
-pub static OPERATORS: [Operator; 4] = [
+pub static OPERATORS: [Operator; 5] = [
     Operator {
         name: c"ArgReduce",
         attributes: &[c"order", c"axes", c"axis", c"to_last", c"keepdims", c"select_last_index"],
         inputs: (1, "takes one input"),
+        outputs: 1,
         operation: Operation::ArgReduce,
     },
     Operator {
         name: c"OneHot",
         attributes: &[c"axes", c"axis", c"to_last"],
         inputs: (1, "takes one input"),
+        outputs: 1,
         operation: Operation::OneHot,
     },
     Operator {
         name: c"Reduce",
         attributes: &[c"order", c"axes", c"keepdims", c"noop_with_empty_axes", c"identity"],
         inputs: (2, "takes one input and a list of axes"),
+        outputs: 1,
         operation: Operation::Reduce,
     },
     Operator {
         name: c"Extremum",
         attributes: &[c"order", c"broadcast"],
         inputs: (usize::MAX, "takes inputs"),
+        outputs: 1,
         operation: Operation::Extremum,
+    },
+    Operator {
+        name: c"TopK",
+        attributes: &[c"axis", c"k", c"largest", c"sorted"],
+        inputs: (2, "takes one input and k"),
+        outputs: 2,
+        operation: Operation::TopK,
     },
 ];
 
 impl Operator {
-    /// The element type of the output for inputs of an element type. ONNX Runtime infers it from that alone: an attribute
+    /// The element type of an output for inputs of an element type. ONNX Runtime infers it from that alone: an attribute
     /// cannot choose the type of indices.
-    pub fn output(&self, input: Number) -> Number {
-        if self.operation == Operation::ArgReduce { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
+    pub fn output(&self, index: usize, input: Number) -> Number {
+        let indices = self.operation == Operation::ArgReduce || index == 1;
+        if indices { Number::ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 } else { input }
     }
 
     /// Whether it takes any number of inputs of one element type.
@@ -72,9 +89,17 @@ impl Operator {
         self.operation == Operation::Extremum
     }
 
-    /// Whether the input at an index is the list of axes, which is of int64 and may be left out.
-    pub fn is_axes(&self, index: usize) -> bool {
-        self.operation == Operation::Reduce && index == 1
+    /// Whether the input at an index is a list of int64 in the place of an attribute, which may be left out.
+    pub fn is_list(&self, index: usize) -> bool {
+        !self.takes_any() && index == 1
+    }
+
+    /// The attribute in whose place the list is, what it is, and what it may not be, as messages say them.
+    pub fn list(&self) -> (&'static str, &'static str, &'static str) {
+        match self.operation {
+            Operation::TopK => ("k", "k", "k is no list"),
+            _ => ("axes", "the list of axes", "the axes are no list"),
+        }
     }
 }
 
@@ -108,8 +133,8 @@ pub struct Input<'a> {
     /// The first element; null where only the shape is known.
     pub data: *const u8,
     pub shape: Cow<'a, [i64]>,
-    /// The elements of a list of axes, where they are known.
-    pub axes: Option<&'a [i64]>,
+    /// The elements of a list, where they are known.
+    pub list: Option<&'a [i64]>,
 }
 
 /// The length and the stride of each axis of an array in C order, the last axis first.
@@ -138,6 +163,8 @@ pub struct Node {
     /// Whether no element gives the one that all others beat, rather than an error.
     identity: bool,
     broadcast: bool,
+    k: Option<i64>,
+    sorted: bool,
 }
 
 impl Node {
@@ -151,7 +178,7 @@ impl Node {
         }
         Ok(Self {
             operator,
-            largest: attributes.largest()?,
+            largest: attributes.largest()? && attributes.flag(c"largest", true)?,
             listed,
             axis,
             to_last,
@@ -160,6 +187,8 @@ impl Node {
             noop: attributes.flag(c"noop_with_empty_axes", false)?,
             identity: attributes.flag(c"identity", true)?,
             broadcast: attributes.flag(c"broadcast", true)?,
+            k: attributes.int(c"k")?,
+            sorted: attributes.flag(c"sorted", true)?,
         })
     }
 
@@ -170,7 +199,7 @@ impl Node {
             // The defaults of Hardmax are the last axis since version 13, axis 1 and all after it before.
             let default = match self.operator.operation {
                 Operation::OneHot if self.to_last => 1,
-                Operation::OneHot => -1,
+                Operation::OneHot | Operation::TopK => -1,
                 _ => 0,
             };
             let one = [self.axis.unwrap_or(default)];
@@ -183,7 +212,7 @@ impl Node {
         let listed = match (&self.listed, inputs.get(1)) {
             (None, None) => &[],
             (Some(axes), None) => &axes[..],
-            (None, Some(Input { axes: Some(axes), .. })) => axes,
+            (None, Some(Input { list: Some(axes), .. })) => axes,
             (None, Some(_)) => return Ok(None),
             (Some(_), Some(_)) => {
                 return refuse("attribute 'axes' cannot stand beside an input of axes", "give one of them");
@@ -195,7 +224,19 @@ impl Node {
         }
     }
 
-    /// The shape of the output.
+    /// How many elements are wanted; None where that is not known yet.
+    fn count(&self, inputs: &[Input<'_>]) -> Result<Option<i64>> {
+        match (self.k, inputs.get(1)) {
+            (Some(k), None) if k >= 0 => Ok(Some(k)),
+            (None, Some(&Input { list: Some(&[k]), .. })) if k >= 0 => Ok(Some(k)),
+            (None, Some(Input { list: None, .. })) => Ok(None),
+            (Some(_), Some(_)) => refuse("attribute 'k' cannot stand beside an input of it", "give one of them"),
+            (None, None) => refuse("there is no k", "give it as an attribute or as an input"),
+            _ => refuse("k is not one number from 0 on", "give one number"),
+        }
+    }
+
+    /// The shape of the outputs.
     ///
     /// A negative size stands for one that is not known yet, the same number always for the same size; what cannot
     /// be known of the output is [`UNKNOWN`].
@@ -209,6 +250,16 @@ impl Node {
         let axes = 0..shape.len();
         match operation {
             Operation::OneHot => return Ok(shape[..].into()),
+            Operation::TopK => {
+                let k = self.count(inputs)?.unwrap_or(UNKNOWN);
+                let axis = axes.clone().find(|&axis| chosen[axis]).expect("one is chosen");
+                let size = shape[axis];
+                if size >= 0 && k > size {
+                    let reason = format!("k is {k}, but axis {axis} of the input has {size} elements");
+                    return refuse(reason, format!("use a k in [0, {size}]"));
+                }
+                return Ok(axes.map(|axis| if chosen[axis] { k } else { shape[axis] }).collect());
+            }
             Operation::Reduce if self.identity => {}
             _ => {
                 if let Some(axis) = axes.clone().find(|&axis| chosen[axis] && shape[axis] == 0) {
@@ -240,13 +291,19 @@ impl Node {
         Ok(joint)
     }
 
-    /// Computes the output.
+    /// Computes the outputs.
     ///
     /// # Safety
-    /// The inputs, as many as the operator takes, hold elements of the type and are readable; the output, of the shape
-    /// that [`shape`](Self::shape) gave, is writable; all are in C order and none overlaps the output.
-    pub unsafe fn run(&self, element: ElementType, inputs: &[Input<'_>], shape: &[i64], output: *mut u8) -> Result<()> {
-        let size = element.size();
+    /// The inputs, as many as the operator takes, hold elements of the type and are readable; the outputs, of the shape
+    /// that [`shape`](Self::shape) gave, are writable; all are in C order and none overlaps an output.
+    pub unsafe fn run(
+        &self,
+        element: ElementType,
+        inputs: &[Input<'_>],
+        shape: &[i64],
+        outputs: &[*mut u8],
+    ) -> Result<()> {
+        let (size, output) = (element.size(), outputs[0]);
         let Self { largest, last, .. } = *self;
         if self.operator.operation == Operation::Extremum {
             let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
@@ -280,6 +337,13 @@ impl Node {
                 let walk = axes.map(|(len, stride, reduced)| (len, stride, stride, reduced));
                 // SAFETY: the caller's promise; input and output have one shape.
                 unsafe { onehot(*data, element, false, walk, output) };
+            }
+            Operation::TopK => {
+                let k = self.count(inputs)?.expect("the inputs of a call are known") as usize;
+                let (data, swapped, nan_first, times, sorted) = (*data, false, largest, false, self.sorted);
+                let wanted = TopK { data, element, swapped, largest, nan_first, times, k, sorted };
+                // SAFETY: the caller's promise; `shape` has refused a k above the length of the axis.
+                unsafe { top_k(wanted, axes, output, outputs[1].cast()) };
             }
             // Every element is the only one of its slice.
             _ if whole.iter().zip(chosen).all(|(&len, &reduced)| len == 1 || !reduced) => {

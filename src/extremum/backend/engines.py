@@ -34,7 +34,7 @@ from extremum.errors import (
 from extremum.graph import nodes
 from extremum.graph.load import Model
 from extremum.graph.sites import Site
-from extremum.operations import Operation
+from extremum.operations import results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import require_memory
 
@@ -60,8 +60,9 @@ class _Operator(OpRun):
             else:
                 plan = self._plan(inputs, linked_attributes or {})
                 self._last = None if linked_attributes else (signature, plan)
-            require_memory(plan.sizes, plan.dtype, plan.what)
-            return (plan.operation(*inputs[: plan.operands]),)
+            for sizes, dtype in plan.outputs:
+                require_memory(sizes, dtype, plan.what)
+            return results(plan.operation(*inputs[: plan.operands]))
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {self.run_params['opsets']['']}") from None
@@ -92,14 +93,11 @@ class _Operator(OpRun):
             if not isinstance(x, np.ndarray):
                 raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
         attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
-        values, output = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
-        assert output.element is not None
-        assert output.sizes is not None
+        values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
         return _Plan(
             lower.operation(version, values, inputs[0].ndim),
             min(len(inputs), version.input.maximum),
-            output.sizes,
-            dtypes.from_name(output.element).dtype,
+            [(each.sizes or (), dtypes.from_name(str(each.element)).dtype) for each in outputs],
             f"the output of {version}",
         )
 
@@ -108,12 +106,12 @@ class _Operator(OpRun):
 class _Plan:
     """What a node computes from inputs of certain types."""
 
-    operation: Operation
+    operation: Callable[..., Any]
     # How many of the inputs it computes from; the others stand for attributes.
     operands: int
-    sizes: tuple[int, ...]
-    dtype: np.dtype[Any]
-    # The output, as an error names it.
+    # Sizes and type of each output.
+    outputs: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
+    # They, as an error names it.
     what: str
 
 

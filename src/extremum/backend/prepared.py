@@ -229,9 +229,10 @@ def _outputs(site: Site) -> dict[str, TensorType]:
     """Return the types of a node's outputs; what the family gives is held against what is declared."""
     if site.schema is None:
         return {name: site.types.get(name, TensorType()) for name in site.node.output}
-    output, (name,) = site.output(), site.node.output
-    validate.output(site.schema, name, declared=site.declared_types.get(name, TensorType()), inferred=output)
-    return {name: output}
+    outputs = dict(zip(site.node.output, site.outputs(), strict=True))
+    for name, output in outputs.items():
+        validate.output(site.schema, name, declared=site.declared_types.get(name, TensorType()), inferred=output)
+    return outputs
 
 
 def _is_implemented(domain: str, operator: str, version: int) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from extremum import backend, dtypes, validate
 from extremum.errors import ExtremumError
 from extremum.graph.inference import resolve_references
+from extremum.graph.nodes import operand_types
 from extremum.graph.sites import Site
 from extremum.runtimes import shown
 from extremum.runtimes.processes import InProcess, NoAnswerError, Subprocess
@@ -26,7 +27,7 @@ from extremum.runtimes.runtime import Outcome, Question, compare
 from extremum.spec import Family
 from extremum.tensors import Dimension, TensorType
 
-__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_output", "model_of", "samples"]
+__all__ = ["AskedRuntime", "Difference", "Kind", "draw", "expected_outputs", "model_of", "samples"]
 
 Inputs = Mapping[str, NDArray[Any]]
 
@@ -59,16 +60,27 @@ def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Input
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample; with values for one that stands for an attribute."""
     elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
-    joint = site.output().shape if elementwise else None
-    types = {}
+    joint = site.outputs()[0].shape if elementwise else None
+    types: dict[str, TensorType] = {}
     for at, (name, tensor) in enumerate(zip(site.names, site.inputs, strict=True)):
         if at < len(site.operands):
-            types[name] = TensorType(tensor.element, _sizes(tensor, joint))
+            types[name] = TensorType(tensor.element, _with_selected(site, _sizes(tensor, joint)))
+        elif site.schema is not None and site.schema.family is Family.TOP:
+            types[name] = TensorType("int64", (1,), tensor.values or (1,))
         else:
             # The last axis if the model leaves it open.
             values = tensor.values if tensor.values is not None else () if site.inputs[0].rank == 0 else (-1,)
             types[name] = TensorType("int64", (len(values),), values)
     return types
+
+
+def _with_selected(site: Site, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sizes of a sample with as many elements along the axis of a selection as it takes."""
+    k = site.accepted.get("k") if site.schema is not None else None
+    if site.schema is None or not isinstance(k, int):
+        return sizes
+    chosen = validate.axes(site.schema, site.accepted, len(sizes))
+    return tuple(max(size, k) if axis in chosen else size for axis, size in enumerate(sizes))
 
 
 def _draw_samples(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
@@ -179,14 +191,15 @@ class AskedRuntime:
         if site.schema is None or any(tensor.element is None for tensor in site.inputs):
             return []
         try:
-            site.output()
+            site.outputs()
         except ExtremumError:
             return []
         stated = resolve_references(site.node, {})
         # Nodes that differ only in names and in sizes that a sample does not have are one question.
         names = {name: f"x{at}" for at, name in enumerate(dict.fromkeys(site.names))}
         inputs = [names[name] for name in site.names]
-        node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=["y"], attribute=stated.attribute)
+        outputs = [f"y{at or ''}" for at in range(len(site.schema.outputs))]
+        node = onnx.NodeProto(op_type=stated.op_type, input=inputs, output=outputs, attribute=stated.attribute)
         types = {names[name]: each for name, each in _sample_types(site).items()}
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
         if key not in self._evidence:
@@ -216,33 +229,39 @@ class AskedRuntime:
     def _answer(self, site: Site, node: onnx.NodeProto, inputs: Inputs) -> tuple[Outcome, str, list[str]]:
         """Return the class of an answer, why there is none, and the expected answer beside the one that came."""
         assert site.schema is not None
-        expected = expected_output(node, inputs, site.opsets[""])
-        output = _value(node.output[0], expected)
         try:
-            outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, output), inputs)
+            expected = expected_outputs(node, inputs, site.opsets[""])
+        except ExtremumError:
+            # Fewer elements than a selection takes show nothing.
+            return Outcome.EXACT, "", []
+        values = [_value(name, x) for name, x in zip(node.output, expected, strict=True)]
+        try:
+            outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, *values), inputs)
         except NoAnswerError as error:
             return error.outcome, str(error), []
-        if len(outputs) != 1:
-            return Outcome.WRONG, "", [f"expected {_array(expected)}", f"answered {len(outputs)} outputs"]
-        question = Question(site.schema, validate.attributes(site.schema, site.attributes), list(inputs.values()))
-        outcome = compare(question, expected, outputs[0])
+        text = f"expected {'; '.join(map(_array, expected))}"
+        if len(outputs) != len(expected):
+            return Outcome.WRONG, "", [text, f"answered {len(outputs)} outputs"]
+        arrays = list(inputs.values())
+        attributes = validate.attributes(site.schema, site.attributes, operand_types(site.schema, arrays))
+        outcome = compare(Question(site.schema, attributes, arrays), expected, outputs)
         exact = outcome is Outcome.EXACT
-        return outcome, "", [] if exact else [f"expected {_array(expected)}", f"answered {_array(outputs[0])}"]
+        return outcome, "", [] if exact else [text, f"answered {'; '.join(map(_array, outputs))}"]
 
 
-def expected_output(node: onnx.NodeProto, inputs: Inputs, opset: int) -> NDArray[Any]:
+def expected_outputs(node: onnx.NodeProto, inputs: Inputs, opset: int) -> list[NDArray[Any]]:
     """Return the answer of this package."""
     # NaN and infinities among the samples are no reason to warn.
     with np.errstate(all="ignore"):
-        return np.asarray(backend.run_node(node, inputs, opset_version=opset)[0])
+        return list(map(np.asarray, backend.run_node(node, inputs, opset_version=opset)))
 
 
 def model_of(
-    nodes: Sequence[onnx.NodeProto], opset: int, inputs: Inputs, output: onnx.ValueInfoProto
+    nodes: Sequence[onnx.NodeProto], opset: int, inputs: Inputs, *outputs: onnx.ValueInfoProto
 ) -> onnx.ModelProto:
-    """Return a model of nodes that give one output."""
+    """Return a model of nodes."""
     values = [_value(name, x) for name, x in inputs.items()]
-    graph = onnx.helper.make_graph(nodes, "question", values, [output])
+    graph = onnx.helper.make_graph(nodes, "question", values, outputs)
     imports = [onnx.helper.make_opsetid("", opset)]
     version = max(onnx.helper.find_min_ir_version_for(imports, ignore_unknown=True), 3)
     return onnx.helper.make_model(graph, opset_imports=imports, ir_version=version)

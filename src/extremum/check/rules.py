@@ -253,7 +253,7 @@ def unknown_attribute(site: Site, schema: OperatorVersion, targets: Targets) -> 
 
 @rule("EX002", "attribute out of range", Severity.ERROR)
 def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """An attribute has a value of the wrong type, or `keepdims` or `select_last_index` is neither 0 nor 1.
+    """An attribute has a value of the wrong type; a flag such as `keepdims` is neither 0 nor 1; `k` is negative.
 
     Runtimes disagree on it: onnxruntime (1.21 to 1.32) takes `keepdims=2` for 0, onnx's reference evaluator (1.19 to
     1.23) for 1.
@@ -262,7 +262,9 @@ def attribute_value(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Instead: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1, keepdims = 1> (scores) }
     """
     for attribute in schema.attributes:
-        yield from refusals(validate.attribute_value, schema, attribute, site.attributes)
+        # EX005 finds an input that is missing.
+        if attribute.input is None or attribute.name in site.values:
+            yield from refusals(validate.attribute_value, schema, attribute, site.values)
 
 
 @rule("EX003", "axis out of range", Severity.ERROR)
@@ -289,7 +291,7 @@ def _axes_errors(site: Site, schema: OperatorVersion, *, stated: bool) -> Iterat
 
 @rule("EX004", "element type not allowed", Severity.ERROR)
 def element_type(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """The input has an element type that the version of the operator does not take, or `axes` is no list of int64.
+    """The input has an element type that the version does not take, or `axes` or `K` is no list of int64.
 
     The model is not valid, even if a runtime happens to run it. A later version may take the type.
 
@@ -337,7 +339,7 @@ def negative_axis(site: Site, schema: OperatorVersion, targets: Targets) -> Iter
     Instead: 10 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     for attribute in schema.attributes:
-        value = site.accepted[attribute.name]
+        value = site.accepted[attribute.name] if attribute.name in site.values else None
         axes = [value] if isinstance(value, int) else list(value) if isinstance(value, tuple) else []
         if attribute.range is AttributeRange.AXIS_UNSTATED and any(axis < 0 for axis in axes):
             rank = site.inputs[0].rank if site.inputs else None
@@ -362,7 +364,7 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     Instead: 8 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     """
     if schema.family in (Family.MAXIMUM, Family.MINIMUM):
-        yield from refusals(infer.output, schema, site.accepted, site.inputs)
+        yield from refusals(infer.outputs, schema, site.accepted, site.inputs)
 
 
 @rule("EX009", "nothing to choose from", Severity.ERROR)
@@ -374,8 +376,8 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Example: 13 (float[4, 0] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float[0, 10] scores) => (int64[0, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and site.inputs:
-        for error in refusals(infer.output, schema, site.accepted, site.inputs):
+    if schema.family not in (Family.MAXIMUM, Family.MINIMUM, Family.TOP) and site.inputs:
+        for error in refusals(infer.outputs, schema, site.accepted, site.inputs):
             # EX003 finds an axis that is not there.
             if not isinstance(error, AxisError):
                 yield error
@@ -383,7 +385,7 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
 
 @rule("EX010", "rank 0", Severity.ERROR)
 def rank_zero(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """ArgMax, ArgMin or Hardmax has an input of rank 0.
+    """ArgMax, ArgMin, Hardmax or TopK has an input of rank 0.
 
     A scalar has no axis to look along. For ArgMax and ArgMin onnx's reference evaluator (1.19 to 1.23) answers 0;
     onnxruntime (1.21 to 1.32) refuses the model.
@@ -418,17 +420,17 @@ def declared_output(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Example: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float[4, 10] scores) => (int64[4] label) { label = ArgMax <axis = 1, keepdims = 0> (scores) }
     """
-    if any(refusals(site.output)):
+    if any(refusals(site.outputs)):
         return
-    name, inferred = site.node.output[0], site.output()
-    declared = site.declared_types.get(name, TensorType())
-    yield from refusals(validate.output, schema, name, declared, inferred)
-    ours, theirs = inferred.shape, declared.shape
-    if ours is None or theirs is None:
-        return
-    sizes = zip(ours, theirs, strict=False)
-    if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes):
-        yield SpecError(f"{schema} gives {inferred}, but its output {name!r} is declared {declared}")
+    for name, inferred in zip(site.node.output, site.outputs(), strict=True):
+        declared = site.declared_types.get(name, TensorType())
+        yield from refusals(validate.output, schema, name, declared, inferred)
+        ours, theirs = inferred.shape, declared.shape
+        if ours is None or theirs is None:
+            continue
+        sizes = zip(ours, theirs, strict=False)
+        if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes):
+            yield SpecError(f"{schema} gives {inferred}, but its output {name!r} is declared {declared}")
 
 
 @rule("EX013", "consumed_inputs", Severity.INFO)
@@ -442,6 +444,37 @@ def consumed_inputs(site: Site, schema: OperatorVersion, targets: Targets) -> It
     """
     if schema.attribute("consumed_inputs") is not None and "consumed_inputs" in site.attributes:
         yield SpecError(f"{schema} does nothing with 'consumed_inputs'", remedy="drop it")
+
+
+@rule("EX014", "more elements than the axis has", Severity.ERROR)
+def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """TopK takes more elements than its axis has.
+
+    Runtimes refuse it when the node runs. Exporters write a fixed `K` for an axis that is shorter in some model.
+
+    Example: 12 (float[4, 10] scores) => (float[4, 20] best, int64[4, 20] index) {
+    k = Constant <value_ints = [20]> (); best, index = TopK (scores, k) }
+    Instead: 12 (float[4, 10] scores) => (float[4, 10] best, int64[4, 10] index) {
+    k = Constant <value_ints = [10]> (); best, index = TopK (scores, k) }
+    """
+    if schema.family is Family.TOP and site.inputs:
+        for error in refusals(infer.outputs, schema, site.accepted, site.inputs):
+            if not isinstance(error, AxisError):
+                yield error
+
+
+@rule("EX015", "k of 0", Severity.WARNING)
+def no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
+    """TopK takes no element.
+
+    From version 10 on the document wants a positive `K`; extremum and onnxruntime 1.32 give outputs without
+    elements. The document of version 1 says nothing; onnx's shape inference refuses it there, and so onnxruntime.
+
+    Example: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 0> (scores) }
+    Instead: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 1> (scores) }
+    """
+    if schema.family is Family.TOP and site.accepted["k"] == 0:
+        yield SpecError(f"{schema} takes no element: its k is 0", remedy="use a k of at least 1")
 
 
 # From EX101 on: what a runtime or a feature level of DirectML refuses or answers differently.
@@ -461,11 +494,12 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     if targets.runtime is None or element not in schema.types:
         return
     answer = refusal(targets.runtime, schema, site.opsets[""], element)
+    is_top = schema.family is Family.TOP
     if answer is not None:
         yield UnknownOperatorError(
             f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}",
             given=answer,
-            remedy="extremum fix rewrites it",
+            remedy="run the node with extremum.onnxruntime" if is_top else "extremum fix rewrites it",
         )
 
 
@@ -479,17 +513,17 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
     unknown = any(tensor.element is None for tensor in site.operands)
-    if targets.feature_level is None or unknown or any(refusals(site.output)):
+    if targets.feature_level is None or unknown or any(refusals(site.outputs)):
         return
     # A feature level does not depend on sizes: an open one counts as 1, an open rank as 4.
     shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
     sizes = (tuple(size if isinstance(size, int) else 1 for size in shape) for shape in shapes)
     types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
     # Where these sizes do not fit each other, they say nothing about the model.
-    if not any(refusals(infer.output, schema, site.accepted, types)):
+    if not any(refusals(infer.outputs, schema, site.accepted, types)):
         inputs = list(zip(site.names, types, strict=False))
-        output = site.node.output[0], infer.output(schema, site.accepted, types)
-        for error in refusals(steps, schema, site.accepted, inputs, output, targets.feature_level):
+        outputs = list(zip(site.node.output, infer.outputs(schema, site.accepted, types), strict=True))
+        for error in refusals(steps, schema, site.accepted, inputs, outputs, targets.feature_level):
             yield type(error)(error.reason, remedy=error.remedy)
 
 
@@ -497,7 +531,8 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
 def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """An operator that looks along axes reads floating-point elements.
 
-    No document defines what a NaN does. For extremum, as for NumPy, it is the extremum. onnxruntime (1.21 to 1.32)
+    No document defines what a NaN does. For extremum, as for NumPy, it is the extremum; in TopK it is greater than
+    every number, as for onnxruntime. Elsewhere onnxruntime (1.21 to 1.32)
     skips it in a matrix unless it comes first, skips it in most places for ReduceMax and ReduceMin, and gives a row of
     Hardmax that begins with it no 1. In a vector ArgMax and ArgMin find it up to 1.31, and skip it in 1.32.
 
@@ -643,7 +678,7 @@ def _in_process(runtime: Runtime) -> AskedRuntime:
 
 @rule("EX109", "float16 between nodes", Severity.INFO)
 def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
-    """ArgMax, ArgMin or Hardmax reads float16 elements that another node gives.
+    """ArgMax, ArgMin, Hardmax or TopK reads float16 elements that another node gives.
 
     On the CPU onnxruntime (1.21 to 1.32) computes such nodes in float32, and does not round what one hands to the next.
     Elements that are equal in float16 may differ there, so that it chooses another one. extremum, also in its sessions,
@@ -655,7 +690,7 @@ def float16(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     wide_left = Cast <to = 1> (left); wide_right = Cast <to = 1> (right);
     scores = Add (wide_left, wide_right); label = ArgMax <axis = 1> (scores) }
     """
-    chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX)
+    chooses = schema.family in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX, Family.TOP)
     if chooses and site.element == "float16" and site.names[0] in site.results:
         yield SpecError(
             f"onnxruntime may give {schema} float32 elements where the model has float16, and choose another one",

@@ -368,7 +368,7 @@ def _reproducer(kind: Kind, case: Case) -> str:
         f"test_{case.name}",
         *(f"{name} = {_array(x)}" for name, x in inputs.items()),
         f"{node}, opset {case.version.since}{where}",
-        f"expected: {'a refusal' if expected is None else _array(expected)}",
+        f"expected: {'a refusal' if expected is None else '; '.join(map(_array, expected))}",
         f"{kind.outcome}: {kind.detail}",
     ]
     if question.leaves_open:

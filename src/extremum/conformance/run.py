@@ -127,14 +127,16 @@ def _ask(worker: Subprocess, case: Case) -> Result:
         if error.outcome is Outcome.REFUSED and expected is None:
             return Result(case, Outcome.EXACT)
         return Result(case, error.outcome, str(error))
-    if len(answers) != 1:
+    if len(answers) != len(case.version.outputs):
         return Result(case, Outcome.WRONG, f"{len(answers)} outputs")
-    (answer,) = answers
-    outcome = compare(case.asked, expected, answer)
+    outcome = compare(case.asked, expected, answers)
     if outcome is Outcome.EXACT:
         return Result(case, outcome)
-    shown = " ".join(str(answer.tolist()).split())[:120]
-    return Result(case, outcome, f"{answer.dtype}{list(answer.shape)} {shown}")
+    return Result(case, outcome, "; ".join(map(_said, answers)))
+
+
+def _said(x: Array) -> str:
+    return f"{x.dtype}{list(x.shape)} {' '.join(str(x.tolist()).split())[:120]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +257,8 @@ def _write(case: Case, draft: Path) -> dict[str, Any]:
     (folder / "model.onnx").write_bytes(model_of(case, expected).SerializeToString(deterministic=True))
     for position, (name, x) in enumerate(case.feeds.items()):
         _write_tensor(data / f"input_{position}.pb", x, name)
-    if expected is not None:
-        _write_tensor(data / "output_0.pb", expected, "y")
+    for position, x in enumerate(expected or ()):
+        _write_tensor(data / f"output_{position}.pb", x, f"y{position or ''}")
     return {
         "name": case.name,
         "path": f"{kind}/test_{case.name}",

@@ -15,9 +15,9 @@ from onnx import helper
 from extremum import dtypes, lower, reference, spec, validate
 from extremum.conformance.topics import TOPICS, Array, Placement, Question, Subject
 from extremum.errors import ArgumentError
-from extremum.operations import Operation
+from extremum.operations import Operation, results
 from extremum.runtimes import runtime
-from extremum.spec import Family, OperatorVersion
+from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
 __all__ = ["VERSIONS", "Case", "Selection", "cases", "model_of", "named"]
@@ -77,7 +77,7 @@ class Case:
         """The attributes that are inputs, after the tensors."""
         given = self.question.attributes
         names = (each.name for each in self.version.input_attributes if each.name in given)
-        return {name: np.array(given[name], np.int64) for name in names}
+        return {name: np.array(given[name], np.int64, ndmin=1) for name in names}
 
     @property
     def operation(self) -> Operation:
@@ -86,17 +86,17 @@ class Case:
         attributes = validate.attributes(self.version, self.stated, types)
         return lower.operation(self.version, attributes, self.question.inputs[0].ndim)
 
-    def expected(self) -> Array | None:
+    def expected(self) -> tuple[Array, ...] | None:
         """Return the answer by :mod:`extremum.reference`, or None where the node has to be refused."""
-        return None if self.question.refused else reference.run(self.operation, *self.question.inputs)
+        return None if self.question.refused else results(reference.run(self.operation, *self.question.inputs))
 
 
 def _prefix(version: OperatorVersion, element: str, topic: str) -> str:
     return f"{version.name.lower()}_{version.since}_{element}_{topic}"
 
 
-def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
-    """Return the model of a case; `expected` determines the declared output."""
+def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
+    """Return the model of a case; `expected` determines the declared outputs."""
     question = case.question
     symbolic = question.placement is Placement.SYMBOLIC
 
@@ -105,32 +105,35 @@ def model_of(case: Case, expected: Array | None) -> onnx.ModelProto:
         return helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, sizes)
 
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
+    given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
     if expected is None:
-        output = value("y", "int64" if case.version.family in (Family.ARGMAX, Family.ARGMIN) else case.element, None)
+        # A type that the version does not take is among the types of no output.
+        types = ("int64" if each.types == ("int64",) else case.element for each in case.version.outputs)
+        outputs = [value(name, element, None) for name, element in zip(given, types, strict=True)]
     else:
-        output = value("y", expected.dtype.name, expected.shape)
+        outputs = [value(name, x.dtype.name, x.shape) for name, x in zip(given, expected, strict=True)]
 
     attributes: dict[str, Any] = case.stated
     # Constants, because many runtimes take nothing else.
     initializers = [onnx.numpy_helper.from_array(values, name) for name, values in case.listed.items()]
     names = [*case.feeds, *case.listed]
-    node = helper.make_node(case.version.name, names, ["y"], **attributes)
+    node = helper.make_node(case.version.name, names, given, **attributes)
     functions = []
     # The oldest version of the format that has the opset; subgraphs need version 4 and functions version 8.
     opsets = [helper.make_opsetid("", case.version.since)]
     ir_version = max(helper.find_min_ir_version_for(opsets), 3)
     if question.placement is Placement.SUBGRAPH:
-        then, other = (helper.make_graph([node], name, [], [output]) for name in ("then", "else"))
+        then, other = (helper.make_graph([node], name, [], outputs) for name in ("then", "else"))
         initializers.append(helper.make_tensor("condition", onnx.TensorProto.BOOL, (), [True]))
-        node = helper.make_node("If", ["condition"], ["y"], then_branch=then, else_branch=other)
+        node = helper.make_node("If", ["condition"], given, then_branch=then, else_branch=other)
         ir_version = max(ir_version, 4)
     elif question.placement is Placement.FUNCTION:
         domain = "extremum.conformance"
-        functions.append(helper.make_function(domain, "Question", names, ["y"], [node], opsets[:1]))
+        functions.append(helper.make_function(domain, "Question", names, given, [node], opsets[:1]))
         opsets.append(helper.make_opsetid(domain, 1))
-        node = helper.make_node("Question", names, ["y"], domain=domain)
+        node = helper.make_node("Question", names, given, domain=domain)
         ir_version = max(ir_version, 8)
-    graph = helper.make_graph([node], case.name, inputs, [output], initializers)
+    graph = helper.make_graph([node], case.name, inputs, outputs, initializers)
     return helper.make_model(
         graph, opset_imports=opsets, ir_version=ir_version, functions=functions, producer_name="extremum"
     )

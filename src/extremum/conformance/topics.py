@@ -29,6 +29,7 @@ _KINDS = {
     Family.MINIMUM: "elementwise",
     Family.LARGEST: "reduction",
     Family.SMALLEST: "reduction",
+    Family.TOP: "top",
 }
 
 
@@ -106,9 +107,16 @@ class Subject:
         placement: Placement = Placement.GRAPH,
         **attributes: object,
     ) -> Question:
-        """Return a question; one axis becomes a list where the version has the attribute ``axes``."""
+        """Return a question; one axis becomes a list where the version has the attribute ``axes``.
+
+        TopK takes the whole axis where a topic does not say how many elements.
+        """
         if self.has("axes") and "axis" in attributes:
             attributes = {"axes": (attributes.pop("axis"),), **attributes}
+        if self.kind == "top":
+            axis, shape = attributes.get("axis", -1), inputs[0].shape
+            assert isinstance(axis, int)
+            attributes.setdefault("k", shape[axis] if -len(shape) <= axis < len(shape) else 1)
         return Question(title, inputs, attributes, says, leaves_open, placement=placement)
 
     def pair(self, title: str, *shape: int) -> Question:
@@ -130,6 +138,7 @@ TOPICS: dict[str, Topic] = {}
 
 _ELEMENTWISE = "the elementwise extremum of all inputs"
 _PLACE = "the place of the extremum"
+_BEST = "the k largest along axis and their indices, the largest first"
 _AXIS_RANGE = "the axis lies in [-r, r-1]"
 _WHICH_INDEX = "which index, where elements are equal"
 _MATRIX = "coerced to a matrix at axis, one 1 for each of its rows"
@@ -157,6 +166,7 @@ def _plain(s: Subject) -> Iterator[Question]:
         "arg": "the index of the extremum along axis",
         "hardmax": "1 at the first maximum, 0 elsewhere",
         "reduction": "the extremum along axis",
+        "top": _BEST,
     }
     for axis in range(3):
         yield s.ask(f"axis_{axis}", s.distinct(3, 4, 5), axis=axis, says=says[s.kind])
@@ -172,6 +182,8 @@ def _defaults(s: Subject) -> Iterator[Question]:
         says = f"axis is {s.version.attributes[0].default}"
         yield s.ask("rank_3", s.distinct(3, 4, 5), says=says)
         yield s.ask("rank_2", s.distinct(3, 4), says=says)
+    if s.kind == "top":
+        yield s.ask("none", s.distinct(3, 4), k=2, says=f"axis is -1; {_BEST}")
 
 
 @_topic()
@@ -189,6 +201,7 @@ def _lengths(s: Subject) -> Iterator[Question]:
         "arg": "the index of the extremum",
         "hardmax": "1 at the first maximum, 0 elsewhere",
         "reduction": "the extremum along the axis",
+        "top": _BEST,
     }[s.kind]
     for length in squares:
         square = np.full((length, length), 2)
@@ -255,6 +268,8 @@ def _tied(s: Subject, peak: int) -> list[tuple[str, Array, int]]:
 @_topic(lambda s: not s.elementwise)
 def _ties(s: Subject) -> Iterator[Question]:
     says, leaves_open = "the first of equal elements", ""
+    if s.kind == "top":
+        says = "of equivalent values the one with the lower index comes first"
     if s.kind == "reduction":
         says = "the extremum along the axis"
     elif s.kind == "arg" and not s.has("select_last_index"):
@@ -277,6 +292,43 @@ def _last_index(s: Subject) -> Iterator[Question]:
         x = s.array([[2, np.nan, 7, np.nan, 4]])
         says, leaves_open = "the last of equal elements", "what NaN compares to"
         yield s.ask("nan", x, axis=1, select_last_index=1, says=says, leaves_open=leaves_open)
+
+
+@_topic(lambda s: s.kind == "top")
+def _count(s: Subject) -> Iterator[Question]:
+    """Take 1, some and all elements along each axis, and none; take few and many of a long row with ties."""
+    for axis, size in enumerate((3, 4, 5)):
+        for k in (1, 2, size):
+            yield s.ask(f"{k}_axis_{axis}", s.distinct(3, 4, 5), axis=axis, k=k, says=_BEST)
+    yield s.ask("0", s.distinct(3, 4), k=0, leaves_open="whether k may be 0")
+    if s.dtype.name in ("float16", "float32", "int64"):
+        row = s.array(s.rng.integers(0, 100, (1, 3000)))
+        for k in (1, 100, 2999):
+            yield s.ask(f"{k}_of_3000", row, k=k, says="of equivalent values the one with the lower index comes first")
+
+
+@_topic(lambda s: s.has("largest"))
+def _smallest(s: Subject) -> Iterator[Question]:
+    says = "the k smallest, the smallest first, equivalent ones by index"
+    for axis in (0, 1):
+        yield s.ask(f"axis_{axis}", s.distinct(4, 5), axis=axis, k=3, largest=0, says=says)
+    for title, x, axis in _tied(s, 1):
+        yield s.ask(f"tied_{title}", x, axis=axis, k=2, largest=0, says=says)
+    yield s.ask("limits", np.array([[*s.limits, *s.limits]], s.dtype), largest=0, says=says)
+    if s.floating:
+        for k in (1, 3):
+            row = s.array([[np.nan, 2, np.inf, np.nan, -np.inf]])
+            yield s.ask(f"{k}_nan", row, k=k, largest=0, leaves_open="what NaN compares to")
+
+
+@_topic(lambda s: s.has("sorted"))
+def _unsorted(s: Subject) -> Iterator[Question]:
+    """Ask for any sequence: the elements, and their indices, are decided all the same."""
+    says = "the k largest or smallest in any sequence"
+    for largest in (0, 1):
+        yield s.ask(f"{largest}_distinct", s.distinct(3, 9), k=4, largest=largest, sorted=0, says=says)
+        for title, x, axis in _tied(s, 1 if largest == 0 else 7):
+            yield s.ask(f"{largest}_tied_{title}", x, axis=axis, k=2, largest=largest, sorted=0, says=says)
 
 
 @_topic(lambda s: s.version.coerced)
@@ -336,7 +388,7 @@ def _infinities(s: Subject) -> Iterator[Question]:
     yield s.row("highest", s.array([np.inf, highest]))
     if s.elementwise:
         return
-    first = s.kind == "reduction" or s.has("select_last_index") or s.version.coerced or s.version.since >= 13
+    first = s.kind in ("reduction", "top") or s.has("select_last_index") or s.version.coerced or s.version.since >= 13
     for title, value in (("all_minus", -np.inf), ("all_plus", np.inf)):
         leaves_open = "" if first else _WHICH_INDEX
         yield s.ask(title, s.array([[value] * 4]), axis=1, says="the first of equals", leaves_open=leaves_open)
@@ -427,7 +479,7 @@ def _empty(s: Subject) -> Iterator[Question]:
         yield s.ask("two", none, none, leaves_open=leaves_open)
         if s.version.since >= 8:
             yield s.ask("broadcast", none, np.zeros((1, 3), s.dtype), leaves_open=leaves_open)
-    elif s.kind == "hardmax":
+    elif s.kind in ("hardmax", "top"):
         yield s.ask("rows", none, axis=1, leaves_open=leaves_open)
         yield s.ask("columns", columns, axis=1, leaves_open=leaves_open)
     else:
@@ -480,6 +532,20 @@ def _wrong_attributes(s: Subject) -> Iterator[Question]:
         yield s.ask("rank_1_default_axis", x[0], says=says, leaves_open=leaves_open)
     if s.kind == "hardmax":
         yield s.ask("unknown_attribute", x, axis=1, keepdims=0, says="it has no such attribute")
+        return
+    if s.kind == "top":
+        yield s.ask("unknown_attribute", x, keepdims=0, says="it has no such attribute")
+        yield s.ask("more_than_all", x, k=4, says="an axis has k elements")
+        yield s.ask("negative", x, k=-1, says="the number of elements")
+        if s.version.input_attributes:
+            yield s.ask("two_numbers", x, k=(1, 2), says="a 1-D tensor containing a single value")
+        if s.has("largest"):
+            leaves_open = "what values other than 0 and 1 mean"
+            yield s.ask("largest_2", x, largest=2, leaves_open=leaves_open)
+            yield s.ask("sorted_2", x, sorted=2, leaves_open=leaves_open)
+        else:
+            yield s.ask("largest", x, largest=1, says="it came with version 11")
+            yield s.ask("sorted", x, sorted=1, says="it came with version 11")
         return
     leaves_open = "what values other than 0 and 1 mean"
     if s.has("select_last_index"):

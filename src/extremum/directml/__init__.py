@@ -19,6 +19,8 @@ from extremum.directml.descriptions import (
     TensorDataType,
     TensorDesc,
     TensorFlags,
+    TopK1OperatorDesc,
+    TopKOperatorDesc,
 )
 from extremum.directml.lowering import LoweredModel, LoweredNode, Step, lower
 from extremum.directml.operator import Operator, create_operator, feature_level_required
@@ -42,6 +44,8 @@ __all__ = [
     "TensorDataType",
     "TensorDesc",
     "TensorFlags",
+    "TopK1OperatorDesc",
+    "TopKOperatorDesc",
     "create_operator",
     "feature_level_required",
     "lower",

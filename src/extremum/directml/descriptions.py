@@ -352,6 +352,8 @@ class OperatorDesc:
                 object.__setattr__(self, field, _member(_ENUMERATIONS[field], where, value))
             elif field == "axes":
                 object.__setattr__(self, field, _integers(where, value))
+            elif field in ("axis", "k"):
+                object.__setattr__(self, field, _integer(where, value))
             elif not isinstance(value, TensorDesc):
                 raise ElementTypeError(f"{field} is of type {type(value).__name__}, not TensorDesc", where=where)
 
@@ -366,15 +368,19 @@ class OperatorDesc:
         return {name: value for name, value in vars(self).items() if re.fullmatch("(input|a|b)_tensor", name)}
 
     @property
+    def outputs(self) -> Mapping[str, TensorDesc]:
+        """The output tensors by field, in the order of the structure."""
+        return {name: value for name, value in vars(self).items() if re.fullmatch("output(_[a-z]+)?_tensor", name)}
+
+    @property
     def output(self) -> TensorDesc:
-        """The output tensor."""
-        tensor: TensorDesc = vars(self)["output_tensor"]
-        return tensor
+        """The first output tensor, for most operators the only one."""
+        return next(iter(self.outputs.values()))
 
     @property
     def attributes(self) -> Mapping[str, int | tuple[int, ...]]:
-        """The axes and their direction, if the structure has them."""
-        return {name: value for name, value in vars(self).items() if name in ("axes", "axis_direction")}
+        """The axes, their direction and the number of elements, if the structure has them."""
+        return {name: value for name, value in vars(self).items() if name in ("axes", "axis", "k", "axis_direction")}
 
 
 _ENUMERATIONS: Mapping[str, type[_Enumeration]] = {"axis_direction": AxisDirection, "function": ReduceFunction}
@@ -565,3 +571,64 @@ class ActivationHardmax1OperatorDesc(OperatorDesc):
     input_tensor: TensorDesc
     output_tensor: TensorDesc
     axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TopKOperatorDesc(OperatorDesc):
+    """DML_TOP_K_OPERATOR_DESC: the largest elements along one axis, the largest first, and their indices.
+
+    Attributes
+    ----------
+    input_tensor : TensorDesc
+        The input.
+    output_value_tensor : TensorDesc
+        The elements: the type of the input, and its sizes with `k` at the axis.
+    output_index_tensor : TensorDesc
+        Their indices along the axis, UINT64 or UINT32; of equal elements the first index comes first.
+    axis : int
+        The dimension to look along.
+    k : int
+        The number of elements: at least 1, at most the size of the axis.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> scores = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 4))
+    >>> best, index = (dml.TensorDesc(dml.TensorDataType[each], sizes=(3, 2)) for each in ("FLOAT32", "UINT32"))
+    >>> str(dml.feature_level_required(dml.TopKOperatorDesc(scores, best, index, axis=1, k=2)))
+    '3_1'
+    """
+
+    operator = "DML_TOP_K"
+
+    input_tensor: TensorDesc
+    output_value_tensor: TensorDesc
+    output_index_tensor: TensorDesc
+    axis: int
+    k: int
+
+
+@dataclass(frozen=True)
+class TopK1OperatorDesc(TopKOperatorDesc):
+    """DML_TOP_K1_OPERATOR_DESC: the largest or smallest elements along one axis, and their indices.
+
+    Its other fields are those of TopKOperatorDesc.
+
+    Attributes
+    ----------
+    axis_direction : AxisDirection
+        The order of the elements: INCREASING gives the smallest, from the smallest on, DECREASING the largest, from the
+        largest on.
+
+    Examples
+    --------
+    >>> from extremum import directml as dml
+    >>> row = dml.TensorDesc(dml.TensorDataType.INT8, sizes=(4,))
+    >>> best, index = (dml.TensorDesc(dml.TensorDataType[each], sizes=(2,)) for each in ("INT8", "UINT32"))
+    >>> dml.TopK1OperatorDesc(row, best, index, axis=0, k=2, axis_direction=dml.AxisDirection.DECREASING).operator
+    'DML_TOP_K1'
+    """
+
+    operator = "DML_TOP_K1"
+
+    axis_direction: AxisDirection

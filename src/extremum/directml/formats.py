@@ -48,7 +48,7 @@ def _member(field: str) -> str:
 def bindings(step: Step) -> dict[str, str]:
     """Return the name of the model's tensor for each member of the structure."""
     bound = dict(zip(map(_member, step.desc.inputs), step.inputs, strict=True))
-    return {**bound, "OutputTensor": step.output}
+    return {**bound, **dict(zip(map(_member, step.desc.outputs), step.outputs, strict=True))}
 
 
 def record(desc: OperatorDesc | TensorDesc) -> dict[str, Any]:
@@ -159,7 +159,9 @@ _PIECE = 4096
 def dxdispatch(model: LoweredModel) -> Iterator[str]:
     """Yield the text of DxDispatch's model of the operators, in pieces."""
     steps = [step for _, step in _all_steps(model)]
-    tensors = {step.output: step.desc.output for step in steps}
+    tensors: dict[str, TensorDesc] = {}
+    for step in steps:
+        tensors |= zip(step.outputs, step.desc.outputs.values(), strict=True)
     for step in steps:
         tensors |= zip(step.inputs, step.desc.inputs.values(), strict=True)
     needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
@@ -173,12 +175,20 @@ def dxdispatch(model: LoweredModel) -> Iterator[str]:
                 yield _separator(len(buffers))
                 buffers[name] = _contents(name, tensor, model.constants)
                 yield from _resource(name, tensor, _values(buffers[name]))
-        if step.output not in buffers:
-            yield _separator(len(buffers))
-            output = step.desc.output
-            buffers[step.output] = np.zeros(output.extent, output.data_type.element_type.dtype)
-            yield from _resource(step.output, output, [json_text({"valueCount": output.extent, "value": 0})])
-        create_operator(step.desc).dispatch([buffers[name] for name in step.inputs], [buffers[step.output]])
+        for name, output in zip(step.outputs, step.desc.outputs.values(), strict=True):
+            if name not in buffers:
+                yield _separator(len(buffers))
+                buffers[name] = np.zeros(output.extent, output.data_type.element_type.dtype)
+                yield from _resource(name, output, [json_text({"valueCount": output.extent, "value": 0})])
+        # Another operator may have described the same bits as signed.
+        read, written = (
+            [
+                buffers[name].view(each.data_type.element_type.dtype)
+                for name, each in zip(names, descs.values(), strict=True)
+            ]
+            for names, descs in ((step.inputs, step.desc.inputs), (step.outputs, step.desc.outputs))
+        )
+        create_operator(step.desc).dispatch(read, written)
     dispatchables: dict[str, Any] = {}
     commands: list[dict[str, Any]] = []
     for node in model.nodes:
@@ -186,10 +196,10 @@ def dxdispatch(model: LoweredModel) -> Iterator[str]:
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
             dispatchables[title] = {"type": operator_type(step.desc), "desc": record(step.desc)}
             commands.append({"type": "dispatch", "dispatchable": title, "bindings": bindings(step)})
-    written = dict.fromkeys(step.output for step in steps)
-    commands += [{"type": "print", "resource": name} for name in written]
+    results = dict.fromkeys(name for step in steps for name in step.outputs)
+    commands += [{"type": "print", "resource": name} for name in results]
     yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
-    for position, name in enumerate(written):
+    for position, name in enumerate(results):
         yield f"{_separator(position)}{json_text(name)}: "
         yield from _values(buffers[name])
     yield "\n}\n}\n"

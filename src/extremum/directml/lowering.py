@@ -31,6 +31,7 @@ from extremum.directml.descriptions import (
     ReduceOperatorDesc,
     TensorDataType,
     TensorDesc,
+    TopK1OperatorDesc,
     feature_level_of,
     packed_strides,
 )
@@ -58,8 +59,10 @@ class Step:
         The operator.
     inputs : tuple of str
         One name for each input tensor, in the order of the structure.
+    outputs : tuple of str
+        The tensors that are written, in the order of the structure; in place where one is among the inputs.
     output : str
-        The tensor that is written; in place where it is among the inputs.
+        The first of them, for most operators the only one.
     feature_level : FeatureLevel
         The lowest one that takes the operator.
 
@@ -75,8 +78,13 @@ class Step:
 
     desc: OperatorDesc
     inputs: tuple[str, ...]
-    output: str
+    outputs: tuple[str, ...]
     feature_level: FeatureLevel
+
+    @property
+    def output(self) -> str:
+        """The first tensor that is written."""
+        return self.outputs[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class LoweredNode:
     version : str
         What it was, such as ``ArgMax-13``.
     steps : tuple of Step
-        At least one; all write the same tensor.
+        At least one; all write the same tensors.
 
     Examples
     --------
@@ -157,6 +165,7 @@ _TARGETS: Mapping[Family, _Target] = {
     # A reduction over no axis is the maximum of its input and itself.
     Family.LARGEST: _Target("DML_REDUCE(MAX)", partial(ReduceOperatorDesc, ReduceFunction.MAX), _MAX),
     Family.SMALLEST: _Target("DML_REDUCE(MIN)", partial(ReduceOperatorDesc, ReduceFunction.MIN), _MIN),
+    Family.TOP: _Target("DML_TOP_K1", TopK1OperatorDesc),
 }
 
 
@@ -164,7 +173,7 @@ def steps(
     schema: OperatorVersion,
     values: Attributes,
     inputs: Sequence[tuple[str, TensorType]],
-    output: tuple[str, TensorType],
+    outputs: Sequence[tuple[str, TensorType]],
     feature_level: FeatureLevel,
 ) -> tuple[Step, ...]:
     """Return the operators that compute one node of the family."""
@@ -172,11 +181,15 @@ def steps(
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
             raise _unknown_sizes(target, name, tensor, feature_level)
-    name, result = output
+    name, result = outputs[0]
     axes = validate.axes(schema, values, inputs[0][1].rank or 0) if target.reduction else ()
     if axes:
         ((source, tensor),) = inputs
-        return (_step(_reduction(target, values, tensor, axes, feature_level), (source,), name, feature_level),)
+        if target.reduction is TopK1OperatorDesc:
+            desc = _selection(target, values, tensor, axes[0], validate.count(schema, values), feature_level)
+        else:
+            desc = _reduction(target, values, tensor, axes, feature_level)
+        return (_step(desc, (source,), tuple(each for each, _ in outputs), feature_level),)
     # One input is the maximum of it and itself.
     (source, first), *others = inputs if len(inputs) > 1 else [*inputs, *inputs]
     assert target.element_wise is not None
@@ -185,7 +198,7 @@ def steps(
     # From the second step on, the output takes in one operand each.
     lefts = chain([(source, _broadcast(first, sizes))], repeat((name, packed)))
     return tuple(
-        _step(target.element_wise(left, _broadcast(tensor, sizes), packed), (bound, operand), name, feature_level)
+        _step(target.element_wise(left, _broadcast(tensor, sizes), packed), (bound, operand), (name,), feature_level)
         for (bound, left), (operand, tensor) in zip(lefts, others, strict=False)
     )
 
@@ -206,6 +219,18 @@ def _reduction(
         return target.reduction(source, TensorDesc(source.data_type, kept), axes)
     direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING
     return target.reduction(source, TensorDesc(TensorDataType.INT64, kept), axes, direction)
+
+
+def _selection(
+    target: _Target, values: Attributes, tensor: TensorType, axis: int, k: int, feature_level: FeatureLevel
+) -> OperatorDesc:
+    sizes, added = _padded(target.row, tensor, feature_level)
+    axis += added
+    source, best = TensorDesc(_data_type(tensor), sizes), (*sizes[:axis], k, *sizes[axis + 1 :])
+    # No index is negative, so that the bits of UINT64 are those of INT64.
+    index = TensorDesc(TensorDataType.UINT64, best)
+    direction = AxisDirection.DECREASING if values.get("largest", 1) else AxisDirection.INCREASING
+    return TopK1OperatorDesc(source, TensorDesc(source.data_type, best), index, axis, k, direction)
 
 
 def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
@@ -248,9 +273,9 @@ def _data_type(tensor: TensorType) -> TensorDataType:
     return TensorDataType[element.directml]
 
 
-def _step(desc: OperatorDesc, inputs: tuple[str, ...], output: str, feature_level: FeatureLevel) -> Step:
+def _step(desc: OperatorDesc, inputs: tuple[str, ...], outputs: tuple[str, ...], feature_level: FeatureLevel) -> Step:
     _at(feature_level, partial(accept, desc))
-    return Step(desc, inputs, output, feature_level_required(desc))
+    return Step(desc, inputs, outputs, feature_level_required(desc))
 
 
 def _at(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> None:
@@ -275,7 +300,7 @@ def lower(
     the same, its description has the kept dimensions. Max and Min become a chain of DML_ELEMENT_WISE_MAX or MIN that
     gathers in the output, broadcasting through strides of 0. Hardmax becomes DML_ACTIVATION_HARDMAX1, before version 13
     over all axes from its axis on. ReduceMax and ReduceMin become DML_REDUCE, or an elementwise step where no
-    axis is reduced.
+    axis is reduced. TopK becomes DML_TOP_K1 with indices of UINT64, which has the bits of the int64 that ONNX gives.
 
     Parameters
     ----------
@@ -347,11 +372,11 @@ def _lowered(site: Site, feature_level: FeatureLevel) -> LoweredNode:
     schema = site.schema
     assert schema is not None
     types = [site.types.get(name, TensorType()) for name in site.names]
-    values, output = nodes.resolve(schema, site.attributes, site.names, types)
+    values, outputs = nodes.resolve(schema, site.attributes, site.names, types)
     validate.output_count(schema, len(site.node.output))
     # The inputs after these are attributes, and are among the values.
     inputs = list(zip(site.names[: schema.input.maximum], map(_without_made_up, types), strict=False))
-    lowered = steps(schema, values, inputs, (site.node.output[0], output), feature_level)
+    lowered = steps(schema, values, inputs, list(zip(site.node.output, outputs, strict=True)), feature_level)
     return LoweredNode(site.place, str(schema), lowered)
 
 

@@ -28,7 +28,7 @@ from extremum.directml.descriptions import (
     feature_level_of,
 )
 from extremum.errors import ArgumentTypeError, ElementTypeError, ExtremumError, InputError, SpecError
-from extremum.operations import ArgReduce, Operation
+from extremum.operations import ArgReduce, Operation, TopK
 from extremum.spec import OperatorVersion
 from extremum.tensors import TensorType
 
@@ -41,8 +41,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     try:
         return _operation(desc, feature_level)
     except ExtremumError as error:
-        tensors = {**desc.inputs, "output_tensor": desc.output}
-        fields = [f"{field}: {tensor}" for field, tensor in tensors.items()]
+        fields = [f"{field}: {tensor}" for field, tensor in {**desc.inputs, **desc.outputs}.items()]
         fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
         where = f"{desc.row}, feature level {feature_level}"
         raise error.with_context(where=where, given=", ".join(fields)) from None
@@ -50,9 +49,8 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
 
 def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     schema = spec.find(spec.DIRECTML, desc.row, feature_level)
-    for field, tensor in desc.inputs.items():
-        _require_tensor(schema, schema.input.types, field, tensor)
-    _require_tensor(schema, schema.output.types, "output_tensor", desc.output)
+    for field, tensor in {**desc.inputs, **desc.outputs}.items():
+        _require_tensor(schema, field, tensor)
     inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
     elements = [str(tensor.element) for tensor in inputs]
     if len(set(elements)) > 1:
@@ -60,11 +58,11 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     values = validate.attributes(schema, desc.attributes)
     index = desc.output.data_type.element_type
     operation = lower.operation(schema, values, inputs[0].rank or 0, index=index.name)
-    result = infer.output(schema, values, inputs, getattr(operation, "axes", ()))
-    sizes = result.sizes or ()
-    _require_output(desc, result.element, sizes)
+    axes = (operation.axis,) if isinstance(operation, TopK) else getattr(operation, "axes", ())
+    for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs, axes), strict=True):
+        _require_output(desc, field, result.element, result.sizes or ())
     if isinstance(operation, ArgReduce):
-        largest = math.prod(inputs[0].sizes or ()) // math.prod(sizes) - 1
+        largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
         if largest > np.iinfo(index.dtype).max:
             raise SpecError(
                 f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold",
@@ -73,8 +71,8 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     return operation
 
 
-def _require_tensor(schema: OperatorVersion, types: Sequence[str], field: str, tensor: TensorDesc) -> None:
-    _require_element(schema, types, field, tensor.data_type)
+def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> None:
+    _require_element(schema, field, tensor.data_type)
     least, most = schema.ranks
     if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
@@ -89,15 +87,17 @@ def _require_tensor(schema: OperatorVersion, types: Sequence[str], field: str, t
         )
 
 
-def _require_element(schema: OperatorVersion, types: Sequence[str], field: str, data_type: TensorDataType) -> None:
-    element = data_type.element_type.name
+def _types(schema: OperatorVersion, field: str) -> tuple[str, ...]:
+    """Return the element types that a version takes for a tensor of a structure."""
+    name = field.title().replace("_", "")
+    return next((each.types for each in schema.outputs if each.name == name), schema.input.types)
+
+
+def _require_element(schema: OperatorVersion, field: str, data_type: TensorDataType) -> None:
+    element, types = data_type.element_type.name, _types(schema, field)
     if element not in types:
-        later = [
-            version
-            for version in spec.OPERATORS[schema.domain, schema.name]
-            if version.since > schema.since
-            and element in (version.output if field == "output_tensor" else version.input).types
-        ]
+        versions = spec.OPERATORS[schema.domain, schema.name]
+        later = [each for each in versions if each.since > schema.since and element in _types(each, field)]
         note = f" (it came with {later[0]})" if later else ""
         raise ElementTypeError(
             f"{schema} does not take {data_type.name} as {field}{note}",
@@ -105,21 +105,21 @@ def _require_element(schema: OperatorVersion, types: Sequence[str], field: str, 
         )
 
 
-def _require_output(desc: OperatorDesc, element: str | None, sizes: tuple[int, ...]) -> None:
-    output = desc.output
+def _require_output(desc: OperatorDesc, field: str, element: str | None, sizes: tuple[int, ...]) -> None:
+    output = desc.outputs[field]
     if element not in (None, output.data_type.element_type.name):
         raise ElementTypeError(
-            f"output_tensor is of type {output.data_type.name}, the input of type {_names([str(element)])}",
+            f"{field} is of type {output.data_type.name}, the input of type {_names([str(element)])}",
             remedy="input and output have one element type",
         )
     if output.sizes != sizes:
         raise SpecError(
-            f"output_tensor has sizes {list(output.sizes)}, but the result has {list(sizes)}",
-            remedy="DirectML keeps the rank: a reduced dimension has size 1" if desc.attributes else None,
+            f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}",
+            remedy="DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None,
         )
     if output.overlapping:
         raise SpecError(
-            f"elements of output_tensor share memory: its strides are {list(output.element_strides)}",
+            f"elements of {field} share memory: its strides are {list(output.element_strides)}",
             remedy="each dimension has to step over all that the dimensions of smaller stride span",
         )
     if isinstance(desc, ActivationHardmaxOperatorDesc) and any(size > 1 for size in sizes[:-2]):
@@ -136,7 +136,7 @@ def _names(types: Iterable[str]) -> str:
 def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
     """Refuse an element type that a feature level does not take for an input of any size."""
     schema = spec.find(spec.DIRECTML, operator, feature_level)
-    _require_element(schema, schema.input.types, field, data_type)
+    _require_element(schema, field, data_type)
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
@@ -278,21 +278,21 @@ class Operator:
     ('DML_ELEMENT_WISE_MAX', '4_1')
     """
 
-    __slots__ = ("_inputs", "_operation", "_output", "desc", "feature_level")
+    __slots__ = ("_inputs", "_operation", "_outputs", "desc", "feature_level")
 
     def __init__(self, desc: OperatorDesc, feature_level: FeatureLevel, operation: Operation) -> None:
         self.desc = desc
         self.feature_level = feature_level
-        self._operation: Callable[..., NDArray[Any]] = operation
+        self._operation: Callable[..., object] = operation
         self._inputs = [_Binding(field, tensor) for field, tensor in desc.inputs.items()]
-        self._output = _Binding("output_tensor", desc.output)
+        self._outputs = [_Binding(field, tensor) for field, tensor in desc.outputs.items()]
 
     def __repr__(self) -> str:
-        inputs = ", ".join(map(str, self.desc.inputs.values()))
-        return f"<Operator {self.desc.operator}: {inputs} -> {self.desc.output}, feature level {self.feature_level}>"
+        inputs, outputs = (", ".join(map(str, each.values())) for each in (self.desc.inputs, self.desc.outputs))
+        return f"<Operator {self.desc.operator}: {inputs} -> {outputs}, feature level {self.feature_level}>"
 
     def dispatch(self, inputs: Sequence[Buffer], outputs: Sequence[Buffer]) -> None:
-        """Read the inputs and write the output through the described strides, without a copy.
+        """Read the inputs and write the outputs through the described strides, without a copy.
 
         Parameters
         ----------
@@ -300,14 +300,14 @@ class Operator:
             One buffer for each input tensor, in the order of the structure: a NumPy array of the described element
             type, or bytes (bytes, bytearray, memoryview, mmap). They are not modified.
         outputs : list or tuple
-            One buffer. Padding is not written. The output of an elementwise operator may be the buffer of an input
-            that is described by the same strides.
+            One buffer for each output tensor. Padding is not written. The output of an elementwise operator may be the
+            buffer of an input that is described by the same strides.
 
         Raises
         ------
         InputError
             If there are too few or too many buffers; if a buffer is too short, not contiguous, or read-only and
-            written; if the output shares memory with an input.
+            written; if an output shares memory with an input or with another output.
         ElementTypeError
             If an array holds another element type than described.
 
@@ -326,14 +326,19 @@ class Operator:
         try:
             buffers = _exactly("inputs", inputs, len(self._inputs))
             sources = [binding.view(buffer) for binding, buffer in zip(self._inputs, buffers, strict=True)]
-            (buffer,) = _exactly("outputs", outputs, 1)
-            target = self._output.view(buffer, written=True)
-            for source in sources:
-                if np.may_share_memory(source, target):
-                    self._require_in_place(source, target)
+            buffers = _exactly("outputs", outputs, len(self._outputs))
+            first, *others = [
+                binding.view(each, written=True) for binding, each in zip(self._outputs, buffers, strict=True)
+            ]
+            for target in (first, *others):
+                for source in sources:
+                    if np.may_share_memory(source, target):
+                        self._require_in_place(source, target)
+            if any(np.may_share_memory(first, other) for other in others):
+                raise InputError(f"the outputs of {self.desc.row} share memory", remedy="give each a buffer of its own")
         except ExtremumError as error:
             raise error.with_context(where=f"dispatch of {self.desc.row}") from None
-        self._operation(*sources, out=target)
+        self._operation(*sources, out=(first, *others) if others else first)
 
     def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         if not self.desc.in_place:
@@ -384,7 +389,7 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     Notes
     -----
     Source: the documents of DML_ARGMAX, DML_ARGMIN, DML_REDUCE, DML_ELEMENT_WISE_MAX, DML_ELEMENT_WISE_MIN,
-    DML_ACTIVATION_HARDMAX and DML_ACTIVATION_HARDMAX1.
+    DML_ACTIVATION_HARDMAX, DML_ACTIVATION_HARDMAX1, DML_TOP_K and DML_TOP_K1.
 
     Examples
     --------

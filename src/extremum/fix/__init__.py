@@ -125,7 +125,7 @@ def _finding(site: Site, target: Target) -> _Finding | None:
     """Return why a node needs a rewrite, or None if the target runs it and gives the right answer."""
     assert site.schema is not None
     # Every target refuses a node that breaks its promise.
-    for error in refusals(site.output):
+    for error in refusals(site.outputs):
         return target.refuses, error
     for code in filter(None, (target.refuses, target.differs)):
         for error in check.find(code).look(site, site.schema, target.asked):
@@ -191,7 +191,7 @@ def _needs_later(site: Site, code: str, most: int) -> bool:
 def _taker(site: Site) -> OperatorVersion | None:
     """Return the first later version that takes a node which breaks the promise of its own, if there is one."""
     assert site.schema is not None
-    if not any(refusals(site.output)):
+    if not any(refusals(site.outputs)):
         return None
     later = (each for each in OPERATORS[site.schema.domain, site.schema.name] if each.since > site.schema.since)
     operands = site.attributes, site.names, site.inputs
@@ -219,12 +219,12 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
     opset = site.opsets[""]
     taker = _taker(before)
     if taker is not None and opset < taker.since:
-        (error,) = refusals(before.output)
+        (error,) = refusals(before.outputs)
         remedy = f"allow opset {taker.since} with raise_opset, if the whole model may be raised"
         raise type(error)(error.reason, given=error.given, remedy=remedy)
     # If its own version does not take the node, the later version defines what it computes.
     source = before if taker is None else site
-    source.output()
+    source.outputs()
     assert source.schema is not None
     element = str(before.element)
     if source is site:

@@ -121,14 +121,20 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 def resolve(
     schema: OperatorVersion, attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]
-) -> tuple[Attributes, TensorType]:
-    """Validate a node and infer its output; an error says what was given."""
+) -> tuple[Attributes, tuple[TensorType, ...]]:
+    """Validate a node and infer its outputs; an error says what was given."""
     try:
         values = validate.attributes(schema, attributes, types)
         validate.inputs(schema, types)
-        return values, infer.output(schema, values, types)
+        return values, infer.outputs(schema, values, types)
     except ExtremumError as error:
         raise error.with_context(given=describe(attributes, names, types)) from None
+
+
+def left_open(node: onnx.NodeProto, schema: OperatorVersion) -> dict[str, validate.Unknown]:
+    """Return the attributes without a default that refer to one of the node's function, whose value is not known."""
+    referring = (schema.attribute(each.name) for each in node.attribute if each.ref_attr_name)
+    return {each.name: validate.UNKNOWN for each in referring if each is not None and each.required}
 
 
 def describe(attributes: Mapping[str, object], names: Sequence[str], types: Sequence[TensorType]) -> str:
@@ -176,12 +182,17 @@ def one_node(schema: OperatorVersion, opset: int, element: str) -> onnx.ModelPro
     """Return a model of one node on tensors of rank 2, from which a runtime tells whether it supports the operator."""
     number = dtypes.from_name(element).onnx_number
     names = ["a", "b"] if schema.family in (Family.MAXIMUM, Family.MINIMUM) else ["a"]
+    required = [each for each in schema.attributes if each.required]
+    stated: dict[str, Any] = {each.name: 1 for each in required if each.input is None}
+    lists = [onnx.helper.make_tensor(each.name, onnx.TensorProto.INT64, [1], [1]) for each in required if each.input]
+    outputs = [f"y{at}" for at in range(len(schema.outputs))]
     # Rank 2: before opset 13 the default axis of Hardmax is 1.
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(schema.name, names, ["y"])],
+        [onnx.helper.make_node(schema.name, [*names, *(each.name for each in lists)], outputs, **stated)],
         "question",
         [onnx.helper.make_tensor_value_info(name, number, ("m", "n")) for name in names],
-        [onnx.helper.make_empty_tensor_value_info("y")],
+        [onnx.helper.make_empty_tensor_value_info(name) for name in outputs],
+        lists,
     )
     imports = [onnx.helper.make_opsetid("", opset)]
     # A fixed version of the format: onnx itself knows one only for published opsets.

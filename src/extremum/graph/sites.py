@@ -23,7 +23,7 @@ from extremum.graph.nodes import Key, callees_first, key
 from extremum.graph.types import declared_type, types_in
 from extremum.spec import ONNX, Attribute, OperatorVersion
 from extremum.tensors import TensorType
-from extremum.validate import Attributes, Value, attribute_value, input_values, output_count
+from extremum.validate import UNKNOWN, Attributes, Value, attribute_value, input_values, output_count
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,10 @@ class Site:
     @cached_property
     def values(self) -> dict[str, Any]:
         """The attributes that the node states itself, and those that come as inputs."""
-        return self.attributes if self.schema is None else {**self.attributes, **input_values(self.schema, self.inputs)}
+        if self.schema is None:
+            return self.attributes
+        left_open = nodes.left_open(self.node, self.schema)
+        return {**left_open, **self.attributes, **input_values(self.schema, self.inputs)}
 
     @cached_property
     def accepted(self) -> Attributes:
@@ -109,23 +112,24 @@ class Site:
         """What the node states, as an error says it."""
         return nodes.describe(self.attributes, self.names, self.inputs)
 
-    def output(self) -> TensorType:
-        """Return what follows of the only output of a node of this package's."""
-        return self._output
+    def outputs(self) -> tuple[TensorType, ...]:
+        """Return what follows of the outputs of a node of this package's."""
+        return self._outputs
 
     @cached_property
-    def _output(self) -> TensorType:
+    def _outputs(self) -> tuple[TensorType, ...]:
         assert self.schema is not None
-        output = nodes.resolve(self.schema, self.attributes, self.names, self.inputs)[1]
+        attributes = {**nodes.left_open(self.node, self.schema), **self.attributes}
+        outputs = nodes.resolve(self.schema, attributes, self.names, self.inputs)[1]
         output_count(self.schema, len(self.node.output))
-        return output
+        return outputs
 
 
 def _accepted(schema: OperatorVersion, attribute: Attribute, values: dict[str, Any]) -> Value:
-    try:
-        return attribute_value(schema, attribute, values)
-    except SpecError:
-        return attribute_value(schema, attribute, {})
+    for given in (values, {}):
+        with contextlib.suppress(SpecError):
+            return attribute_value(schema, attribute, given)
+    return UNKNOWN
 
 
 def sites(model: onnx.ModelProto) -> Iterator[Site]:
@@ -196,7 +200,7 @@ class _Walk:
             if site.schema is not None:
                 # Whoever asked for the node knows what is wrong; what the model declares stands.
                 with contextlib.suppress(ExtremumError):
-                    types[node.output[0]] = site.output()
+                    types.update((name, each) for name, each in zip(node.output, site.outputs(), strict=True) if name)
 
     def note_call(self, body: Body, graph: onnx.GraphProto, inferred: Types, given: tuple[TensorType, ...]) -> None:
         """Note a call of a function with inputs of these types."""

@@ -39,6 +39,7 @@ _ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
     "OneHot": _AXES,
     "Extremum": {"order": _STRING, "broadcast": _INT},
     "Reduce": {"order": _STRING, "axes": _INTS, "keepdims": _INT, "noop_with_empty_axes": _INT, "identity": _INT},
+    "TopK": dict.fromkeys(("axis", "k", "largest", "sorted"), _INT),
 }
 _KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}
 _OPERATORS: Mapping[Family, tuple[str, str | None]] = {
@@ -49,6 +50,7 @@ _OPERATORS: Mapping[Family, tuple[str, str | None]] = {
     Family.MINIMUM: ("Extremum", "min"),
     Family.LARGEST: ("Reduce", "max"),
     Family.SMALLEST: ("Reduce", "min"),
+    Family.TOP: ("TopK", None),
 }
 """The operator and its order."""
 
@@ -242,6 +244,7 @@ def _check(site: Site, schema: OperatorVersion) -> None:
                 attributes[reference.name] = None
             elif attribute.default is not None:
                 attributes[reference.name] = attribute.default
+    attributes = {**nodes_of.left_open(site.node, schema), **attributes}
     nodes_of.resolve(schema, attributes, site.names, inputs)
 
 

@@ -96,10 +96,26 @@ class Question:
     inputs: Sequence[Array]
 
 
-def compare(question: Question, expected: Array | None, answer: Array) -> Outcome:
+def compare(question: Question, expected: Sequence[Array] | None, answers: Sequence[Array]) -> Outcome:
     """Return the outcome of an answer; `expected` is None where the runtime should refuse the node."""
     if expected is None:
         return Outcome.ACCEPTED
+    if question.attributes.get("sorted") == 0 and [x.shape for x in answers] == [x.shape for x in expected]:
+        expected, answers = _in_order(question, expected), _in_order(question, answers)
+    pairs = enumerate(zip(expected, answers, strict=True))
+    ranks = list(Outcome)
+    return max((_outcome(question, at, *pair) for at, pair in pairs), key=ranks.index)
+
+
+def _in_order(question: Question, outputs: Sequence[Array]) -> list[Array]:
+    """Return values and indices in the order of the indices."""
+    axis = _axis(question)
+    order = np.argsort(outputs[1], axis)
+    return [np.take_along_axis(each, order, axis) for each in outputs]
+
+
+def _outcome(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
+    """Return the outcome of one output."""
     # Signalling NaNs and numbers beyond a type are no reason to warn.
     with np.errstate(all="ignore"):
         if answer.dtype != expected.dtype:
@@ -109,16 +125,17 @@ def compare(question: Question, expected: Array | None, answer: Array) -> Outcom
             same = answer.size == expected.size and _same_bits(answer.reshape(expected.shape), expected)
         else:
             outcome, same = Outcome.EXACT, _same_bits(answer, expected)
-        return outcome if same else _difference(question, expected, answer)
+        return outcome if same else _difference(question, at, expected, answer)
 
 
-def _difference(question: Question, expected: Array, answer: Array) -> Outcome:
+def _difference(question: Question, at: int, expected: Array, answer: Array) -> Outcome:
     """Return how another answer differs."""
     if any(_is_nan(x).any() for x in question.inputs):
         return Outcome.NAN
     if answer.dtype != expected.dtype or answer.shape != expected.shape:
         return Outcome.WRONG
-    if question.version.family not in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX):
+    # The second output holds indices.
+    if question.version.family not in (Family.ARGMAX, Family.ARGMIN, Family.HARDMAX) and at == 0:
         return Outcome.ZERO if _same_values(answer, expected) else Outcome.WRONG
     chosen, right = (_chosen(question, each) for each in (answer, expected))
     if chosen is None or right is None or not _same_values(chosen, right):
@@ -128,13 +145,14 @@ def _difference(question: Question, expected: Array, answer: Array) -> Outcome:
 
 def _chosen(question: Question, answer: Array) -> Array | None:
     """Return the elements that an answer points to, or None where it points to none or to several in a row."""
-    x = question.inputs[0]
-    stated = question.attributes.get("axis", question.version.attributes[0].default)
-    assert isinstance(stated, int)
-    axis = stated % x.ndim
+    x, axis = question.inputs[0], _axis(question)
     if question.version.family is not Family.HARDMAX:
-        index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
-        if ((index < 0) | (index >= x.shape[axis])).any():
+        index = answer
+        if question.version.family is not Family.TOP:
+            index = answer.reshape([1 if at == axis else size for at, size in enumerate(x.shape)])
+        ascending = np.sort(index, axis)
+        repeated = (np.diff(ascending, axis=axis) == 0).any()
+        if repeated or ((index < 0) | (index >= x.shape[axis])).any():
             return None
         return np.take_along_axis(x, index, axis)
     if question.version.coerced:
@@ -145,6 +163,12 @@ def _chosen(question: Question, answer: Array) -> Array | None:
     if not np.isin(values, (0, 1)).all() or not (ones.sum(axis) == 1).all():
         return None
     return np.take_along_axis(x, np.expand_dims(ones.argmax(axis), axis), axis)
+
+
+def _axis(question: Question) -> int:
+    stated = question.attributes.get("axis", question.version.attributes[0].default)
+    assert isinstance(stated, int)
+    return stated % question.inputs[0].ndim
 
 
 def _same_values(actual: Array, expected: Array) -> bool:
