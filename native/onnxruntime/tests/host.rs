@@ -248,7 +248,10 @@ fn it_is_registered_once_and_stays() {
     }
     let mut count = BTreeMap::new();
     operators().into_iter().for_each(|operator| *count.entry(name(operator)).or_insert(0) += 1);
-    assert_eq!(count, BTreeMap::from(["ArgReduce", "Extremum", "OneHot", "Reduce", "TopK"].map(|name| (name.to_owned(), 13))));
+    assert_eq!(
+        count,
+        BTreeMap::from(["ArgReduce", "Extremum", "OneHot", "Reduce", "TopK"].map(|name| (name.to_owned(), 13)))
+    );
 
     // The host closes it with the last session, and what was registered is still there for the next.
     library.close().expect("the library can be closed");
