@@ -467,8 +467,8 @@ def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
 def no_element(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[ExtremumError]:
     """TopK takes no element.
 
-    From version 10 on the document wants a positive `K`; extremum and onnxruntime 1.32 give outputs without
-    elements. The document of version 1 says nothing; onnx's shape inference refuses it there, and so onnxruntime.
+    From version 10 on the document wants a positive `K`. That of version 1 says nothing, and onnx's shape inference
+    refuses it there. extremum gives outputs without elements.
 
     Example: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 0> (scores) }
     Instead: 1 (float[4, 10] scores) => (best, index) { best, index = TopK <k = 1> (scores) }
