@@ -196,6 +196,25 @@ def remarks():
     return proto.SerializeToString().replace(b"remark_", b"\xff" * 7)
 
 
+def top_k(k, count=None, attributes="", opset=13):
+    """TopK of a matrix, with a K of some elements, or without an input K."""
+    given = "" if count is None else f"<int64[{count}] k = {{{k}}}>"
+    body = f"(float[2, 3] x) => (v, i) {given} {{ v, i = TopK {attributes} (x{', k' * (count is not None)}) }}"
+    return model(body, opset=opset)
+
+
+TOP_K = {
+    "2^62 elements": (2**62, 1),
+    "-2^63 elements": (-(2**63), 1),
+    "a list without elements": ("", 0),
+    "a list of 3000 numbers": (", ".join("1" * 3000), 3000),
+    "no K": ("", None),
+    "an axis of 2^40": (1, 1, f"<axis = {2**40}>"),
+    "an axis of -2^63": (1, 1, f"<axis = {-(2**63)}>"),
+    "2^62 elements by an attribute": ("", None, f"<k = {2**62}>", 1),
+    "an attribute k that is a list": ("", None, "<k = [1, 2]>", 1),
+}
+
 MODELS = {
     "functions that double 30 times": lambda: doubling(30),
     "a chain of 500 functions": lambda: chain_of_functions(500),
@@ -273,6 +292,7 @@ MODELS = {
     "an axis that is a graph": lambda: axis(type=5, g=model(PLAIN).graph),
     "an axis of 2^63 - 1": lambda: axis(type=2, i=2**63 - 1),
     "an axis of -2^63": lambda: axis(type=2, i=-(2**63)),
+    **{f"a TopK of {name}": partial(top_k, *given) for name, given in TOP_K.items()},
     "an axis that refers to a function's": lambda: axis(type=2, ref_attr_name="k"),
     "two axes": lambda: plain(attribute=[onnx.AttributeProto(name="axis", type=2, i=each) for each in (0, 1)]),
     "text that is no UTF-8 elsewhere": lambda: changed(
