@@ -8,7 +8,7 @@ from agreement import same_bits
 from extremum import directml as dml
 from extremum import reference
 from extremum.directml import AxisDirection, ReduceFunction, TensorDataType, TensorDesc
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK, results
 from strategies import FLOATS, landmarks, nans, sample
 
 ELEMENTS = [each for each in TensorDataType if each.name != "FLOAT64"]
@@ -131,6 +131,12 @@ def operators(rng, data_type):
             yield dml.ReduceOperatorDesc(to_index, x, output(index, kept), axes), operation
             desc = dml.ReduceOperatorDesc(to_element, x, output(sizes=kept), axes)
             yield desc, Reduce(order, axes, True, Tie.FIRST)
+    k = int(rng.integers(1, sizes[axes[0]] + 1))
+    best = tuple(k if axis == axes[0] else size for axis, size in enumerate(sizes))
+    for direction, order in zip(AxisDirection, (Order.MIN, Order.MAX), strict=True):
+        index = TensorDataType[rng.choice(["UINT64", "UINT32"])]
+        desc = dml.TopK1OperatorDesc(x, output(sizes=best), output(index, best), axes[0], k, direction)
+        yield desc, TopK(order, axes[0], k, True)
     if data_type.name.startswith("FLOAT"):
         yield dml.ActivationHardmax1OperatorDesc(x, output(), axes), OneHot(axes)
         rows = (1,) * max(0, len(sizes) - 2) + sizes[-2:]
@@ -141,10 +147,11 @@ def operators(rng, data_type):
 def hold(rng, desc, operation, kind, oracle=reference.run):
     """Dispatch on random memory: the elements are those of the oracle, every other byte is what it was."""
     sources = [Memory(rng, tensor, kind) for tensor in desc.inputs.values()]
-    target = Memory(rng, desc.output, kind)
+    targets = [Memory(rng, tensor, kind) for tensor in desc.outputs.values()]
     tensors = [source.tensor for source in sources]
-    dml.create_operator(desc).dispatch([source.buffer for source in sources], [target.buffer])
-    expected = oracle(operation, *tensors)
-    assert same_bits(target.tensor, expected), f"{desc}\n{tensors}\n{target.tensor!r}\n{expected!r}"
+    dml.create_operator(desc).dispatch([each.buffer for each in sources], [each.buffer for each in targets])
     assert all(source.unchanged for source in sources)
-    assert target.padding_unchanged
+    for target, expected in zip(targets, results(oracle(operation, *tensors)), strict=True):
+        expected = expected.astype(target.tensor.dtype)
+        assert same_bits(target.tensor, expected), f"{desc}\n{tensors}\n{target.tensor!r}\n{expected!r}"
+        assert target.padding_unchanged

@@ -12,7 +12,7 @@ from agreement import assert_agreement, assert_same_bits, native
 from cases import INT64, arg_reductions, edge_cases, itself, reductions
 from extremum import reference
 from extremum.errors import ArgumentError
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK
 from law_cases import arrays_and_axes, operands
 from strategies import ELEMENT_TYPES, FLOATS, INDEX_TYPES, ascending, landmarks, nans
 
@@ -208,6 +208,10 @@ def test_twin_equals_reference(case, arrays, share, flag):
     x, axes = case
     calls = [*((each, [x]) for each in reductions(axes, keepdims=flag)), *((Extremum(each), arrays) for each in Order)]
     assert_agreement(calls, twins.run, reference.run)
+    for order, axis in itertools.product(Order, axes):
+        best = TopK(order, axis, -(-x.shape[axis] // 2), True)
+        for found, expected in zip(twins.run(best, x), reference.run(best, x), strict=True):
+            assert_same_bits(found, expected, f"{best} of {x!r}")
     where = None if share is None else np.random.default_rng(x.size).random(x.shape) < share
     for order, tie in itertools.product(Order, Tie):
         found = twins.find(x, order, axes, tie, omit=flag, where=where)

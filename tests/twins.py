@@ -7,7 +7,7 @@ argmin take the first NaN for the extremum and ignore the sign of zero, which is
 import numpy as np
 
 from extremum import reference
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK
 from strategies import BFLOAT16, FLOATS, is_nan
 
 
@@ -22,6 +22,8 @@ def run(operation, *inputs):
             return extremum(order, *inputs)
         case Reduce(order, axes, keepdims, tie, identity):
             return reduce(*inputs, order, axes, keepdims, tie, identity)
+        case TopK(order, axis, k, _):
+            return top_k(*inputs, order, axis, k)
 
 
 def arg_reduce(x, order, axes, keepdims, tie, index):
@@ -67,6 +69,17 @@ def reduce(x, order, axes, keepdims, tie, identity):
         found = arg_reduce(x, order, axes, False, tie, np.int64)
         best = np.take_along_axis(rows, found[..., None], -1)[..., 0].astype(dtype)
     return np.expand_dims(best, tuple(axes) if keepdims else ())
+
+
+def top_k(x, order, axis, k):
+    """A stable sort, which puts NaN last; of the elements from the end where the largest come first."""
+    keys = _comparable(x)
+    if order is Order.MAX:
+        found = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+    else:
+        found = np.argsort(keys, axis, kind="stable")
+    indices = np.take(found, range(k), axis)
+    return np.take_along_axis(x.astype(x.dtype.newbyteorder("=")), indices, axis), indices
 
 
 def one_hot(x, axes):

@@ -82,10 +82,8 @@ struct Tensor {
 struct Call {
     /// The inputs, as many as the node has; None for one that is left out.
     inputs: Vec<Option<Tensor>>,
-    /// How many outputs the node has.
-    outputs: usize,
-    /// The output; None where nobody wants it. The kernel sets its shape, the test its type and its memory.
-    output: Option<Tensor>,
+    /// The outputs; None for one that nobody wants. The kernel sets their shape, the test their type and their memory.
+    outputs: Vec<Option<Tensor>>,
 }
 
 const FINE: OrtStatusPtr = OrtStatusPtr(ptr::null_mut());
@@ -184,15 +182,19 @@ host! {
         let Call { inputs, .. } = &*info.cast();
         *count = inputs.len();
     }
-    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) { *count = (*info.cast::<Call>()).outputs }
+    KernelInfo_GetOutputCount(info: *const OrtKernelInfo, count: *mut usize) {
+        let Call { outputs, .. } = &*info.cast();
+        *count = outputs.len();
+    }
     KernelContext_GetInput(context: *const OrtKernelContext, index: usize, value: *mut *const OrtValue) {
         let inputs = &mut (*context.cast_mut().cast::<Call>()).inputs;
         *value = inputs[index].as_mut().map_or(ptr::null(), |tensor| ptr::from_mut(tensor).cast_const().cast());
     }
     KernelContext_GetOutput(
-        context: *mut OrtKernelContext, _index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue
+        context: *mut OrtKernelContext, index: usize, sizes: *const i64, rank: usize, value: *mut *mut OrtValue
     ) {
-        let output = &mut (*context.cast::<Call>()).output;
+        let outputs = &mut (*context.cast::<Call>()).outputs;
+        let output = &mut outputs[index];
         if let Some(tensor) = output {
             tensor.shape = (0..rank).map(|axis| *sizes.add(axis)).collect();
             tensor.rank = rank;
@@ -304,13 +306,22 @@ fn a_call_is_answered() {
         ("Reduce", list(0), 3),
         ("Reduce", list(-1), 3),
     ] {
-        let mut call = Call { inputs, outputs: 1, output: tensor(INT64, &[], [0, 0]) };
+        let mut call = Call { inputs, outputs: vec![tensor(INT64, &[], [0, 0])] };
         assert_eq!(outcome(operator, &mut call), None);
-        let output = call.output.expect("it was wanted");
+        let output = call.outputs[0].take().expect("it was wanted");
         assert_eq!((&output.shape[..], output.words[0]), (&[1][..], expected), "{operator}");
     }
     // An output that nobody wants is not written.
-    assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: 1, output: None }), None);
+    assert_eq!(outcome("ArgReduce", &mut Call { inputs: vec![x()], outputs: vec![None] }), None);
+    // Where one of two is wanted, it is written.
+    let output = || tensor(INT64, &[], [0, 0]);
+    for outputs in [vec![output(), output()], vec![None, output()], vec![output(), None], vec![None, None]] {
+        let mut call = Call { inputs: list(2), outputs };
+        assert_eq!(outcome("TopK", &mut call), None);
+        for (output, expected) in call.outputs.into_iter().zip([[3, 1], [1, 0]]) {
+            assert!(output.is_none_or(|output| output.shape == [2] && output.words == expected));
+        }
+    }
 }
 
 #[test]
@@ -336,21 +347,38 @@ fn what_a_kernel_cannot_run_on_is_refused() {
             "axis 7 is out of range for an input of rank 1; given: int64[2], axes: [7]; help: use an axis in [-1, 0]"
                 .into(),
         ),
+        (
+            "TopK",
+            vec![x()],
+            INT64,
+            "there is no k; given: int64[2]; help: give it as an attribute or as an input".into(),
+        ),
+        (
+            "TopK",
+            list(INT64, &[1]),
+            INT64,
+            "k is 7, but axis 0 of the input has 2 elements; given: int64[2], k: [7]; help: use a k in [0, 2]".into(),
+        ),
     ] {
-        let mut call = Call { inputs, outputs: 1, output: tensor(number, &[], [0, 0]) };
-        assert_eq!(outcome(operator, &mut call), Some(format!("{operator}: {message}")));
+        let outputs = vec![tensor(number, &[], [0, 0]); if operator == "TopK" { 2 } else { 1 }];
+        assert_eq!(outcome(operator, &mut Call { inputs, outputs }), Some(format!("{operator}: {message}")));
     }
     // A panic is an error that asks for a report.
     let message = "extremum failed inside, please report this: capacity overflow".into();
-    assert_eq!(outcome("OneHot", &mut Call { inputs: vec![endless], outputs: 1, output: None }), Some(message));
+    assert_eq!(outcome("OneHot", &mut Call { inputs: vec![endless], outputs: vec![None] }), Some(message));
     for (operator, inputs, outputs, takes) in [
         ("ArgReduce", 2, 1, "takes one input"),
         ("Extremum", 0, 1, "takes inputs"),
         ("Extremum", 1, 2, "takes inputs"),
         ("Reduce", 3, 1, "takes one input and a list of axes"),
+        ("TopK", 2, 1, "takes one input and k"),
     ] {
         let given = format!("the node has {inputs} inputs and {outputs} outputs");
-        let message = format!("{operator}: {given}; help: the operator {takes} and has one output");
-        assert_eq!(outcome(operator, &mut Call { inputs: vec![x(); inputs], outputs, output: None }), Some(message));
+        let has = if operator == "TopK" { "two outputs" } else { "one output" };
+        let message = format!("{operator}: {given}; help: the operator {takes} and has {has}");
+        assert_eq!(
+            outcome(operator, &mut Call { inputs: vec![x(); inputs], outputs: vec![None; outputs] }),
+            Some(message)
+        );
     }
 }
