@@ -18,6 +18,7 @@ def calls(x, d, axes):
     yield from zip(ed.minmax(d, axes, **options), ex.minmax(x, axes, **options), strict=True)
     yield ed.argmin(d, axes, where=d > 0, default=-1), ex.argmin(x, axes, where=x > 0, default=-1)
     yield ed.hardmax(d, axes), ex.hardmax(x, axes)
+    yield from zip(ed.top_k(d, 4, axes[0]), ex.top_k(x, 4, axes[0]), strict=True)
     yield ed.minimum(d, d[::-1], x[:1]), ex.minimum(x, x[::-1], x[:1])
 
 

@@ -113,6 +113,23 @@ def test_hardmax_is_that_of_the_whole_array(data, case):
     hold(found, ex.hardmax(x, axes, where=where, nan_policy=policy), f"{x!r} {d.chunks} {axes} {where}")
 
 
+@settings(max_examples=60)
+@given(
+    st.data(), arrays(), st.booleans(), st.sampled_from(["largest", "smallest"]), st.sampled_from(["propagate", "omit"])
+)
+def test_the_k_best_are_those_of_the_whole_array(data, x, flat, mode, policy):
+    axis = None if flat or not x.ndim else data.draw(st.integers(-x.ndim, x.ndim - 1))
+    most = x.size if axis is None else x.shape[axis]
+    k = data.draw(st.sampled_from(sorted({min(most, each) for each in (0, 1, 3, 20, most)})))
+    d = chunked(x, data.draw(grids(x.shape)))
+    options = {"mode": mode, "nan_policy": policy}
+    found = ex.top_k(d, k, axis, **options) if k % 2 else ed.top_k(d, k, axis, sorted=False, split_every=2, **options)
+    expected = ex.top_k(x, k, axis, **options)
+    chunks = [(k,) if at == (axis or 0) % max(x.ndim, 1) else sizes for at, sizes in enumerate(d.chunks)]
+    assert found.values.chunks == found.indices.chunks == (((k,),) if axis is None else tuple(chunks))
+    hold_all(list(zip(found, expected, strict=True)), f"{x!r} {d.chunks} {k} {axis} {options}")
+
+
 @settings(max_examples=30)
 @given(st.data(), arrays(), st.sampled_from(Order))
 def test_elementwise_extrema_of_any_chunks(data, x, order):
@@ -172,6 +189,8 @@ def test_chunks_of_unknown_size_beside_the_reduced_axis(dtype):
             found = ex.argmax(d, axes, where=where, **options)
             assert_identical(computed(found), ex.argmax(y, axes, where=whole, **options))
             assert_identical(computed(ex.hardmax(d, axes, where=where)), ex.hardmax(y, axes, where=whole))
+    for found, expected in zip(ex.top_k(d, 2, 1), ex.top_k(y, 2, 1), strict=True):
+        assert_identical(computed(found), expected)
     # Values alone need no index, and so no sizes.
     assert_identical(computed(ex.max(d, axis=0)), ex.max(y, axis=0))
     assert_identical(computed(ex.minmax(d.rechunk({1: -1}))[0]), np.asarray(ex.min(y)))
@@ -187,6 +206,8 @@ def test_nothing_is_computed_until_it_is_asked_for():
         *ex.minmax(d),
         ex.maximum(d, 3, d.T[:1, :40]),
         ex.hardmax(d, (0, 1), where=d > 0),
+        *ex.top_k(d, 9, None),
+        ex.top_k(d, 50, 0).values,
     ]
     assert [(x.dtype.name, x.shape) for x in results] == [
         ("uint32", (40,)),
@@ -197,13 +218,24 @@ def test_nothing_is_computed_until_it_is_asked_for():
         ("float32", ()),
         ("float32", (60, 40)),
         ("float32", (60, 40)),
+        ("float32", (9,)),
+        ("int64", (9,)),
+        ("float32", (50, 40)),
     ]
     with pytest.raises(AssertionError, match="a chunk was computed"):
         computed(results[0])
 
 
 @pytest.mark.parametrize("axis", [0, 1, (0, 1)])
-@pytest.mark.parametrize("function", [ed.argmax, ed.hardmax, lambda d, axis: ed.minmax(d, axis, return_index=True)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        ed.argmax,
+        ed.hardmax,
+        lambda d, axis: ed.minmax(d, axis, return_index=True),
+        lambda d, axis: ed.top_k(d, 2, None if isinstance(axis, tuple) else axis),
+    ],
+)
 def test_each_chunk_is_read_once(axis, function):
     counts = Counter()
 
@@ -267,6 +299,8 @@ def test_equal_calls_have_equal_names_and_others_have_not():
     ]
     names = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
     assert len(set(names)) == len(calls)
+    tops = [ed.top_k(d, *given).values.name for given in ((1,), (2,), (2, 0), (2, None), (2, 1))]
+    assert (len(set(tops)), tops[1]) == (4, tops[-1])
     again = [getattr(found := ed.max(d, **call), "name", None) or found.values.name for call in calls]
     assert names == again
 
@@ -287,6 +321,8 @@ def others():
         lambda x: ex.min(x, return_index=True),
         lambda x: ex.minmax(da.stack([x, x], 1), (0, 1), where=da.ones((1, 2), dtype=bool, chunks=1)),
         ex.hardmax,
+        lambda x: ex.top_k(x, 9, None),
+        lambda x: ex.top_k(da.stack([x, x], 1), 1, 0),
         lambda x: ed.argmax(da.ones(6), where=x > 0),
         lambda x: ed.argmax(da.stack([x, x], 1), 1, where=np.ones((6, 1), bool)),
         lambda x: ed.argmax(da.stack([x, x], 1), 1, where=others()[:, None] > 0),
@@ -337,6 +373,11 @@ REFUSED = [
     (ArgumentError, ed.max, (D,), {"split_every": 1}, "max: split_every=1 merges nothing"),
     (ArgumentTypeError, ed.max, (D,), {"return_index": "no"}, "max: return_index is 'no', not a bool"),
     (ElementTypeError, ex.argmax, (D.astype(complex),), {}, "argmax: cannot take elements of type"),
+    (ArgumentError, ex.top_k, (D, 7), {}, "top_k: k is 7, and there are 6 elements along axis 1"),
+    (AxisError, ex.top_k, (D, 1, 2), {}, "top_k: axis 2 is out of range for an array with 2 dimensions"),
+    (ElementTypeError, ex.top_k, (D.astype(complex), 1), {}, "top_k: cannot take elements of type complex128"),
+    (ArgumentError, ed.top_k, (D, 1), {"mode": "most"}, "top_k: there is no mode 'most'"),
+    (ArgumentTypeError, ed.top_k, (D, 1), {"dim": 1}, "top_k() got an unexpected keyword argument 'dim'"),
     (ArgumentTypeError, ed.argmax, (np.zeros(3),), {}, "argmax: numpy.ndarray is no array of Dask's"),
     (ArgumentTypeError, ed.maximum, (1, 2), {}, "maximum: no operand is an array of Dask's"),
     (ArgumentError, ex.maximum, (D, np.zeros(5)), {}, "maximum: operands could not be broadcast together with shapes"),
@@ -355,6 +396,10 @@ def test_what_elements_decide_is_refused_when_they_are_computed():
     assert refusal(ArgumentError, computed, lazy) == "max: the slice at (1,) of the result holds NaN"
     lazy = ex.argmax(chunked(X.T, (2, 1)), axis=1, nan_policy="raise")
     assert refusal(ArgumentError, computed, lazy) == "argmax: the slice at (1,) of the result holds NaN"
+    lazy = ex.top_k(chunked(X.T, (2, 1)), 1, nan_policy="raise").indices
+    assert refusal(ArgumentError, computed, lazy) == "top_k: the slice at (1,) of the result holds NaN"
+    lazy = ex.top_k(d, 0, None, nan_policy="raise").values
+    assert refusal(ArgumentError, computed, lazy) == "top_k: the array holds NaN"
     lazy = ex.argmax(d, axis=1, where=[[True], [False]])
     assert refusal(ArgumentError, computed, lazy) == (
         "argmax: the slice at (1,) of the result has no element to choose from: all are masked"

@@ -6,12 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import extremum as ex
 from agreement import assert_identical
 from extremum import reference
 from extremum.interop import as_operand
 from extremum.operations import Order, Tie
-from extremum.partials import Pieces
+from extremum.partials import Pieces, TopK
 from extremum.reductions import Reduction
+from extremum.selection import Selection
 from law_cases import arrays_and_axes, chunkings
 from strategies import FLOATS
 
@@ -63,6 +65,19 @@ def test_neither_sequence_nor_tree_changes_a_bit(data, case, order, tie, policy)
         found = pieces.finish(left, (0,) * x.ndim)
         assert_identical(found[0], np.where(indices == -1, default, values).astype(values.dtype), f"{x!r} {chunks}")
         assert_identical(found[1], indices, f"{x!r} {chunks}")
+
+
+def test_neither_sequence_nor_tree_changes_the_k_best():
+    rng = np.random.default_rng(3)
+    for axis, k, mode in itertools.product((None, 0, 1), (1, 3, 7), ("largest", "smallest")):
+        x = np.where(rng.random((9, 8)) < 0.1, np.nan, rng.integers(0, 4, (9, 8)))
+        pieces = TopK.of(Selection.of(x, k, axis, mode, True, "propagate"), x.shape, x.dtype)
+        chunks = [sizes if axis in (None, at) else (sum(sizes),) for at, sizes in enumerate([(2, 5, 0, 2), (1, 3, 4)])]
+        left = merged_at_random(rng, pieces, list(parts_of(pieces, x, chunks)))
+        for found, expected in zip(
+            pieces.finish(left, (0,) * (axis is None or 2)), ex.top_k(x, k, axis, mode=mode), strict=True
+        ):
+            assert_identical(found, expected, f"{x!r} {axis} {k}")
 
 
 def test_what_is_settled_is_the_callers_own():

@@ -14,7 +14,7 @@ import extremum
 from extremum import _native, signatures
 from extremum.errors import ArgumentTypeError
 
-FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax")
+FUNCTIONS = ("argmax", "argmin", "max", "min", "minmax", "maximum", "minimum", "hardmax", "top_k")
 STUB = ast.parse(Path(signatures.__file__).with_name("_native.pyi").read_text("utf-8"))
 OTHERS = {
     "extremum.dask": {"split_every"},

@@ -119,6 +119,26 @@ def test_datasets_variable_by_variable(dask):
     xr.testing.assert_identical(exx.hardmax(data, "y").a.compute(), exx.hardmax(data.a, "y").compute())
 
 
+def test_the_k_best_keep_the_dimension_without_its_labels(dask):
+    x = array(np.int8, dask)
+    for axis, dim in enumerate(DIMS):
+        expected = ex.top_k(x.values, 3, axis, mode="smallest")
+        found = exx.top_k(x, 3, dim, mode="smallest", sorted=True)
+        for one, plain in zip(found, expected, strict=True):
+            assert isinstance(one.data, da.Array) is dask
+            assert_identical(one.values, plain)
+            assert (one.dims, one.name, one.attrs) == (DIMS, "t", {"units": "K"})
+            assert set(one.coords) == {name for name, each in x.coords.items() if dim not in each.dims}
+        for one, other in zip(ex.top_k(x, 3, axis, mode="smallest"), found, strict=True):
+            xr.testing.assert_identical(one.compute(), other.compute())
+    data = xr.Dataset({"a": x, "b": x.isel(x=0, drop=True), "c": ("x", [1, 3, 2, 0, 5, 4])}, attrs={"title": "t"})
+    values, indices = exx.top_k(data, 2, "x")
+    xr.testing.assert_identical(indices.a.compute(), exx.top_k(x, 2, "x").indices.rename("a").compute())
+    xr.testing.assert_identical(values.b, data.b.drop_vars("height").assign_coords(height=values.height))
+    assert (values.c.values.tolist(), values.attrs) == ([5, 4], {"title": "t"})
+    xr.testing.assert_identical(ex.top_k(data.c, 2, None).indices, exx.top_k(data.c, 2).indices)
+
+
 def test_elementwise_by_the_names_of_dimensions(dask):
     x = array(np.float32, dask)
     row = x.isel(time=0, drop=True)
@@ -174,6 +194,12 @@ REFUSED = [
     (AxisError, ex.argmax, (PLAIN, 3), {}, "argmax: axis 3 is out of range for an array with 3 dimensions"),
     (ArgumentTypeError, ex.max, (TWO,), {}, "max: a Dataset has no axes that could be counted"),
     (ArgumentError, ex.maximum, (PLAIN, 1), {"out": PLAIN.values}, "maximum: operands with labels meet by the names"),
+    (ArgumentTypeError, ex.top_k, (TWO, 1), {}, "top_k: a Dataset has no axes that could be counted"),
+    (AxisError, ex.top_k, (PLAIN, 1, 3), {}, "top_k: axis 3 is out of range for an array with 3 dimensions"),
+    (ArgumentError, ex.top_k, (PLAIN, 1, None), {}, "top_k: it selects along one dimension, not along 3"),
+    (ArgumentError, exx.top_k, (PLAIN, 1, "z"), {}, "top_k: there is no dimension 'z'"),
+    (ArgumentError, exx.top_k, (TWO, 7, "x"), {}, "top_k: k is 7, and there are 6 elements along axis 2"),
+    (ArgumentTypeError, exx.top_k, (PLAIN, 1.0, "x"), {}, "top_k: k is 1.0, not an integer"),
     (ArgumentError, exx.argmax, (PLAIN, "z"), {}, "argmax: there is no dimension 'z'"),
     (ArgumentError, exx.max, (TWO, ["x", "z"]), {}, "max: there is no dimension 'z'"),
     (ArgumentTypeError, exx.min, (PLAIN.values,), {}, "min: numpy.ndarray is no DataArray or Dataset"),

@@ -82,6 +82,7 @@ assert_type(ex_dask.max(lazy, axis=1, return_index=True), ValuesIndices[da.Array
 assert_type(ex_dask.minmax(lazy), MinMax[da.Array])
 assert_type(ex_dask.hardmax(lazy), da.Array)
 assert_type(ex_dask.maximum(lazy, 2), da.Array)
+assert_type(ex_dask.top_k(lazy, 2, axis=0, mode="smallest", split_every=4), ValuesIndices[da.Array, da.Array])
 
 named = xr.DataArray(x, dims=("day", "hour"), coords={"hour": [6, 12, 18]})
 several = xr.Dataset({"t": named})
@@ -94,6 +95,8 @@ assert_type(ex_xarray.minmax(named), MinMax[xr.DataArray])
 assert_type(ex_xarray.minmax(named, "day", return_index=True), MinMaxIndices[xr.DataArray, xr.DataArray])
 assert_type(ex_xarray.idxmax(named, "hour"), xr.DataArray)
 assert_type(ex_xarray.hardmax(several, "hour"), xr.Dataset)
+assert_type(ex_xarray.top_k(named, 2, "hour", nan_policy="omit"), ValuesIndices[xr.DataArray, xr.DataArray])
+assert_type(ex_xarray.top_k(several, 1, dim="day").indices, xr.Dataset)
 assert_type(ex_xarray.maximum(named, 3.5), xr.DataArray)
 assert_type(ex_xarray.maximum(named, several), xr.Dataset)
 

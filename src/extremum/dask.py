@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, product
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, overload
 
 import numpy as np
 
@@ -38,8 +38,9 @@ except ModuleNotFoundError as error:
 from extremum.arrays import FILL, class_name
 from extremum.indices import axis_error
 from extremum.interop import Operand, as_operand, common_library
-from extremum.partials import Part, Pieces
+from extremum.partials import Part, Pieces, TopK
 from extremum.reductions import Reduction, flag, index_type
+from extremum.selection import Selection, one_axis
 from extremum.signatures import ArgKeywords, MinMax, MinMaxIndices, ValueKeywords, ValuesIndices, like, result_of
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from extremum.backend import PreparedModel
-    from extremum.signatures import Axes, Axis, HardmaxOptions, No, Yes
+    from extremum.signatures import Axes, Axis, HardmaxOptions, No, TopKOptions, Yes
 
-__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run"]
+__all__ = ["argmax", "argmin", "hardmax", "max", "maximum", "min", "minimum", "minmax", "run", "top_k"]
 
 
 def __dir__() -> list[str]:
@@ -124,6 +125,44 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
     >>> import extremum.dask
     >>> extremum.dask.{name}(da.arange(4, chunks=2), 2).compute()
     {example}
+    """
+
+_TOP_K_TEXT = """The k largest or smallest elements of a Dask array along an axis, with their indices; lazy.
+
+    The answer is that of :func:`extremum.top_k`, in every bit, and always from the best to the worst. Each chunk is
+    read once; a slice of it sends its `k` best, or all of its elements where there are fewer.
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        Of any chunks. Their sizes along the axis are known; all of them where there is no axis.
+    k, axis, mode, sorted, nan_policy
+        As for :func:`extremum.top_k`.
+    split_every : int, optional
+        How many parts one task merges: 16, or what Dask's setting of that name says. The answer does not depend on it.
+
+    Returns
+    -------
+    ValuesIndices of two dask.array.Array
+        In one chunk of `k` along the axis, and in the chunks of `x` along the others.
+
+    Raises
+    ------
+    ArgumentError, AxisError, ElementTypeError
+        At once, as :func:`extremum.top_k`, and where sizes of chunks are unknown; NaN under ``raise`` when it is
+        computed.
+    ArgumentTypeError
+        `x` is no Dask array, or as :func:`extremum.top_k`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import extremum.dask
+    >>> best = extremum.dask.top_k(da.from_array([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], chunks=(1, 2)), 2)
+    >>> best.values.compute(), best.indices.compute()
+    (array([[5., 5.],
+           [7., 7.]]), array([[1, 2],
+           [0, 2]]))
     """
 
 _OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
@@ -269,6 +308,25 @@ def hardmax(
     call = Reduction("hardmax", (True,), axis, keepdims=True, **options)
     pieces, mask = _plan(call, x, out, False, np.dtype(np.int64), (-1,))
     return _hardmax(pieces, x, mask, split_every)
+
+
+@like("top_k", _TOP_K_TEXT)
+def top_k(
+    x: Array,
+    /,
+    k: SupportsIndex,
+    axis: SupportsIndex | None = -1,
+    *,
+    split_every: int | None = None,
+    **options: Unpack[TopKOptions],
+) -> ValuesIndices[Array, Array]:
+    """Select the k best."""
+    _require_chunked("top_k", x)
+    dtype = _element_type("top_k", x)
+    number = one_axis(x, axis)
+    _require_known("top_k", x, None if number is None else (number,))
+    call = Selection.of(x, k, number, options["mode"], options["sorted"], options["nan_policy"])
+    return ValuesIndices(*_reduce(TopK.of(call, x.shape, dtype), x, None, split_every))
 
 
 def _elementwise(name: str, superlative: str, example: str) -> _Elementwise:
@@ -427,8 +485,7 @@ def _reduce(pieces: Pieces, x: Any, where: Any, split_every: int | None) -> tupl
     types = pieces.types
     tasks = dict(_tasks(pieces, x, where, width, name, several=len(types) > 1))
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[x] if where is None else [x, where])
-    kept = range(x.ndim) if pieces.call.keepdims else (axis for axis in range(x.ndim) if axis not in pieces.axes)
-    chunks = tuple((1,) if axis in pieces.axes else x.chunks[axis] for axis in kept)
+    chunks = pieces.along(x.chunks, (pieces.length,))
     if not types[1:]:
         return (_array(graph, name, chunks, types[0]),)
     return tuple(_pick(graph, name, at, chunks, dtype) for at, dtype in enumerate(types))
@@ -438,15 +495,15 @@ def _tasks(
     pieces: Pieces, x: Any, where: Any, width: int, name: str, several: bool
 ) -> Iterator[tuple[Key, tuple[Any, ...]]]:
     """Yield the tasks: for each chunk of the result those of the chunks that it is of, and those above them."""
-    rank, axes, keepdims = x.ndim, set(pieces.axes), pieces.call.keepdims
+    rank, axes = x.ndim, set(pieces.axes)
     starts, unknown = _offsets(x.chunks), _unknown_axes(x)
     blocks = [range(count) for count in x.numblocks]
     within = [blocks[axis] if axis in axes else (0,) for axis in range(rank)]
     matched = _matched_axes(x, where)
     for place in product(*((0,) if axis in axes else blocks[axis] for axis in range(rank))):
-        shown = [axis for axis in range(rank) if keepdims or axis not in axes]
-        key = (name, *(place[axis] for axis in shown))
-        origin = tuple(0 if axis in axes or axis in unknown else starts[axis][place[axis]] for axis in shown)
+        key = (name, *pieces.along(place, 0))
+        begin = [0 if axis in unknown else starts[axis][at] for axis, at in enumerate(place)]
+        origin = pieces.along(begin, 0)
         block = f"chunk {key[1:]} of the result, from whose start the slice is counted" if unknown else None
         parts: list[Key] = []
         for step in product(*within):

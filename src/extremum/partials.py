@@ -22,14 +22,15 @@ from extremum.arrays import as_result
 from extremum.errors import ExtremumError
 from extremum.interop import Operand
 from extremum.reductions import Reduction, nan, require_fit, values_then_indices
+from extremum.selection import Selection
 from extremum.signatures import ValuesIndices
 
-__all__ = ["Part", "Pieces"]
+__all__ = ["Part", "Pieces", "TopK"]
 
 Part = tuple[tuple[NDArray[Any], NDArray[Any] | None], ...]
 """For each end of the order the elements and their indices, -1 where none takes part; reduced axes have length 1.
 
-No indices are there where all slices have an element, and none is asked for.
+No indices are there where all slices have an element, and none is asked for. For ``top_k`` the axis has the candidates.
 """
 
 _MERGE_BYTES = 1 << 20
@@ -53,6 +54,8 @@ class Pieces:
     part_index: np.dtype[Any]
     # Whether parts come in the order of their indices.
     is_ordered: bool = False
+    # How many elements the result has along a reduced axis that it keeps.
+    length: int = 1
 
     @classmethod
     def plan(
@@ -76,8 +79,7 @@ class Pieces:
             if defaults is not None:
                 defaults = call.defaults(probe, values, index, defaults)
         except ExtremumError as error:
-            given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
-            raise type(error)(error.reason, where=error.where, given=given, remedy=error.remedy) from None
+            raise _of_the_whole(error, shape, dtype) from None
         part_index = np.dtype(np.int32) if last <= np.iinfo(np.int32).max else _INT64
         return cls(replace(call, axis=axes), axes, shape, dtype, values, index, defaults, part_index)
 
@@ -86,6 +88,15 @@ class Pieces:
         several = [axis for axis in self.axes if len(chunks[axis]) > 1]
         before = [axis for axis in self.axes if several and axis < several[-1]]
         return replace(self, is_ordered=all(length == 1 for axis in before for length in chunks[axis]))
+
+    @property
+    def result_axes(self) -> tuple[int | None, ...]:
+        """The axis of the array that each axis of the result is, None for a new one."""
+        return tuple(axis for axis in range(len(self.shape)) if self.call.keepdims or axis not in self.axes)
+
+    def along(self, each: Sequence[Any], reduced: Any) -> tuple[Any, ...]:
+        """Return for each axis of the result what the axis of the array has, and `reduced` for a reduced or new one."""
+        return tuple(reduced if axis is None or axis in self.axes else each[axis] for axis in self.result_axes)
 
     @property
     def has_indices(self) -> bool:
@@ -150,11 +161,14 @@ class Pieces:
             # The caller's own memory from here on: a part may be somebody else's too.
             ends.append(ValuesIndices(np.array(values.squeeze(gone)), indices))
         empty = None if ends[0].indices is None else int(np.count_nonzero(ends[0].indices == -1))
-        lengths = zip(self.shape, parts[0][0][0].shape, strict=True)
-        # Of an axis that stays the length may be unknown (NaN), and then that of the part stands for it.
-        whole = np.broadcast_to(np.zeros((), self.dtype), [own if math.isnan(n) else n for n, own in lengths])
-        found = call.finish(whole, empty, tuple(ends), self.values, self.index, self.defaults)
+        found = call.finish(self._whole_of(parts[0]), empty, tuple(ends), self.values, self.index, self.defaults)
         return tuple(as_result(each) for each in values_then_indices(found))
+
+    def _whole_of(self, part: Part) -> NDArray[Any]:
+        """Return an array in the shape of the whole, with the lengths of a part where they are unknown (NaN)."""
+        own = part[0][0].shape
+        lengths = [own[axis] if math.isnan(length) else length for axis, length in enumerate(self.shape)]
+        return np.broadcast_to(np.zeros((), self.dtype), lengths)
 
     def _in_the_whole(self, indices: Any, shape: tuple[int, ...], offset: tuple[int, ...]) -> NDArray[Any]:
         """Return what row-major indices into the reduced axes of a piece are in the whole."""
@@ -218,6 +232,67 @@ class Pieces:
         columns = np.arange(values.shape[1]) + np.maximum(place[0], 0) * np.int64(values.shape[1])
         chosen = best.values[0] if in_order and there is None else values.reshape(-1)[columns]
         return chosen, indices.reshape(-1)[columns]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopK(Pieces):
+    """One call of ``top_k`` about a whole array; a part holds the candidates of its slices, from the best."""
+
+    selection: Selection
+
+    @classmethod
+    def of(cls, selection: Selection, shape: tuple[int, ...], dtype: np.dtype[Any]) -> TopK:
+        """Return a call whose arguments are known to be right; element types without an order are refused."""
+        axis = selection.axis
+        try:
+            selection.select(Operand(np.zeros((1,) * len(shape), dtype)))
+        except ExtremumError as error:
+            raise _of_the_whole(error, shape, dtype) from None
+        axes = tuple(range(len(shape))) if axis is None else (axis,)
+        call = Reduction("top_k", (selection.largest,), axis, keepdims=True)
+        # Candidates of a part stand in order, whatever the caller wants.
+        selection = replace(selection, in_order=True)
+        return cls(call, axes, shape, dtype, True, _INT64, None, _INT64, length=selection.k, selection=selection)
+
+    @property
+    def result_axes(self) -> tuple[int | None, ...]:
+        """The axes of the array, or a new one for all of its elements."""
+        return (None,) if self.selection.axis is None else tuple(range(len(self.shape)))
+
+    def part(self, piece: Operand, offset: tuple[int, ...], where: Any = None) -> Part:
+        """Return the candidates of a piece."""
+        values, indices = self.selection.select(piece)
+        return ((values, self._in_the_whole(indices, piece.array.shape, offset)),)
+
+    def whole(self, piece: Operand, origin: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the results of a piece that has its slices whole."""
+        return self.finish([self.part(piece, (0,) * piece.array.ndim)], origin)
+
+    def merge(self, parts: Sequence[Part]) -> Part:
+        """Return the best of several parts' candidates."""
+        if len(parts) == 1:
+            return parts[0]
+        axis = self.selection.axis or 0
+        values, indices = (np.concatenate(each, axis) for each in zip(*(part[0] for part in parts), strict=True))
+        if not self.is_ordered:
+            # Equal elements have to lie by ascending index.
+            order = np.argsort(indices, axis)
+            values, indices = (np.take_along_axis(each, order, axis) for each in (values, indices))
+        best = self.selection.select(Operand(values))
+        return ((best.values, np.take_along_axis(indices, best.indices, axis)),)
+
+    def finish(self, parts: Sequence[Part], origin: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the k best, of parts that are of all."""
+        ((values, indices),) = part = self.merge(parts)
+        assert indices is not None
+        kept = tuple(at for axis, at in zip(self.result_axes, origin, strict=True) if axis not in (None, *self.axes))
+        return tuple(self.selection.finish(self._whole_of(part), ValuesIndices(values, indices), kept))
+
+
+def _of_the_whole(error: ExtremumError, shape: Sequence[float], dtype: np.dtype[Any]) -> ExtremumError:
+    """Return an error about a piece as one about the whole array."""
+    given = f"{dtype}[{', '.join('?' if math.isnan(length) else str(length) for length in shape)}]"
+    return type(error)(error.reason, where=error.where, given=given, remedy=error.remedy)
 
 
 def _equal(values: NDArray[Any], best: Any) -> NDArray[np.bool_]:

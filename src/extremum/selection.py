@@ -6,7 +6,9 @@ values and indices, and decides how equal elements and NaN are ordered.
 
 from __future__ import annotations
 
+import math
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,11 @@ from extremum import _native
 from extremum.arrays import FILL_MASKED
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
-from extremum.interop import frontend
+from extremum.interop import Operand, frontend
 from extremum.reductions import Reduction, flag, nan, operand_of, require_policy
 from extremum.signatures import ValuesIndices
 
-__all__ = ["top_k"]
+__all__ = ["Selection", "one_axis", "top_k"]
 
 
 def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Any:
@@ -29,60 +31,85 @@ def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: An
     nan_policy = "propagate" if nan_policy is None else nan_policy
     if (own := frontend("top_k", x)) is not None:
         return own(x, k, axis, mode=mode, sorted=in_order, nan_policy=nan_policy)
-    if mode not in ("largest", "smallest"):
-        raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
-    require_policy("top_k", nan_policy)
-    in_order = flag("top_k", "sorted", in_order)
     operand = operand_of("top_k", x)
-    operand.require_valid(FILL_MASKED if operand.masked else "fill or drop them first", given="top_k: x")
     array = operand.array
-    axis = _axis(array, axis)
-    k = _count(array, k, axis)
-    found = _find(array, k, axis, mode == "largest", in_order, nan_policy)
-    axes = (-1,) if axis is None else tuple(-1 if each == axis else each for each in range(array.ndim))
+    call = Selection.of(array, k, axis, mode, in_order, nan_policy)
+    found = call.finish(array, call.select(operand))
+    axes = (-1,) if call.axis is None else tuple(-1 if each == call.axis else each for each in range(array.ndim))
     return ValuesIndices(*(operand.wrap(each, lambda: axes) for each in found))
 
 
-def _find(
-    array: NDArray[Any], k: int, axis: int | None, largest: bool, in_order: bool, nan_policy: str
-) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
-    times = array.dtype.kind in "mM"
-    plain = array.view(np.dtype(np.int64).newbyteorder(array.dtype.byteorder)) if times else array
-    options: dict[str, Any] = {"function": "top_k", "largest": largest, "times": times}
-    if nan_policy == "raise" and array.size:
-        first = _native.top_k_plain(plain, 1, axis, sorted=True, nan_first=True, **options)
-        best = _in_type(first[0], array).squeeze(0 if axis is None else axis)
-        Reduction("top_k", (largest,), axis).refuse_nan(array, nan(best))
-    values, indices = _native.top_k_plain(plain, k, axis, sorted=in_order, nan_first=nan_policy != "omit", **options)
-    return ValuesIndices(_in_type(values, array), indices)
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One call: how many along which axis, at which end of the order."""
+
+    k: int
+    axis: int | None
+    largest: bool
+    in_order: bool
+    nan_policy: str
+
+    @classmethod
+    def of(cls, x: Any, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Selection:
+        """Return a call about what has a shape and an element type, or refuse it."""
+        if mode not in ("largest", "smallest"):
+            raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
+        require_policy("top_k", nan_policy)
+        in_order, axis = flag("top_k", "sorted", in_order), one_axis(x, axis)
+        return cls(_count(x, k, axis), axis, mode == "largest", in_order, nan_policy)
+
+    def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
+        x.require_valid(FILL_MASKED if x.masked else "fill or drop them first", given="top_k: x")
+        array, times = x.array, x.array.dtype.kind in "mM"
+        length = array.size if self.axis is None else array.shape[self.axis]
+        values, indices = _native.top_k_plain(
+            array.view(np.dtype(np.int64).newbyteorder(array.dtype.byteorder)) if times else array,
+            min(max(self.k, self.nan_policy == "raise"), length),
+            self.axis,
+            function="top_k",
+            largest=self.largest,
+            sorted=self.in_order,
+            nan_first=self.nan_policy != "omit",
+            times=times,
+        )
+        return ValuesIndices(values.view(array.dtype.newbyteorder("=")) if times else values, indices)
+
+    def finish(
+        self, x: NDArray[Any], found: ValuesIndices[NDArray[Any], NDArray[Any]], origin: tuple[int, ...] = ()
+    ) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
+        """Return the k best of the candidates, or refuse NaN; `origin` is the place of the first slice in a whole."""
+        axis = self.axis or 0
+        if self.nan_policy == "raise":
+            call = Reduction("top_k", (self.largest,), self.axis, origin=origin)
+            call.refuse_nan(x, np.asarray(nan(found.values).any(axis)))
+        several = (slice(None),) * axis + (slice(self.k),)
+        return ValuesIndices(found.values[several], found.indices[several])
 
 
-def _in_type(values: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that stand for times as times."""
-    return values.view(array.dtype.newbyteorder("=")) if array.dtype.kind in "mM" else values
-
-
-def _axis(array: NDArray[Any], axis: Any) -> int | None:
+def one_axis(x: Any, axis: Any) -> int | None:
+    """Return an axis by its number from the first one, None for all elements, or refuse it."""
     if axis is None:
         return None
-    number = integers("top_k", axis, array)
+    number = integers("top_k", axis, x)
     if isinstance(number, tuple):
         raise ArgumentTypeError(f"top_k: axis {axis!r} is not one axis", remedy="pass an int, or None for all elements")
-    if not -array.ndim <= number < array.ndim:
-        raise axis_error("top_k", number, array.shape, array)
-    return number % array.ndim
+    rank = len(x.shape)
+    if not -rank <= number < rank:
+        raise axis_error("top_k", number, x.shape, x)
+    return number % rank
 
 
-def _count(array: NDArray[Any], k: Any, axis: int | None) -> int:
+def _count(x: Any, k: Any, axis: int | None) -> int:
     try:
         number = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
-    where, most = ("", array.size) if axis is None else (f" along axis {axis}", array.shape[axis])
+    where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
     if not 0 <= number <= most:
         raise ArgumentError(
             f"top_k: k is {number}, and there are {most} elements{where}",
-            given=f"{array.dtype}{list(array.shape)}, k={number}",
+            given=f"{x.dtype}{list(x.shape)}, k={number}",
             remedy=f"pass k from 0 to {most}",
         )
     return number

@@ -220,7 +220,8 @@ def like(
 
     from extremum import _native
 
-    types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__ | {"return_index": bool}
+    own_types = (ArgKeywords if model.startswith("arg") else ValueKeywords).__annotations__
+    types = TopKOptions.__annotations__ | own_types | {"return_index": bool}
     theirs = [
         each.replace(annotation=types.get(each.name, inspect.Parameter.empty))
         for each in inspect.signature(getattr(_native, model)).parameters.values()

@@ -8,7 +8,7 @@ where xarray's own methods skip it as ``nan_policy="omit"`` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ import extremum as ex
 from extremum.arrays import class_name, first_lost
 from extremum.errors import ArgumentError, ArgumentTypeError, ExtremumError, lacking
 from extremum.reductions import Reduction
+from extremum.selection import one_axis
 from extremum.signatures import (
     ArgKeywords,
     HardmaxOptions,
@@ -24,6 +25,7 @@ from extremum.signatures import (
     MinMaxIndices,
     NanPolicy,
     TieOptions,
+    TopKOptions,
     ValueKeywords,
     ValuesIndices,
     like,
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
     from extremum.signatures import No, Yes
 
-__all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax"]
+__all__ = ["argmax", "argmin", "hardmax", "idxmax", "idxmin", "max", "maximum", "min", "minimum", "minmax", "top_k"]
 
 
 def __dir__() -> list[str]:
@@ -488,6 +490,57 @@ def hardmax(x: X, dim: Dims, **options: Unpack[HardmaxOptions]) -> X:
     return x.copy(data=ex.hardmax(x.data, axes, **options))
 
 
+@like("top_k")
+def top_k(x: X, k: SupportsIndex, dim: Hashable | None = None, **options: Unpack[TopKOptions]) -> ValuesIndices[X, X]:
+    """Select the k largest or smallest elements along a dimension, with their indices, from the best to the worst.
+
+    Parameters
+    ----------
+    x : xarray.DataArray or xarray.Dataset
+        Over NumPy or over Dask. Of a Dataset each variable that has the dimension.
+    k, mode, sorted, nan_policy
+        As for :func:`extremum.top_k`.
+    dim : hashable, optional
+        The dimension; needs no name where the array has one dimension only.
+
+    Returns
+    -------
+    ValuesIndices of two xarray.DataArray or xarray.Dataset
+        The dimension stays, with length `k` and without its coordinates, because each slice has its own order. The
+        coordinates of the others stay. ``x.time[best.indices]`` are the labels.
+
+    Raises
+    ------
+    ArgumentError, ElementTypeError
+        There is no such dimension, several are named, or as :func:`extremum.top_k`.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> import extremum.xarray
+    >>> x = xr.DataArray([[1, 5, 5], [7, 0, 7]], dims=("day", "hour"), coords={"hour": [6, 12, 18]})
+    >>> best = extremum.xarray.top_k(x, 2, "hour")
+    >>> best.values.values
+    array([[5, 5],
+           [7, 7]])
+    >>> x.hour[best.indices].values
+    array([[12, 18],
+           [ 6, 18]])
+    """
+    require_labelled("top_k", x)
+    dims = named("top_k", dim, x)
+    if len(dims) != 1:
+        raise ArgumentError(
+            f"top_k: it selects along one dimension, not along {len(dims)}",
+            given=f"dimensions {', '.join(map(repr, dims))}",
+            remedy="name one as dim; x.stack(all=[...]) makes one of several",
+        )
+    if isinstance(x, xr.Dataset):
+        return ValuesIndices(*each_variable(x, "top_k", dims[0], lambda each, own: top_k(each, k, own[0], **options)))
+    found = ex.top_k(x.data, k, x.get_axis_num(dims[0]), **options)
+    return ValuesIndices(*(reduced(x, dims, each, keepdims=True) for each in found))
+
+
 _ELEMENTWISE_TEXT = """Elementwise {superlative}, broadcast by the names of dimensions.
 
     Parameters
@@ -574,11 +627,7 @@ def _by_axis(name: str) -> Callable[..., Any]:
     """Make an array function that takes axes of a DataArray by their numbers."""
 
     def function(x: Any, axis: Any = None, *, where: Any = None, out: Any = None, **options: Any) -> Any:
-        if isinstance(x, xr.Dataset):
-            raise ArgumentTypeError(
-                f"{name}: a Dataset has no axes that could be counted",
-                remedy=f"call extremum.xarray.{name}, which takes dimensions by name",
-            )
+        _require_axes(name, x)
         options |= {} if name == "minmax" else {"out": out}
         found = getattr(ex, name)(x.data, axis, where=mask(name, where, x), **options)
         if out is not None:
@@ -592,6 +641,20 @@ def _by_axis(name: str) -> Callable[..., Any]:
         return reduced(x, dims, found, keepdims=keepdims)
 
     return function
+
+
+def _require_axes(name: str, x: Any) -> None:
+    if isinstance(x, xr.Dataset):
+        raise ArgumentTypeError(
+            f"{name}: a Dataset has no axes that could be counted",
+            remedy=f"call extremum.xarray.{name}, which takes dimensions by name",
+        )
+
+
+def _top_k_by_axis(x: Any, k: Any, axis: Any, **options: Any) -> Any:
+    _require_axes("top_k", x)
+    number = one_axis(x, axis)
+    return top_k(x, k, None if number is None else x.dims[number], **options)
 
 
 def _by_labels(name: str) -> Callable[..., Any]:
@@ -610,4 +673,5 @@ def _by_labels(name: str) -> Callable[..., Any]:
 
 BY_AXIS = {name: _by_axis(name) for name in ("argmax", "argmin", "max", "min", "minmax", "hardmax")}
 BY_AXIS |= {name: _by_labels(name) for name in ("maximum", "minimum")}
+BY_AXIS["top_k"] = _top_k_by_axis
 """What ``extremum.argmax(x, axis=0)`` and the others call where ``x`` is xarray's."""
