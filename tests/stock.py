@@ -78,8 +78,7 @@ def edges(element):
 
 
 def assert_same(given, fixed, feeds):
-    (expected,) = in_backend(given, feeds)
-    (answer,) = in_stock(fixed, feeds)
+    expected, answer = in_backend(given, feeds), in_stock(fixed, feeds)
     assert same_bits(answer, expected), (answer, expected)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from extremum.conformance import Outcome, card, cases
 from extremum.conformance.card import REFUSALS, column_names, recorded, summarised
+from extremum.conformance.suite import VERSIONS
 
 DOCS = Path(__file__).parents[1] / "docs"
 RUN = json.loads((DOCS / "conformance.json").read_text(encoding="utf-8"))
@@ -29,8 +30,10 @@ def test_the_page_shows_the_recorded_run():
 
 
 def test_every_runtime_ran_every_case():
-    # The record is older than TopK.
-    suite = [case for case in cases() if case.version.name != "TopK"]
+    # A record may be older than TopK.
+    asked = {version for runtime in RUNTIMES.values() for version, _ in runtime.cells}
+    assert {str(row) for row in VERSIONS if row.name != "TopK"} <= asked
+    suite = [case for case in cases() if str(case.version) in asked]
     for runtime in RUNTIMES.values():
         assert runtime.counts().total() == len(suite)
         assert runtime.counts(element=REFUSALS).total() == sum(case.question.refused for case in suite)

@@ -52,6 +52,31 @@ def test_what_onnxruntime_refuses_runs_there_with_the_same_bits(name, element, o
         assert_same(given, fixed.model, feeds_of(given, element, seed))
 
 
+def selection(element, opset, attributes):
+    """TopK of a matrix whose sizes are open, with a K of 2."""
+    body = f"""({element}[m, n] x0) => ({element}[p, q] v, int64[r, s] i) <int64[1] k = {{2}}> {{
+        v, i = TopK {attributes} (x0, k) }}"""
+    return model(body, opset=opset)
+
+
+@pytest.mark.parametrize(("element", "opset"), [("uint16", 11), ("uint32", 13), ("uint64", 13), ("uint64", 24)])
+@pytest.mark.parametrize("attributes", ["", "<axis=0, largest=0>"])
+def test_a_selection_that_onnxruntime_refuses_runs_there_with_the_same_bits(element, opset, attributes):
+    given = selection(element, opset, attributes)
+    assert stock_refuses(given)
+    fixed = fix(given)
+    assert fixed.summary() == f"1 node rewritten for {ORT}"
+    for seed in range(3):
+        assert_same(given, fixed.model, feeds_of(given, element, seed))
+
+
+def test_a_selection_that_has_no_exact_rewrite():
+    (refusal,) = fix(selection("uint16", 13, "<sorted=0>")).refusals
+    assert refusal.reason == "TopK-11 leaves the sequence open with sorted=0"
+    (refusal,) = fix(selection("bfloat16", 24, "")).refusals
+    assert refusal.reason == f"{ORT} takes no exact replacement of TopK-24 of bfloat16"
+
+
 @pytest.mark.parametrize(("name", "element"), [("ArgMax", "uint64"), ("ArgMin", "int16"), ("ArgMax", "bfloat16")])
 @pytest.mark.parametrize("attributes", ["<axis=0>", "<axis=-1, keepdims=0>", "<axis=1, select_last_index=1>", ""])
 def test_attributes_are_kept(name, element, attributes):

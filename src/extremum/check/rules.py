@@ -494,12 +494,12 @@ def onnxruntime(site: Site, schema: OperatorVersion, targets: Targets) -> Iterat
     if targets.runtime is None or element not in schema.types:
         return
     answer = refusal(targets.runtime, schema, site.opsets[""], element)
-    is_top = schema.family is Family.TOP
+    rewritten = schema.family is not Family.TOP or "int" in element
     if answer is not None:
         yield UnknownOperatorError(
             f"{shown(targets.runtime)} does not run {schema} on {element} at opset {site.opsets['']}",
             given=answer,
-            remedy="run the node with extremum.onnxruntime" if is_top else "extremum fix rewrites it",
+            remedy="extremum fix rewrites it" if rewritten else "run the node with extremum.onnxruntime",
         )
 
 

@@ -45,6 +45,17 @@ class Fragment:
         return validate.attributes(self.schema, self.site.attributes, self.site.inputs)
 
     @property
+    def axis(self) -> int:
+        """The attribute ``axis`` of the node."""
+        if len(self.site.attributes) < len(self.site.node.attribute):
+            raise SpecError(
+                f"{self.schema} gets its axis from the call of its function", remedy="inline the function first"
+            )
+        axis = self.values["axis"]
+        assert isinstance(axis, int)
+        return axis
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """The axes along which the node looks."""
         rank = self.site.inputs[0].rank
@@ -149,6 +160,7 @@ _INDEX = frozenset({Family.ARGMAX, Family.ARGMIN})
 _ELEMENTWISE = frozenset({Family.MAXIMUM, Family.MINIMUM})
 _REDUCTION = frozenset({Family.LARGEST, Family.SMALLEST})
 _HARDMAX = frozenset({Family.HARDMAX})
+_TOP = frozenset({Family.TOP})
 
 
 def _rewrite(
@@ -178,13 +190,7 @@ def _flipped_integers(fragment: Fragment) -> None:
 
 @_rewrite("on ranks of its elements", 9, "EX101 EX102 EX106 EX107", _INDEX, CARRIERS)
 def _ranked_index(fragment: Fragment) -> None:
-    if len(fragment.site.attributes) < len(fragment.site.node.attribute):
-        raise SpecError(
-            f"{fragment.schema} gets its axis from the call of its function", remedy="inline the function first"
-        )
-    axis = fragment.values["axis"]
-    assert isinstance(axis, int)
-    largest = fragment.schema.family is Family.ARGMAX
+    axis, largest = fragment.axis, fragment.schema.family is Family.ARGMAX
     # Whatever the operator looks for has the largest rank.
     fragment.like(fragment.ranks(fragment.carried(fragment.inputs[0]), [axis], largest=largest), operator="ArgMax")
 
@@ -214,6 +220,18 @@ def _indexed_element(fragment: Fragment) -> None:
         fragment.add("Identity", result)
     elif not fragment.values["keepdims"]:
         fragment.reduce("Squeeze", result, axes)
+
+
+@_rewrite("as the elements at the indices of wider ones", 11, "EX101 EX106", _TOP, [*_WIDER, "int8", "uint8", "uint64"])
+def _indexed_selection(fragment: Fragment) -> None:
+    x, *k = fragment.inputs
+    if not fragment.values["sorted"]:
+        raise SpecError(f"{fragment.schema} leaves the sequence open with sorted=0", remedy="state sorted=1")
+    carrier = {**_WIDER, **_CASTS}.get(fragment.element)
+    fragment.like(fragment.cast(x, carrier) if carrier else fragment.flipped(x), *k)
+    indices = fragment.site.node.output[1]
+    fragment.nodes[-1].output.append(indices)
+    fragment.add("GatherElements", x, indices, axis=fragment.axis)
 
 
 @_rewrite("on ranks of its elements", 9, "EX101 EX106", _HARDMAX, CARRIERS)

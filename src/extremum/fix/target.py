@@ -8,7 +8,7 @@ operators have an implementation here. All NaNs count as equal: no runtime promi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -56,23 +56,27 @@ class Target:
     # What loads a whole model; without one :mod:`extremum.directml` runs the operators that DirectML has.
     runtime: Runtime | None = None
 
-    def run(self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, output: str, element: str) -> NDArray[Any]:
-        """Run nodes that give one output, of an element type."""
+    def run(
+        self, body: list[onnx.NodeProto], opset: int, inputs: Inputs, outputs: Mapping[str, str]
+    ) -> Sequence[NDArray[Any]]:
+        """Run nodes that give outputs of some element types."""
         if self.runtime is not None:
-            result = onnx.helper.make_tensor_value_info(output, dtypes.from_name(element).onnx_number, None)
-            answer: NDArray[Any] = self.runtime.load(model_of(body, opset, inputs, result))(inputs)[0]
-            return answer
+            results = [
+                onnx.helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, None)
+                for name, element in outputs.items()
+            ]
+            return self.runtime.load(model_of(body, opset, inputs, *results))(inputs)
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
             schema = nodes.version(node, {"": opset})
             operands = {name: values[name] for name in nodes.operand_names(node, schema)}
             # No rewrite puts a TopK where DirectML would have to take it.
             if schema is None or schema.family is Family.TOP:
-                results = backend.run_node(node, operands, opset_version=opset)
-                values.update(zip(node.output, results, strict=True))
+                answers = backend.run_node(node, operands, opset_version=opset)
+                values.update(zip(node.output, answers, strict=True))
             else:
                 values[node.output[0]] = _dispatch(schema, node, operands, self.asked.feature_level)
-        return values[output]
+        return [values[name] for name in outputs]
 
 
 def _dispatch(
@@ -128,12 +132,12 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
     """Compare the answers of a node here with those of its replacement in the target."""
     # Attributes that the call of a function gives have their defaults.
     node, *body = (resolve_references(each, {}) for each in (site.node, *change.after))
-    element = str(site.outputs()[0].element)
+    outputs = {name: str(each.element) for name, each in zip(node.output, site.outputs(), strict=True)}
     for inputs in samples(site):
         try:
-            (expected,) = expected_outputs(node, inputs, site.opsets[""])
+            expected = expected_outputs(node, inputs, site.opsets[""])
             with np.errstate(all="ignore"):
-                answer = target.run(body, opset, inputs, node.output[0], element)
+                answers = target.run(body, opset, inputs, outputs)
         except Exception as error:
             # A target may raise anything.
             raise ModelError(
@@ -141,7 +145,7 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
                 where=change.place,
                 given=first_line(error),
             ) from error
-        if not same_bits(answer, expected):
+        if not same_bits(answers, expected):
             raise ModelError(
                 f"the replacement of {change.operator} gives other answers in {target.name}",
                 where=change.place,
