@@ -1,70 +1,46 @@
-//! The k best of a line: keys that are larger the earlier an element comes, a bound that the k-th of them reaches, and insertion.
+//! The k best of lines.
 //!
 //! ```text
-//! one line at a time:                              lines side by side, for few k:
-//!     write keys, and the best of each block           write keys
-//!     the k-th of these is a bound                     for each row of 16 lanes:
-//!     of the blocks that reach it: collect                 if a lane beats its k-th best: move it to its place
-//!         keys above the bound, and the first k equal to it
+//! a contiguous line:
+//!     compare registers to some largest ones in turn; the k-th best of their lanes is a bound: k elements reach it
+//!     collect what is not below the bound; once there are k that equal it, what is above it
+//!     sort that
+//! few of many lines side by side:
+//!     each lane keeps its best in order; a row of lanes of which one beats its k-th best moves to its place
 //! ```
 //!
-//! At most k - 1 blocks have a key above the bound, so no input has many candidates. A key and its place are one integer where both
-//! fit 64 bits: to sort those breaks ties by itself. Only the map from elements to keys knows types.
+//! Of a random line the bound lets through little more than k: with m lanes, m ln(m / (m - k)). Of a line in order the largest
+//! registers hold its end, since they take turns. What is collected are keys, in one integer with their places, which is smaller the
+//! earlier an element comes: ties break by themselves, and NaN has a key. Columns with NaN are left to the other kernel.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
     clippy::missing_safety_doc,
-    reason = "one condition for all: the memory is there, with room for the results"
+    reason = "one condition for all: the memory is there, with room for the results, and the instruction set is in force"
 )]
 
 use crate::element::ElementType;
-use crate::element::compare::Index;
-use crate::isa::{Task, dispatch};
-use std::array::from_fn;
+use crate::isa::Task;
+use crate::kernels::short_rows::{store_places, values};
+use crate::vector::{Kind, Lanes, Mask, folded, splat};
 use std::marker::PhantomData;
-
-/// Keys that are compared side by side.
-pub const LANES: usize = 16;
-
-/// An integer that is larger the earlier its element comes.
-pub trait Key: Copy + Ord + Send + Sync + 'static {
-    /// A place in a line of less than 2^32 elements, as wide as the key.
-    type Place: Index;
-    const LOWEST: Self;
-    /// The bits of the key, those of smaller keys being larger.
-    fn descending(self) -> u64;
-    fn narrow(number: i64) -> Self;
-}
-
-macro_rules! keys {
-    ($($key:ty as $bits:ty),*) => {$(
-        impl Key for $key {
-            type Place = $bits;
-            const LOWEST: Self = Self::MIN;
-            #[inline(always)]
-            fn descending(self) -> u64 {
-                ((self ^ Self::MAX) as $bits).into()
-            }
-            #[inline(always)]
-            fn narrow(number: i64) -> Self {
-                number as Self
-            }
-        }
-    )*};
-}
-
-keys!(i32 as u32, i64 as u64);
 
 /// A key and a place in one integer, which is smaller the earlier its element comes.
 pub trait Packed: Copy + Ord + Send + 'static {
-    fn new<K: Key>(key: K, place: usize) -> Self;
+    fn new(key: i64, place: usize) -> Self;
+    fn key(self) -> i64;
     fn place(self) -> usize;
 }
 
+/// Of elements of 4 bytes at most, in lines of less than 2^32.
 impl Packed for u64 {
     #[inline(always)]
-    fn new<K: Key>(key: K, place: usize) -> Self {
-        key.descending() << 32 | place as u64
+    fn new(key: i64, place: usize) -> Self {
+        u64::from((key as i32 ^ i32::MAX) as u32) << 32 | place as u64
+    }
+    #[inline(always)]
+    fn key(self) -> i64 {
+        ((self >> 32) as i32 ^ i32::MAX).into()
     }
     #[inline(always)]
     fn place(self) -> usize {
@@ -74,8 +50,12 @@ impl Packed for u64 {
 
 impl Packed for u128 {
     #[inline(always)]
-    fn new<K: Key>(key: K, place: usize) -> Self {
-        u128::from(key.descending()) << 64 | place as u128
+    fn new(key: i64, place: usize) -> Self {
+        u128::from((key ^ i64::MAX) as u64) << 64 | place as u128
+    }
+    #[inline(always)]
+    fn key(self) -> i64 {
+        (self >> 64) as i64 ^ i64::MAX
     }
     #[inline(always)]
     fn place(self) -> usize {
@@ -83,238 +63,494 @@ impl Packed for u128 {
     }
 }
 
-/// How the elements of a type become keys.
-#[derive(Clone, Copy)]
-pub struct Rule<K> {
-    /// What is flipped of an integer, or whether a float is negated: all bits or none.
-    flip: K,
-    /// What is added to an integer; the key of NaN.
-    shift: K,
+/// How the elements of a type become keys, which are larger the earlier an element comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    size: usize,
+    float: bool,
+    /// Bits of an element to be flipped so that the largest is wanted, as integers with a sign or as floats.
+    pub flip: i64,
+    /// The key of NaN; what is added to an integer.
+    shift: i64,
     /// The largest byte that counts; the infinity of a float.
-    limit: K,
+    limit: i64,
+    /// The largest key that there is.
+    most: i64,
 }
 
-impl<K: Key> Rule<K> {
+impl Rule {
     /// The rule for an element type. NaN, and the smallest integer of `times`, comes first or last.
     pub fn new(element: ElementType, largest: bool, nan_first: bool, times: bool) -> Self {
-        let (bits, key_bits) = (8 * element.size() as u32, 8 * size_of::<K>() as u32);
-        let ends = if largest { 0 } else { -1 };
-        let (flip, shift, limit) = match element.is_float() {
-            // (The loser among the smallest is infinity.)
-            true => (ends, (i64::MAX >> (64 - key_bits)) ^ -i64::from(!nan_first), element.loser(false) as i64),
+        let (size, float) = (element.size(), element.is_float());
+        let (all, top) = (if largest { 0 } else { -1 }, 1i64 << (8 * size - 1));
+        let (most, least) = if size == 8 { (i64::MAX, i64::MIN) } else { (i32::MAX.into(), i32::MIN.into()) };
+        let (flip, shift, limit, largest_key) = match float {
+            // (Infinity loses to all others where the smallest is wanted.)
+            true => {
+                let infinity = element.loser(false) as i64;
+                (all & top, if nan_first { most } else { least }, infinity, if nan_first { most } else { infinity })
+            }
             false => {
-                // Where the key is as wide as the element, the sign is that of the key.
-                let turned = element.is_signed() != (bits == key_bits);
+                let flip = if element.is_signed() { all } else { all ^ top };
                 let shift = if times && largest == nan_first { if largest { -1 } else { 1 } } else { 0 };
-                (ends ^ (i64::from(turned) << (bits - 1)), shift, if element == ElementType::Bool { 1 } else { 0xff })
+                (flip, shift, if element == ElementType::Bool { 1 } else { 0xff }, i64::MAX >> (64 - 8 * size))
             }
         };
-        Self { flip: K::narrow(flip), shift: K::narrow(shift), limit: K::narrow(limit) }
+        Self { size, float, flip, shift, limit, most: largest_key }
+    }
+
+    /// Whether lanes are in the order of keys but for NaN.
+    pub fn is_plain(&self) -> bool {
+        self.float || self.shift == 0 && self.limit != 1
+    }
+
+    /// The key of an element, by its bits.
+    #[inline(always)]
+    pub fn key(&self, bits: u64, size: usize, float: bool) -> i64 {
+        let unused = 64 - 8 * size as u32;
+        let bits = if size == 1 { bits.min(self.limit as u64) } else { bits };
+        let lane = (bits as i64 ^ self.flip) << unused >> unused;
+        if !float {
+            return lane.wrapping_add(self.shift);
+        }
+        let (magnitude, sign) = (lane & (i64::MAX >> unused), lane >> 63);
+        // Sign and magnitude to two's complement, where both zeros are 0.
+        if magnitude > self.limit { self.shift } else { (magnitude ^ sign) - sign }
+    }
+
+    /// The bits of an element such that no lane below its own has this key or a larger one.
+    pub fn bits(&self, key: i64) -> i64 {
+        let unused = 64 - 8 * self.size as u32;
+        let lane = match self.float {
+            true => {
+                let magnitude = key.unsigned_abs().min(self.limit as u64) as i64;
+                if key < 0 { magnitude | i64::MIN >> unused } else { magnitude }
+            }
+            // Every byte but zero is true, and the last of them comes first where the smallest is wanted.
+            false if self.is_plain() || self.limit == 1 && (self.flip & 1 == 0 || key == 0x7f) => {
+                key.clamp(i64::MIN >> unused, i64::MAX >> unused)
+            }
+            false => i64::MIN >> unused,
+        };
+        lane ^ self.flip
     }
 }
 
-/// Elements as they are stored, and their keys.
-trait Code {
-    type Stored: Copy;
-    type Key: Key;
-    fn key(stored: Self::Stored, rule: Rule<Self::Key>) -> Self::Key;
+/// The bits of an element.
+#[inline(always)]
+unsafe fn bits(from: *const u8, size: usize) -> u64 {
+    match size {
+        1 => u64::from(*from),
+        2 => u64::from(from.cast::<u16>().read_unaligned()),
+        4 => u64::from(from.cast::<u32>().read_unaligned()),
+        _ => from.cast::<u64>().read_unaligned(),
+    }
 }
 
-/// Integers and bools.
-struct Integer<S>(PhantomData<S>);
+/// Candidates for the best of a line.
+pub struct Candidates<P> {
+    pub rule: Rule,
+    /// The least key that is wanted.
+    pub bound: i64,
+    /// How many of that key are wanted yet; none of any key where that is 0.
+    pub equal: usize,
+    /// Those of a key that is wanted, the first at their places.
+    pub found: Vec<P>,
+}
 
-/// Floats.
-struct Float<S>(PhantomData<S>);
-
-macro_rules! codes {
-    ($($code:ident $stored:ty as $signed:ty => $key:ty, |$bits:ident, $rule:ident| $body:expr;)*) => {$(
-        impl Code for $code<$stored> {
-            type Stored = $stored;
-            type Key = $key;
-            #[inline(always)]
-            fn key($bits: $stored, $rule: Rule<$key>) -> $key {
-                $body
-            }
+impl<P: Packed> Candidates<P> {
+    /// Adds an element, for which there is room, if it is wanted; whether it was the last one of its key.
+    #[inline(always)]
+    unsafe fn add(&mut self, from: *const u8, place: usize, size: usize, float: bool) -> bool {
+        let key = self.rule.key(bits(from, size), size, float);
+        if key < self.bound || self.equal == 0 {
+            return false;
         }
-    )*};
-    (@integers $($stored:ty => $key:ty;)*) => {
-        codes! { $(Integer $stored as $stored => $key, |bits, rule| (bits as $key ^ rule.flip).wrapping_add(rule.shift);)* }
-    };
-    (@floats $($stored:ty as $signed:ty => $key:ty;)*) => {
-        codes! { $(Float $stored as $signed => $key, |bits, rule| {
-            let bits = bits as $signed as $key;
-            let magnitude = bits & <$signed>::MAX as $key;
-            let sign = (bits >> (<$key>::BITS - 1)) ^ rule.flip;
-            // Sign and magnitude to two's complement, where both zeros are 0.
-            let key = (magnitude ^ sign) - sign;
-            if magnitude > rule.limit { rule.shift } else { key }
-        };)* }
-    };
+        let count = self.found.len();
+        self.found.as_mut_ptr().add(count).write(P::new(key, place));
+        self.found.set_len(count + 1);
+        if key > self.bound {
+            return false;
+        }
+        self.equal -= 1;
+        if self.equal == 0 {
+            self.exceed(key);
+        }
+        self.bound > key || self.equal == 0
+    }
+
+    /// Wants so many of a key, and all larger ones.
+    pub fn begin(&mut self, bound: i64, equal: usize) {
+        (self.bound, self.equal) = (bound, equal);
+        self.found.clear();
+    }
+
+    /// The places of the best, of which there are fewer only where another thread has written meanwhile.
+    pub fn best(&mut self, k: usize, sorted: bool) -> impl Iterator<Item = usize> {
+        let found = &mut self.found;
+        found.resize(found.len().max(k), P::new(i32::MIN.into(), 0));
+        if !sorted || found.len() > 2 * k {
+            found.select_nth_unstable(k - 1);
+            found.truncate(k);
+        }
+        if sorted {
+            found.sort_unstable();
+        }
+        found[..k].iter().map(|found| found.place())
+    }
+
+    /// Wants larger keys alone from now on.
+    pub fn exceed(&mut self, key: i64) {
+        let more = key < self.rule.most;
+        (self.bound, self.equal) = if more { (key + 1, usize::MAX) } else { (key, 0) };
+    }
+
+    /// Adds contiguous elements one by one, whatever the instruction set.
+    pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
+        self.found.reserve(len);
+        let Rule { size, float, .. } = self.rule;
+        for at in 0..len {
+            self.add(from.add(at * size), first + at, size, float);
+        }
+    }
 }
 
-codes! { Integer u8 as u8 => i32, |bits, rule| bits.min(rule.limit as u8) as i32 ^ rule.flip; }
-codes! { @integers u16 => i32; u32 => i32; u64 => i64; }
-codes! { @floats u16 as i16 => i32; u32 as i32 => i32; u64 as i64 => i64; }
+/// Registers at most whose hits fill a word.
+const GROUP: usize = 8;
 
-/// Writes the keys of contiguous elements, and the largest of each block.
-struct Keys<C: Code> {
-    from: *const C::Stored,
+/// Adds those of contiguous elements that are wanted. `infinity` is that of 16-bit floats.
+#[inline(always)]
+unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
+    from: *const u8,
     len: usize,
-    rule: Rule<C::Key>,
-    keys: *mut C::Key,
-    block: usize,
-    best: *mut C::Key,
-}
-
-impl<C: Code> Task for Keys<C> {
-    type Output = ();
-    #[inline(always)]
-    unsafe fn run(self) {
-        let Self { from, len, rule, keys, block, best } = self;
-        let key = |at: usize| C::key(from.add(at).read_unaligned(), rule);
-        for (number, start) in (0..len).step_by(block).enumerate() {
-            let end = len.min(start + block);
-            let whole = start + (end - start) / LANES * LANES;
-            let mut largest = [C::Key::LOWEST; LANES];
-            for at in (start..whole).step_by(LANES) {
-                let part: [C::Key; LANES] = from_fn(|lane| key(at + lane));
-                keys.add(at).cast::<[C::Key; LANES]>().write_unaligned(part);
-                largest = from_fn(|lane| largest[lane].max(part[lane]));
-            }
-            let mut of_block = largest.into_iter().fold(C::Key::LOWEST, Ord::max);
-            for at in whole..end {
-                keys.add(at).write(key(at));
-                of_block = of_block.max(key(at));
-            }
-            if !best.is_null() {
-                best.add(number).write(of_block);
-            }
-        }
-    }
-}
-
-/// Writes the keys of contiguous elements, and, unless `best` is null, the largest of each block.
-pub unsafe fn write_keys<K: Key>(
-    element: ElementType,
-    rule: Rule<K>,
-    (from, len): (*const u8, usize),
-    keys: *mut K,
-    block: usize,
-    best: *mut K,
+    first: usize,
+    infinity: i64,
+    to: &mut Candidates<P>,
 ) {
-    unsafe fn run<C: Code>(from: *const u8, len: usize, rule: *const u8, keys: *mut u8, block: usize, best: *mut u8) {
-        let (rule, keys, best) = (rule.cast::<Rule<C::Key>>().read(), keys.cast(), best.cast());
-        dispatch(Keys::<C> { from: from.cast(), len, rule, keys, block, best })
+    to.found.reserve(len);
+    let flip = splat::<K, V>(to.rule.flip);
+    let mut bound = splat::<K, V>(to.rule.bits(to.bound)).lanes(flip);
+    // (Of 16-bit floats NaN of either sign lies beyond an infinity; comparisons of the others with NaN do not hold.)
+    let least = splat::<K, V>(infinity | 0x8000).lanes(splat::<K, V>(0));
+    let group = V::GROUP * V::LANES;
+    if len < group {
+        return to.add_all(from, len, first);
     }
-    let run = match (element.size(), element.is_float()) {
-        (1, _) => run::<Integer<u8>>,
-        (2, false) => run::<Integer<u16>>,
-        (2, true) => run::<Float<u16>>,
-        (4, false) => run::<Integer<u32>>,
-        (4, true) => run::<Float<u32>>,
-        (_, false) => run::<Integer<u64>>,
-        (_, true) => run::<Float<u64>>,
-    };
-    assert_eq!(size_of::<K>() == 8, element.size() == 8);
-    run(from, len, (&raw const rule).cast(), keys.cast(), block, best.cast())
-}
-
-/// Collects from the keys of a block those above a bound, and some of those equal to it.
-pub struct Collect<'a, K, P> {
-    pub keys: &'a [K],
-    /// The place of the first key.
-    pub first: usize,
-    pub bound: K,
-    /// How many equal to the bound are wanted yet.
-    pub equal: &'a mut usize,
-    /// Receives the candidates in the order of their places.
-    pub found: &'a mut Vec<P>,
-}
-
-impl<K: Key, P: Packed> Task for Collect<'_, K, P> {
-    type Output = ();
-    #[inline(always)]
-    unsafe fn run(self) {
-        let Self { keys, mut first, bound, equal, found } = self;
-        found.reserve(keys.len());
-        let (to, mut count, mut left) = (found.as_mut_ptr(), found.len(), *equal);
-        let mut take = |keys: &[K], first: usize| {
-            // (Without a branch: nobody would foresee it.)
-            for (at, &key) in keys.iter().enumerate() {
-                to.add(count).write(P::new(key, first + at));
-                let of_equals = (key == bound) & (left > 0);
-                left -= usize::from(of_equals);
-                count += usize::from((key > bound) | of_equals);
+    let mut done = 0;
+    while done < len && to.equal > 0 {
+        // The last group overlaps the one before.
+        let at = done.min(len - group);
+        // (Masks first: a closure that compares would not always be inlined, and then none of the instructions.)
+        let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
+        for number in 0..V::GROUP {
+            let lanes = read::<K, V>(from.add(at * K::SIZE), number, flip);
+            below[number] = bound.above(lanes);
+            if K::KEYED {
+                beyond[number] = least.above(lanes);
             }
-        };
-        let parts = keys.chunks_exact(LANES);
-        let rest = parts.remainder();
-        for part in parts {
-            if part.iter().fold(false, |any, &key| any | (key >= bound)) {
-                take(part, first);
-            }
-            first += LANES;
         }
-        take(rest, first);
-        *equal = left;
-        found.set_len(count);
+        let mut hits = !word::<K, V>(V::GROUP, |number| below[number]);
+        if K::KEYED {
+            hits |= word::<K, V>(V::GROUP, |number| beyond[number]);
+        }
+        hits &= u64::MAX >> (64 - group * V::BITS) & u64::MAX << ((done - at) * V::BITS);
+        done = at + group;
+        while hits != 0 {
+            let lane = hits.trailing_zeros() as usize / V::BITS;
+            hits &= !(u64::MAX >> (64 - V::BITS) << (lane * V::BITS));
+            if to.add(from.add((at + lane) * K::SIZE), first + at + lane, K::SIZE, K::FLOAT) {
+                bound = splat::<K, V>(to.rule.bits(to.bound)).lanes(flip);
+            }
+        }
     }
 }
 
-/// Moves the keys of some rows to their places among the best of each lane.
-pub struct Insert<'a, K: Key> {
-    /// The rows, `pitch` keys apart.
-    pub keys: &'a [K],
-    pub pitch: usize,
-    /// The number of the first row.
+/// Adds those of contiguous elements that are wanted.
+pub struct Collect<'a, K, V, P> {
+    pub from: *const u8,
+    pub len: usize,
+    /// The place of the first.
     pub first: usize,
-    /// How many of the best are kept.
-    pub k: usize,
-    /// For each group of lanes, its best keys and their rows.
-    pub best: &'a mut [[K; LANES]],
-    pub places: &'a mut [[K::Place; LANES]],
+    /// The infinity of 16-bit floats.
+    pub infinity: i64,
+    pub to: &'a mut Candidates<P>,
+    pub kind: PhantomData<(K, V)>,
 }
 
-impl<K: Key> Task for Insert<'_, K> {
+impl<K: Kind, V: Lanes<K>, P: Packed> Task for Collect<'_, K, V, P> {
     type Output = ();
     #[inline(always)]
     unsafe fn run(self) {
-        let Self { keys, pitch, first, k, best, places } = self;
-        for (group, (best, places)) in best.chunks_exact_mut(k).zip(places.chunks_exact_mut(k)).enumerate() {
-            for (row, keys) in keys.chunks_exact(pitch).enumerate() {
-                let key: &[K; LANES] = keys[group * LANES..][..LANES].try_into().expect("as many lanes");
-                let row = first + row;
-                if row < k {
-                    best[row] = [K::LOWEST; LANES];
-                    insert(&mut best[..=row], &mut places[..=row], key, row, |key, least| key >= least);
-                } else if key.iter().zip(&best[k - 1]).fold(false, |any, (key, least)| any | (key > least)) {
-                    insert(best, places, key, row, |key, least| key > least);
+        let Self { from, len, first, infinity, to, .. } = self;
+        match K::SIZE < 8 && size_of::<P>() > 8 {
+            // Such long lines are rare.
+            true => to.add_all(from, len, first),
+            false => collect::<K, V, P>(from, len, first, infinity, to),
+        }
+    }
+}
+
+/// Registers that are the largest so far.
+pub const LARGEST: usize = 8;
+
+/// Finds the best of contiguous lines.
+pub struct Find<'a, K, V, P> {
+    pub from: *const u8,
+    pub lines: usize,
+    /// Bytes from one line to the next.
+    pub stride: isize,
+    /// Elements of a line, with at least `k` in whole registers.
+    pub len: usize,
+    /// How many are wanted, at most the lanes of [`LARGEST`] registers.
+    pub k: usize,
+    pub sorted: bool,
+    /// The infinity of 16-bit floats, and the bits of the element that loses to all others.
+    pub infinity: i64,
+    pub loser: i64,
+    pub to: Results,
+    pub candidates: &'a mut Candidates<P>,
+    pub kind: PhantomData<(K, V)>,
+}
+
+impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
+    type Output = ();
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, .. } = self;
+        if K::SIZE < 8 && size_of::<P>() > 8 {
+            unreachable!("such a line is not read so");
+        }
+        let flip = splat::<K, V>(candidates.rule.flip);
+        let least = splat::<K, V>(loser).lanes(flip);
+        let registers = len / V::LANES;
+        // As few as have lanes enough, or a part of one: they are sooner compared.
+        let kept = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
+        let width = (2 * k * K::SIZE).next_power_of_two().clamp(16, V::BYTES);
+        let (mut bits_of, mut keys) = ([0u64; LARGEST * 8], [0i64; LARGEST * 64]);
+        for line in 0..lines {
+            let from = from.wrapping_offset(stride * line as isize);
+            let mut largest = [least; LARGEST];
+            for start in (0..registers).step_by(LARGEST) {
+                let whole = start + LARGEST <= registers;
+                for number in 0..LARGEST {
+                    if whole || start + number < registers {
+                        largest[number] = read::<K, V>(from, start + number, flip).larger(largest[number]);
+                    }
+                }
+            }
+            for half in [4, 2, 1] {
+                for number in 0..if kept <= half { half } else { 0 } {
+                    largest[number] = largest[number].larger(largest[number + half]);
+                }
+            }
+            if width < V::BYTES {
+                largest[0] = if width == 16 { folded::<K, V>(largest[0], 16) } else { folded::<K, V>(largest[0], 32) };
+            }
+            let bits_of = bits_of.as_mut_ptr().cast::<u8>();
+            for number in 0..LARGEST {
+                // (Bits, not lanes: the flip is undone.)
+                let lanes = largest[number];
+                let bits = if K::KEYED { lanes.lanes(splat::<K, V>(0)) } else { lanes }.xor(flip);
+                if number < kept {
+                    bits.store(bits_of.add(number * V::BYTES));
+                }
+            }
+            let keys = &mut keys[..kept * width / K::SIZE];
+            for (lane, key) in keys.iter_mut().enumerate() {
+                *key = candidates.rule.key(bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
+            }
+            candidates.begin(largest_but(keys, k), k);
+            collect::<K, V, P>(from, len, 0, infinity, candidates);
+            if candidates.found.len() < k {
+                candidates.begin(i64::MIN, usize::MAX);
+                candidates.add_all(from, len, 0);
+            }
+            for (nth, place) in candidates.best(k, sorted).enumerate() {
+                to.write(line, nth, bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);
+            }
+        }
+    }
+}
+
+/// The k-th largest of some keys.
+#[inline(always)]
+fn largest_but(keys: &mut [i64], k: usize) -> i64 {
+    if keys.len() > FEW {
+        let rank = keys.len() - k;
+        return *keys.select_nth_unstable(rank).1;
+    }
+    // (Without a branch: nobody would foresee it.)
+    let mut found = i64::MAX;
+    for &key in keys.iter() {
+        let mut above = 0u64;
+        for &other in keys.iter() {
+            above += u64::from(other > key);
+        }
+        found = if above < k as u64 { found.min(key) } else { found };
+    }
+    found
+}
+
+/// Keys that are each compared with each other one.
+const FEW: usize = 32;
+
+/// Where results go.
+#[derive(Clone, Copy)]
+pub struct Results {
+    pub values: *mut u8,
+    pub indices: *mut i64,
+    /// From one line to the next, and from one result of a line to the next.
+    pub across: isize,
+    pub along: isize,
+}
+
+impl Results {
+    /// Writes a result of a line.
+    #[inline(always)]
+    pub unsafe fn write(&self, line: usize, nth: usize, bits: u64, place: usize, size: usize) {
+        let to = self.across * line as isize + self.along * nth as isize;
+        self.indices.offset(to).write_unaligned(place as i64);
+        let values = self.values.offset(to * size as isize);
+        match size {
+            1 => values.write(bits as u8),
+            2 => values.cast::<u16>().write_unaligned(bits as u16),
+            4 => values.cast::<u32>().write_unaligned(bits as u32),
+            _ => values.cast::<u64>().write_unaligned(bits),
+        }
+    }
+}
+
+/// The lanes of one of the registers from an element on.
+#[inline(always)]
+unsafe fn read<K: Kind, V: Lanes<K>>(from: *const u8, number: usize, flip: V) -> V {
+    V::load(from.add(number * V::BYTES)).lanes(flip)
+}
+
+/// The bits of some masks, as [`Lanes::hits`] has them.
+#[inline(always)]
+unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Mask) -> u64 {
+    match K::SIZE {
+        1 => V::Mask::word::<1>(count, mask),
+        2 => V::Mask::word::<2>(count, mask),
+        4 => V::Mask::word::<4>(count, mask),
+        _ => V::Mask::word::<8>(count, mask),
+    }
+}
+
+/// The largest of some keys such that at least so many are not below it, or one with a few more.
+pub struct Bound<'a> {
+    pub keys: &'a [i64],
+    pub rank: usize,
+}
+
+impl Task for Bound<'_> {
+    type Output = i64;
+    #[inline(always)]
+    unsafe fn run(self) -> i64 {
+        let Self { keys, rank } = self;
+        let (mut least, mut most) = (i64::MAX, i64::MIN);
+        for &key in keys {
+            (least, most) = (least.min(key), most.max(key));
+        }
+        while least < most {
+            let middle = least.wrapping_add((most.wrapping_sub(least) as u64).div_ceil(2) as i64);
+            let mut count = 0u64;
+            for &key in keys {
+                count += u64::from(key >= middle);
+            }
+            match count as usize {
+                count if count < rank => most = middle - 1,
+                count if count <= rank + rank / 4 => return middle,
+                _ => least = middle,
+            }
+        }
+        least
+    }
+}
+
+/// Moves rows of lanes to their places among the best of each lane.
+pub struct Insert<K, V> {
+    /// The first of the rows, and bytes from one to the next.
+    pub from: *const u8,
+    pub pitch: isize,
+    pub rows: usize,
+    /// Lanes of a row: those of a register at least.
+    pub columns: usize,
+    pub k: usize,
+    /// Bits to be flipped, and the infinity of 16-bit floats.
+    pub flip: i64,
+    pub infinity: i64,
+    /// Room for as many registers as the columns fill, times twice `k`.
+    pub best: *mut u8,
+    /// Receives the results: of columns that lie side by side.
+    pub to: Results,
+    pub kind: PhantomData<(K, V)>,
+}
+
+impl<K: Kind, V: Lanes<K>> Insert<K, V> {
+    /// Where a register of columns begins: the last one overlaps the one before.
+    #[inline(always)]
+    fn column(&self, group: usize) -> usize {
+        (group * V::LANES).min(self.columns - V::LANES)
+    }
+
+    /// The best of a register of columns, and their rows behind them.
+    #[inline(always)]
+    fn state(&self, group: usize, at: usize) -> *mut u8 {
+        self.best.wrapping_add((group * 2 * self.k + at) * V::BYTES)
+    }
+}
+
+impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
+    /// Whether there is no NaN; else nothing is written.
+    type Output = bool;
+    #[inline(always)]
+    unsafe fn run(self) -> bool {
+        let Self { from, pitch, rows, columns, k, to, .. } = self;
+        let (flip, infinity) = (splat::<K, V>(self.flip), splat::<K, V>(self.infinity));
+        let (mut seen, groups) = (V::unseen(), columns.div_ceil(V::LANES));
+        let element =
+            |column: usize, row: usize| from.wrapping_offset(pitch * row as isize).wrapping_add(column * K::SIZE);
+        for row in 0..rows {
+            let filled = k.min(row);
+            for group in 0..groups {
+                let lanes = V::load(element(self.column(group), row)).lanes(flip);
+                V::see(&mut seen, lanes, lanes);
+                if filled == k && !lanes.above(V::load(self.state(group, k - 1))).any() {
+                    continue;
+                }
+                let (mut moved, mut number) = (lanes, splat::<K, V>(row as i64));
+                for at in 0..filled {
+                    let (best, places) = (self.state(group, at), self.state(group, k + at));
+                    let (own, place) = (V::load(best), V::load(places));
+                    let above = lanes.above(own);
+                    above.blend(moved, own).store(best);
+                    above.blend(number, place).store(places);
+                    (moved, number) = (above.blend(own, moved), above.blend(place, number));
+                }
+                if filled < k {
+                    moved.store(self.state(group, filled));
+                    number.store(self.state(group, k + filled));
                 }
             }
         }
-    }
-}
-
-/// Moves keys to their places; the last of the best is given up where they come before it.
-#[inline(always)]
-fn insert<K: Key>(
-    best: &mut [[K; LANES]],
-    places: &mut [[K::Place; LANES]],
-    key: &[K; LANES],
-    row: usize,
-    enters: impl Fn(K, K) -> bool,
-) {
-    let (row, last) = (K::Place::new(row), best.len() - 1);
-    for at in (0..=last).rev() {
-        let (own, place) = (best[at], places[at]);
-        let (before, place_before) = if at == 0 { (*key, [row; LANES]) } else { (best[at - 1], places[at - 1]) };
-        for lane in 0..LANES {
-            let key = key[lane];
-            let passes = at > 0 && key > before[lane];
-            let moves = if at == last { enters(key, own[lane]) } else { key > own[lane] };
-            let (new, new_place) = if passes { (before[lane], place_before[lane]) } else { (key, row) };
-            best[at][lane] = if moves { new } else { own[lane] };
-            places[at][lane] = if moves { new_place } else { place[lane] };
+        let mut best = V::load(self.state(0, 0));
+        for group in 1..groups {
+            best = best.larger(V::load(self.state(group, 0)));
         }
+        if V::saw_nan(seen, best, infinity) {
+            return false;
+        }
+        for group in 0..groups {
+            let column = self.column(group);
+            for at in 0..k {
+                let (lanes, places) = (V::load(self.state(group, at)), V::load(self.state(group, k + at)));
+                let result = to.along * at as isize + column as isize;
+                store_places::<K, V, false>(places, to.indices.offset(result));
+                let element = |lane: usize, row: usize| element(column + lane, row);
+                values::<K, V>(lanes, places, flip, element, to.values.offset(result * K::SIZE as isize));
+            }
+        }
+        true
     }
 }

@@ -1,11 +1,15 @@
 //! `TopK`: the k largest or smallest along one axis with their indices, best first; equal elements by ascending index.
 //!
 //! ```text
-//! k is 1                                               select
-//! few are wanted of lines that lie side by side        many lines at a time
-//! few are wanted of short lines                        the same, after they have been transposed
-//! else                                                 one line at a time
+//! k is 1                                       select
+//! few of many lines that lie side by side      insert, a tile of lines at a time
+//! few of many short lines                      the same, of a tile that has been transposed
+//! few of a contiguous line                     find
+//! else                                         a bound from a sample; collect what reaches it; sort that
 //! ```
+//!
+//! A sample that is no sample costs time alone. Where the bound is too low, there is too much: the best so far are selected, and
+//! the last of them is the bound from then on. Where it is too high, the line is read again without one.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -14,14 +18,17 @@
 )]
 
 use crate::element::ElementType;
-use crate::element::compare::Index;
 use crate::isa::dispatch;
+use crate::kernels::lanes::Scratch;
 use crate::kernels::pack::Pack;
-use crate::kernels::top_k::{Collect, Insert, Key, LANES, Packed, Rule, write_keys};
+use crate::kernels::short_rows::{Set, with_kind, with_set};
+use crate::kernels::top_k::{Bound, Candidates, Collect, Find, Insert, LARGEST, Packed, Results, Rule};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::select::{Dimension, Omit, Selection, Target, bits, select};
 use crate::threads;
+use crate::vector::{Kind, Lanes, Register};
 use smallvec::SmallVec;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
@@ -109,38 +116,66 @@ pub unsafe fn top_k(
         kept.swap(0, longest);
     }
     let (&across, outer) = kept.split_first().unwrap_or((&ReductionAxis::POINT, &[]));
-    let plain = beside(&across) && !swapped;
-    let short = if plain { u32::MAX as usize } else { SHORT };
-    let width = match k <= FEW && across.len >= LANES / 2 && line.len() == 1 && len <= short {
-        true if plain => WIDE,
-        true => LANES,
-        false => 1,
+    let rule = Rule::new(element, largest, input.nan_first, input.times);
+    // Lanes of the widest register; none where there is no kernel.
+    let lanes =
+        if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
+    let counted = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
+    let form = match (lanes, beside(&across) && !swapped, beside(&line[0]) && !swapped) {
+        (1.., true, _) if k <= FEW && counted && across.len >= lanes => Form::SideBySide,
+        (1.., false, _) if k <= FEW && counted && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
+        (1.., _, true) if 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= LONG => Form::Find,
+        _ => Form::Collect,
     };
-    let walk = Walk { input, len, line, across, outer, origin, along, width, plain, values, indices };
+    let width = match form {
+        Form::SideBySide => WIDE * lanes,
+        Form::Turned => lanes,
+        Form::Find => LINES,
+        Form::Collect => 1,
+    };
+    let results = Results { values, indices, across: across.strides.output, along };
+    let walk = Walk { input, rule, form, len, line, across, outer, origin, width, lanes, results };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let units = across.len.div_ceil(width) * positions(outer);
     threads::map(threads::ranges(units, threads::tasks(num_threads)), |units| match size {
-        8 => walk.run::<i64, u128>(units),
-        _ if len as u64 > u32::MAX.into() => walk.run::<i32, u128>(units),
-        _ => walk.run::<i32, u64>(units),
+        8 => walk.run::<u128>(units),
+        _ if len > u32::MAX as usize => walk.run::<u128>(units),
+        _ => walk.run::<u64>(units),
     });
 }
 
-/// Lines are compared side by side where no more are wanted of each.
+/// How lines are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    SideBySide,
+    Turned,
+    Find,
+    Collect,
+}
+
+/// How many are few.
 const FEW: usize = 16;
 
-/// Elements of lines, at most, that are transposed for that.
-const SHORT: usize = 512;
+/// Elements of lines, at most, that are transposed.
+const SHORT: usize = 128;
 
-/// Lines that lie side by side are read so many at a time.
-const WIDE: usize = 256;
+/// Bytes of lines, at most, that are read twice: a sample of longer ones takes less time.
+const LONG: usize = 1 << 18;
 
-/// Keys that are written before they are read: they stay in the first-level cache.
+/// Registers of lines that lie side by side are read at a time.
+const WIDE: usize = 8;
+
+/// Lines that are read in one go.
+const LINES: usize = 64;
+
+/// Elements that are collected in one go, or packed before.
 const CHUNK: usize = 4096;
 
 /// The lines, and where their results go.
 struct Walk<'a> {
     input: TopK,
+    rule: Rule,
+    form: Form,
     /// The elements of a line, and the axes along which they lie.
     len: usize,
     line: ReductionAxes,
@@ -148,125 +183,51 @@ struct Walk<'a> {
     across: ReductionAxis,
     outer: &'a [ReductionAxis],
     origin: ReductionOffsets,
-    /// From one result of a line to the next.
-    along: isize,
-    /// Lines that are read at a time.
+    /// Lines of a tile, and of a register.
     width: usize,
-    /// Whether lines side by side need not be transposed.
-    plain: bool,
-    values: *mut u8,
-    indices: *mut i64,
+    lanes: usize,
+    results: Results,
 }
 
 // SAFETY: threads write the results of different lines.
 unsafe impl Sync for Walk<'_> {}
 
 /// Memory that serves one line after the other.
-struct Work<K: Key, P> {
-    rule: Rule<K>,
-    packed: Vec<u64>,
-    keys: Vec<K>,
-    blocks: Vec<K>,
-    found: Vec<P>,
-    best: Vec<[K; LANES]>,
-    places: Vec<[K::Place; LANES]>,
+struct Work<P> {
+    packed: Scratch,
+    state: Scratch,
+    keys: Vec<i64>,
+    to: Candidates<P>,
 }
 
 impl Walk<'_> {
-    unsafe fn run<K: Key, P: Packed>(&self, units: Range<usize>) {
-        let TopK { element, largest, nan_first, times, .. } = self.input;
-        let rule = Rule::new(element, largest, nan_first, times);
-        let (keys, packed) = (Vec::new(), Vec::new());
-        let (blocks, found, best, places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut work = Work::<K, P> { rule, packed, keys, blocks, found, best, places };
-        let tiles = self.across.len.div_ceil(self.width);
+    unsafe fn run<P: Packed>(&self, units: Range<usize>) {
+        let to = Candidates { rule: self.rule, bound: 0, equal: 0, found: Vec::new() };
+        let mut work = Work::<P> { packed: Scratch::default(), state: Scratch::default(), keys: Vec::new(), to };
+        let (lines, tiles) = (self.across.len, self.across.len.div_ceil(self.width));
         for unit in units {
-            let first = unit % tiles * self.width;
-            let at = self.across.moved(position(self.outer, self.origin, unit / tiles), first);
-            match self.width {
-                1 => self.line(&mut work, at),
-                _ => self.lines(&mut work, at, self.width.min(self.across.len - first)),
-            }
+            let (outer, tile) = (unit / tiles, unit % tiles);
+            // Tiles of nearly equal length: one of a few lines would not fill a register.
+            let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
+            let (at, number) = (self.across.moved(position(self.outer, self.origin, outer), first), end - first);
+            let done = match self.form {
+                Form::SideBySide | Form::Turned => self.lines(&mut work, at, number),
+                Form::Find => self.find(&mut work, at, number),
+                Form::Collect => 0,
+            };
+            (done..number).for_each(|line| self.line(&mut work, self.across.moved(at, line)));
         }
     }
 
-    /// Finds the best of one line.
-    unsafe fn line<K: Key, P: Packed>(&self, work: &mut Work<K, P>, at: ReductionOffsets) {
-        let (len, k) = (self.len, self.input.k);
-        let data = self.input.data.wrapping_offset(at.input);
-        let block = block(len, k);
-        work.found.clear();
-        work.blocks.clear();
-        work.blocks.reserve(len.div_ceil(block));
-        let (mut bound, mut equal) = (K::LOWEST, len);
-        if block > 1 {
-            for start in (0..len).step_by(CHUNK) {
-                self.keys(work, data, start..len.min(start + CHUNK), block, true);
-            }
-            bound = *work.blocks.clone().select_nth_unstable_by(k - 1, |a, b| b.cmp(a)).1;
-            equal = k;
+    /// The results from a position on.
+    fn results(&self, at: ReductionOffsets) -> Results {
+        let Results { values, indices, .. } = self.results;
+        let size = self.input.element.size() as isize;
+        Results {
+            values: values.wrapping_offset(at.output * size),
+            indices: indices.wrapping_offset(at.output),
+            ..self.results
         }
-        let step = if block > 1 { block } else { CHUNK };
-        for start in (0..len).step_by(step) {
-            let end = len.min(start + step);
-            if block > 1 {
-                let best = work.blocks[start / block];
-                if best < bound || best == bound && equal == 0 {
-                    continue;
-                }
-            }
-            if block == 1 || len > CHUNK {
-                self.keys(work, data, start..end, end - start, false);
-            }
-            let from = if block == 1 || len > CHUNK { 0 } else { start };
-            let keys = &work.keys[from..from + end - start];
-            dispatch(Collect { keys, first: start, bound, equal: &mut equal, found: &mut work.found });
-        }
-        let found = &mut work.found;
-        // (They are fewer where another thread has written meanwhile.)
-        found.resize(found.len().max(k), P::new(K::LOWEST, 0));
-        if found.len() > k {
-            found.select_nth_unstable(k - 1);
-            found.truncate(k);
-        }
-        if self.input.sorted {
-            found.sort_unstable();
-        }
-        for (number, found) in found.iter().enumerate() {
-            self.write(at, number, found.place());
-        }
-    }
-
-    /// Writes the keys of a stretch of a line, and the largest of each block where they are wanted.
-    unsafe fn keys<K: Key, P>(
-        &self,
-        work: &mut Work<K, P>,
-        data: *const u8,
-        stretch: Range<usize>,
-        block: usize,
-        blocks: bool,
-    ) {
-        let TopK { element, swapped, .. } = self.input;
-        let (size, number, inner) = (element.size(), stretch.len(), self.line[0]);
-        let mut from = data.wrapping_offset(self.offset(stretch.start));
-        work.keys.resize(work.keys.len().max(number), K::LOWEST);
-        if swapped || self.line.len() > 1 || inner.strides.input != size as isize {
-            work.packed.resize(work.packed.len().max(number * size / 8 + 1), 0);
-            let (to, mut done) = (work.packed.as_mut_ptr().cast::<u8>(), 0);
-            while done < number {
-                let place = stretch.start + done;
-                let (data, to) = (data.wrapping_offset(self.offset(place)), to.add(done * size));
-                let run = (inner.len - place % inner.len).min(number - done);
-                let (outer, inner) = ((1, 0), (run, inner.strides.input));
-                Pack { data, outer, inner, size, scratch: true, swapped, to, step: run * size }.run();
-                done += run;
-            }
-            from = to;
-        }
-        let known = work.blocks.len();
-        let best = if blocks { work.blocks.as_mut_ptr().add(known) } else { ptr::null_mut() };
-        write_keys(element, work.rule, (from, number), work.keys.as_mut_ptr(), block, best);
-        work.blocks.set_len(known + if blocks { number.div_ceil(block) } else { 0 });
     }
 
     /// From the first element of a line to another one.
@@ -278,65 +239,157 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the best of some lines that are compared side by side.
-    unsafe fn lines<K: Key, P>(&self, work: &mut Work<K, P>, at: ReductionOffsets, number: usize) {
-        let TopK { data, element, swapped, k, .. } = self.input;
-        let (data, size) = (data.wrapping_offset(at.input), element.size());
-        let pitch = number.next_multiple_of(LANES);
-        let rows = (CHUNK / pitch).min(self.len);
-        work.keys.resize(work.keys.len().max(rows * pitch), K::LOWEST);
-        work.best.resize(pitch / LANES * k, [K::LOWEST; LANES]);
-        work.places.resize(pitch / LANES * k, [K::Place::ZERO; LANES]);
-        let keys = work.keys.as_mut_ptr();
-        for first in (0..self.len).step_by(rows) {
-            let rows = rows.min(self.len - first);
-            let from = data.wrapping_offset(self.offset(first));
-            if self.plain {
-                for row in 0..rows {
-                    let from = from.wrapping_offset(self.offset(row));
-                    write_keys(element, work.rule, (from, number), keys.add(row * pitch), number, ptr::null_mut());
+    /// Finds the best of one line.
+    unsafe fn line<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets) {
+        let TopK { data, element, swapped, k, sorted, .. } = self.input;
+        let (len, size, data) = (self.len, element.size(), data.wrapping_offset(at.input));
+        let bound = if len >= SAMPLED && k <= len / 4 { self.sample(work, data) } else { i64::MIN };
+        work.to.begin(bound, k);
+        self.collect(work, data);
+        if work.to.found.len() < k {
+            work.to.begin(i64::MIN, usize::MAX);
+            self.collect(work, data);
+        }
+        let results = self.results(at);
+        for (nth, place) in work.to.best(k, sorted).enumerate() {
+            results.write(0, nth, bits(data.wrapping_offset(self.offset(place)), size, swapped), place, size);
+        }
+    }
+
+    /// A key that a few more elements of a line reach than are wanted, as far as a sample says.
+    unsafe fn sample<P>(&self, work: &mut Work<P>, data: *const u8) -> i64 {
+        let TopK { element, swapped, k, .. } = self.input;
+        let (len, size, float) = (self.len, element.size(), element.is_float());
+        let samples = (len / 32).clamp(256, 4096);
+        work.keys.clear();
+        work.keys.extend((0..samples).map(|number| {
+            let place = number * (len - 1) / (samples - 1);
+            self.rule.key(bits(data.wrapping_offset(self.offset(place)), size, swapped), size, float)
+        }));
+        let share = k * work.keys.len() / len;
+        let rank = share + 3 * share.isqrt() + 3;
+        if rank < work.keys.len() { dispatch(Bound { keys: &work.keys, rank }) } else { i64::MIN }
+    }
+
+    /// Collects the candidates of a line.
+    unsafe fn collect<P: Packed>(&self, work: &mut Work<P>, data: *const u8) {
+        let TopK { element, largest, swapped, k, .. } = self.input;
+        let (size, inner) = (element.size(), self.line[0]);
+        let contiguous = !swapped && self.line.len() == 1 && inner.strides.input == size as isize;
+        let (to, most) = (&mut work.to, (4 * k).max(2 * CHUNK));
+        for first in (0..self.len).step_by(CHUNK) {
+            let len = CHUNK.min(self.len - first);
+            let mut from = data.wrapping_offset(self.offset(first));
+            if !contiguous {
+                let (packed, mut done) = (work.packed.reserve(CHUNK * size), 0);
+                while done < len {
+                    let (data, to) = (data.wrapping_offset(self.offset(first + done)), packed.add(done * size));
+                    let run = (inner.len - (first + done) % inner.len).min(len - done);
+                    let (outer, inner) = ((1, 0), (run, inner.strides.input));
+                    Pack { data, outer, inner, size, scratch: true, swapped, to, step: run * size }.run();
+                    done += run;
                 }
+                from = packed;
+            }
+            let kinds = if element == ElementType::Bool { ElementType::UInt8 } else { element };
+            if to.bound == i64::MIN || size_of::<P>() == 8 && size == 8 {
+                to.add_all(from, len, first);
             } else {
-                work.packed.resize(work.packed.len().max(rows * pitch * size / 8 + 1), 0);
-                let to = work.packed.as_mut_ptr().cast::<u8>();
-                let (outer, inner) = ((rows, self.line[0].strides.input), (number, self.across.strides.input));
-                Pack { data: from, outer, inner, size, scratch: true, swapped, to, step: pitch * size }.run();
-                write_keys(element, work.rule, (to, rows * pitch), keys, rows * pitch, ptr::null_mut());
+                with_set!(I => with_kind!(kinds, largest, K, _flip, infinity => {
+                    I::run(Collect::<K, <I as Set>::Register, P> { from, len, first, infinity, to, kind: PhantomData });
+                    0
+                }), { to.add_all(from, len, first); 0 });
             }
-            let (best, places) = (&mut work.best[..], &mut work.places[..]);
-            let keys = &work.keys[..rows * pitch];
-            dispatch(Insert { keys, pitch, first, k, best, places });
-        }
-        for line in 0..number {
-            let at = self.across.moved(at, line);
-            for nth in 0..k {
-                let place = work.places[line / LANES * k + nth][line % LANES];
-                self.write(at, nth, place.widen() as usize);
+            if to.found.len() > most {
+                to.found.select_nth_unstable(k - 1);
+                to.found.truncate(k);
+                to.exceed(to.found[k - 1].key());
+            }
+            if to.equal == 0 {
+                break;
             }
         }
     }
 
-    /// Writes the element at a place of a line as the n-th best.
-    #[inline(always)]
-    unsafe fn write(&self, at: ReductionOffsets, nth: usize, place: usize) {
-        let TopK { data, element, swapped, .. } = self.input;
-        let (size, to) = (element.size(), at.output + self.along * nth as isize);
-        let from = data.wrapping_offset(at.input + self.offset(place));
-        self.indices.offset(to).write_unaligned(place as i64);
-        let bits = bits(from, size, swapped);
-        let values = self.values.wrapping_offset(to * size as isize);
-        match size {
-            1 => values.write(bits as u8),
-            2 => values.cast::<u16>().write_unaligned(bits as u16),
-            4 => values.cast::<u32>().write_unaligned(bits as u32),
-            _ => values.cast::<u64>().write_unaligned(bits),
+    /// Finds the best of some contiguous lines; returns how many.
+    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) -> usize {
+        let TopK { data, element, largest, k, sorted, .. } = self.input;
+        let (from, len, stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
+        let (to, candidates) = (self.results(at), &mut work.to);
+        with_set!(I => with_kind!(element, largest, K, _flip, infinity => {
+            let (loser, kind) = (element.loser(largest) as i64, PhantomData);
+            I::run(Find::<K, <I as Set>::Register, P> { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
+            lines
+        }), 0)
+    }
+
+    /// Finds the best of a tile of lines that are compared side by side; returns how many, none where there is NaN.
+    unsafe fn lines<P>(&self, work: &mut Work<P>, at: ReductionOffsets, number: usize) -> usize {
+        let TopK { element, largest, .. } = self.input;
+        with_set!(I => with_kind!(element, largest, K, flip, infinity => {
+            self.lines_of::<I, K, P>(work, at, number, flip, infinity)
+        }), 0)
+    }
+
+    unsafe fn lines_of<I: Set<Register: Lanes<K>>, K: Kind, P>(
+        &self,
+        work: &mut Work<P>,
+        at: ReductionOffsets,
+        number: usize,
+        flip: i64,
+        infinity: i64,
+    ) -> usize {
+        let TopK { data, element, swapped, k, .. } = self.input;
+        let (mut from, size, rows) = (data.wrapping_offset(at.input), element.size(), self.len);
+        let (mut pitch, across, columns) =
+            (self.line[0].strides.input, self.across.strides.input, number.max(self.lanes));
+        if self.form == Form::Turned {
+            let (packed, step) = (work.packed.reserve(rows * columns * size), columns * size);
+            // Lanes without a line hold numbers.
+            packed.write_bytes(0, if number < columns { rows * step } else { 0 });
+            Pack {
+                data: from,
+                outer: (rows, pitch),
+                inner: (number, across),
+                size,
+                scratch: true,
+                swapped,
+                to: packed,
+                step,
+            }
+            .run();
+            (from, pitch) = (packed, step as isize);
         }
+        let results = self.results(at);
+        let state = 2 * k * columns.next_multiple_of(self.lanes) * size;
+        let beside = results.across == 1 && number == columns;
+        let best = work.state.reserve(state + k * columns * (size + 8));
+        let indices = best.add(state).cast::<i64>();
+        let to = match beside {
+            true => results,
+            false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
+        };
+        if !I::run(Insert::<K, I::Register> {
+            from,
+            pitch,
+            rows,
+            columns,
+            k,
+            flip,
+            infinity,
+            best,
+            to,
+            kind: PhantomData,
+        }) {
+            return 0;
+        }
+        for (line, nth) in (0..if beside { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
+            let at = nth * columns + line;
+            results.write(line, nth, bits(to.values.add(at * size), size, false), *to.indices.add(at) as usize, size);
+        }
+        number
     }
 }
 
-/// Elements of a block of a line of which k are wanted, 1 where all are candidates. A block more takes some five times as long as an
-/// element that is looked at once more.
-fn block(len: usize, k: usize) -> usize {
-    let ideal = (3 * len / k).isqrt().next_power_of_two().clamp(LANES, 1024);
-    if len / ideal < 2 * k { 1 } else { ideal }
-}
+/// Elements of the shortest line that is sampled.
+const SAMPLED: usize = 1024;
