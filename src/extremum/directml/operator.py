@@ -11,6 +11,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -325,20 +326,18 @@ class Operator:
         """
         try:
             buffers = _exactly("inputs", inputs, len(self._inputs))
-            sources = [binding.view(buffer) for binding, buffer in zip(self._inputs, buffers, strict=True)]
-            buffers = _exactly("outputs", outputs, len(self._outputs))
-            first, *others = [
-                binding.view(each, written=True) for binding, each in zip(self._outputs, buffers, strict=True)
-            ]
-            for target in (first, *others):
+            sources = list(map(_Binding.view, self._inputs, buffers))
+            written = _exactly("outputs", outputs, len(self._outputs))
+            targets = list(map(_Binding.view, self._outputs, written, repeat(True)))
+            for target in targets:
                 for source in sources:
                     if np.may_share_memory(source, target):
                         self._require_in_place(source, target)
-            if any(np.may_share_memory(first, other) for other in others):
+            if len(targets) > 1 and np.may_share_memory(*targets):
                 raise InputError(f"the outputs of {self.desc.row} share memory", remedy="give each a buffer of its own")
         except ExtremumError as error:
             raise error.with_context(where=f"dispatch of {self.desc.row}") from None
-        self._operation(*sources, out=(first, *others) if others else first)
+        self._operation(*sources, out=targets[0] if len(targets) == 1 else targets)
 
     def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         if not self.desc.in_place:
