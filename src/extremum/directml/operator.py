@@ -333,7 +333,7 @@ class Operator:
                 for source in sources:
                     if np.may_share_memory(source, target):
                         self._require_in_place(source, target)
-            if len(targets) > 1 and np.may_share_memory(*targets):
+            if len(targets) > 1 and np.may_share_memory(targets[0], targets[1]):
                 raise InputError(f"the outputs of {self.desc.row} share memory", remedy="give each a buffer of its own")
         except ExtremumError as error:
             raise error.with_context(where=f"dispatch of {self.desc.row}") from None
