@@ -163,10 +163,11 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
             for at in 0..CHAINS {
                 let (row, start) = chains.read(at % EACH, step);
                 let start = start.wrapping_add(at / EACH * V::BYTES);
-                (read[at], rows[at]) = (V::load(start).lanes(flip), splat::<K, V>(row as i64));
+                (read[at], rows[at]) = (V::load(start).xor(flip), splat::<K, V>(row as i64));
             }
             V::see(&mut seen, read[0], read[1]);
             V::see(&mut seen, read[2], read[3]);
+            read = [read[0].lanes(), read[1].lanes(), read[2].lanes(), read[3].lanes()];
             if step == 0 {
                 (best, place) = (read, rows);
             } else {
@@ -270,8 +271,9 @@ impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {
                 for chain in 0..CHAINS {
                     let at = (((chain * length).min(reads - length) + step) * V::BYTES).min(end);
                     let at = if job.last { end - at } else { at };
-                    let (lanes, rows) = (V::load(from.add(at)).lanes(flip), V::load(numbers.as_ptr().add(at)));
-                    V::see(&mut seen, lanes, lanes);
+                    let (read, rows) = (V::load(from.add(at)).xor(flip), V::load(numbers.as_ptr().add(at)));
+                    V::see(&mut seen, read, read);
+                    let lanes = read.lanes();
                     if step == 0 {
                         (best[chain], place[chain]) = (lanes, rows);
                     } else {

@@ -117,8 +117,8 @@ pub trait Register: Copy {
     unsafe fn exchange<const PARTS: usize>(self) -> Self;
     /// Sign and magnitude of 16 bits to two's complement, and back.
     unsafe fn complement(self) -> Self;
-    /// The smaller lanes of 16 bits.
-    unsafe fn smaller(self, other: Self) -> Self;
+    /// The larger lanes of 16 bits without a sign.
+    unsafe fn higher(self, other: Self) -> Self;
 }
 
 /// For each lane of a register, whether a comparison holds.
@@ -158,10 +158,10 @@ pub trait Lanes<K: Kind>: Register {
         Self::Mask::none()
     }
 
-    /// The lanes of elements of which these bits are flipped first.
+    /// The lanes of elements.
     #[inline(always)]
-    unsafe fn lanes(self, flip: Self) -> Self {
-        if K::KEYED { self.xor(flip).complement() } else { self.xor(flip) }
+    unsafe fn lanes(self) -> Self {
+        if K::KEYED { self.complement() } else { self }
     }
     /// These lanes, and `least` in the place of NaN. `infinity` is that of a keyed kind.
     #[inline(always)]
@@ -202,13 +202,13 @@ pub trait Lanes<K: Kind>: Register {
     /// Nothing seen yet of NaN.
     #[inline(always)]
     unsafe fn unseen() -> Seen<K, Self> {
-        Seen { nan: Self::Mask::none(), least: Self::splat::<8>(0) }
+        Seen { nan: Self::Mask::none(), most: Self::splat::<8>(0) }
     }
-    /// Looks for NaN in two registers.
+    /// Looks for NaN in two registers of elements.
     #[inline(always)]
     unsafe fn see(seen: &mut Seen<K, Self>, one: Self, other: Self) {
         if K::KEYED {
-            seen.least = one.smaller(other).smaller(seen.least);
+            seen.most = one.higher(other).higher(seen.most);
         } else if K::FLOAT {
             seen.nan = seen.nan.or(one.unordered(other));
         }
@@ -217,19 +217,20 @@ pub trait Lanes<K: Kind>: Register {
     #[inline(always)]
     unsafe fn saw_nan(seen: Seen<K, Self>, best: Self, infinity: Self) -> bool {
         if K::KEYED {
-            let least = infinity.xor(Self::splat::<2>(i16::MIN.into())).complement();
-            best.above(infinity).or(least.above(seen.least)).any()
+            let negative = seen.most.xor(Self::splat::<2>(i16::MIN.into()));
+            best.above(infinity).or(negative.above(infinity)).any()
         } else {
             K::FLOAT && seen.nan.any()
         }
     }
 }
 
-/// What has been seen of NaN: where lanes were unordered; for keyed kinds, of which NaN lies beyond the infinities, the least lanes.
+/// What has been seen of NaN: where elements were unordered; for keyed kinds, of which NaN lies beyond the infinities, the highest
+/// bits: those of a negative one.
 #[derive(Clone, Copy)]
 pub struct Seen<K: Kind, V: Lanes<K>> {
     nan: V::Mask,
-    least: V,
+    most: V,
 }
 
 /// The bits of an element in every lane.
@@ -340,20 +341,13 @@ pub unsafe fn place<K: Kind, V: Lanes<K>, const N: usize, const LAST: bool>(
     len: usize,
 ) -> usize {
     let words = N.div_ceil(V::GROUP);
-    let (mut word, mut group) = (0, 0);
+    let mut place = 0;
     for step in 0..words {
         let at = if LAST { step } else { words - 1 - step };
-        let (start, end) = (at * V::GROUP, N.min((at + 1) * V::GROUP));
-        let hits = V::hits(&registers[start..end], needle);
-        if step == 0 {
-            word = hits | if LAST { 1 } else { 1 << ((end - start) * V::LANES * V::BITS - 1) };
-            group = at;
-        } else {
-            let any = hits != 0;
-            (word, group) = (select_unpredictable(any, hits, word), select_unpredictable(any, at, group));
-        }
+        let hits = V::hits(&registers[at * V::GROUP..N.min((at + 1) * V::GROUP)], needle);
+        let bit = if LAST { 63 ^ hits.leading_zeros() } else { hits.trailing_zeros() };
+        let here = at * V::GROUP * V::LANES + bit as usize / V::BITS;
+        place = if step == 0 { here } else { select_unpredictable(hits != 0, here, place) };
     }
-    let bit = if LAST { 63 - word.leading_zeros() } else { word.trailing_zeros() };
-    let place = group * V::GROUP * V::LANES + bit as usize / V::BITS;
     place.min(place % V::LANES + (len - V::LANES))
 }

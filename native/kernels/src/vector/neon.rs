@@ -65,8 +65,8 @@ impl Register for uint8x16_t {
         vreinterpretq_u8_s16(vbslq_s16(vcltzq_s16(bits), negated, bits))
     }
     #[inline(always)]
-    unsafe fn smaller(self, other: Self) -> Self {
-        vreinterpretq_u8_s16(vminq_s16(vreinterpretq_s16_u8(self), vreinterpretq_s16_u8(other)))
+    unsafe fn higher(self, other: Self) -> Self {
+        vreinterpretq_u8_u16(vmaxq_u16(vreinterpretq_u16_u8(self), vreinterpretq_u16_u8(other)))
     }
 }
 

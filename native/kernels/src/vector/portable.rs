@@ -58,8 +58,8 @@ impl Register for Part {
         Self(array::from_fn(|at| turned(lane(at)).to_ne_bytes()[at % 2]))
     }
     #[inline(always)]
-    unsafe fn smaller(self, other: Self) -> Self {
-        above::<i16>(self, other).blend(other, self)
+    unsafe fn higher(self, other: Self) -> Self {
+        larger::<u16>(self, other)
     }
 }
 
@@ -103,7 +103,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers! { i8 i16 i32 i64 f32 f64 }
+numbers! { i8 i16 u16 i32 i64 f32 f64 }
 
 #[inline(always)]
 fn compare<N: Number>(a: Part, b: Part, holds: impl Fn(N, N) -> bool) -> Part {

@@ -1,7 +1,7 @@
 //! What random calls hardly see of the registers: an element that lies in one lane of a group alone, and whether something else
 //! is taken for NaN, which costs time alone.
 
-use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, splat};
+use crate::vector::{Float16, Float32, Float64, Int8, Kind, Lanes, Mask, splat};
 
 /// Holds that an element is found wherever it lies in a group of registers.
 unsafe fn find<K: Kind, V: Lanes<K>>() {
@@ -9,7 +9,7 @@ unsafe fn find<K: Kind, V: Lanes<K>>() {
         let mut bytes = [0u8; 512];
         bytes[lane * K::SIZE..][..K::SIZE].fill(0x3f);
         let registers = bytes.chunks_exact(V::BYTES).take(used);
-        let registers: Vec<V> = registers.map(|bytes| V::load(bytes.as_ptr()).lanes(V::splat::<8>(0))).collect();
+        let registers: Vec<V> = registers.map(|bytes| V::load(bytes.as_ptr()).lanes()).collect();
         let hits = V::hits(&registers, splat::<K, V>(0x3f3f_3f3f_3f3f_3f3f));
         assert_eq!(hits, u64::MAX >> (64 - V::BITS) << (lane * V::BITS), "lane {lane} of {used} registers");
     }
@@ -26,14 +26,15 @@ unsafe fn see<K: Kind, V: Lanes<K>>(infinity: i64) {
             let value = ((infinity + nan) | sign).to_ne_bytes();
             let value = if cfg!(target_endian = "little") { &value[..K::SIZE] } else { &value[8 - K::SIZE..] };
             bytes[lane * K::SIZE..][..K::SIZE].copy_from_slice(value);
-            let [one, other] = [0, V::BYTES].map(|at| V::load(bytes[at..].as_ptr()).lanes(V::splat::<8>(0)));
+            let [one, other] = [0, V::BYTES].map(|at| V::load(bytes[at..].as_ptr()));
             let mut seen = V::unseen();
             V::see(&mut seen, one, other);
-            assert_eq!(V::saw_nan(seen, one.larger(other), limit), nan == 1, "lane {lane}, sign {sign:x}");
-            let [one, other] = [one, other].map(|lanes| lanes.numbers(least, limit));
-            let mut seen = V::unseen();
-            V::see(&mut seen, one, other);
-            assert!(!V::saw_nan(seen, one.larger(other), limit), "lane {lane}, sign {sign:x}");
+            let lanes = [one.lanes(), other.lanes()];
+            assert_eq!(V::saw_nan(seen, lanes[0].larger(lanes[1]), limit), nan == 1, "lane {lane}, sign {sign:x}");
+            for lanes in lanes.map(|lanes| lanes.numbers(least, limit)) {
+                let beyond = lanes.above(limit).or(least.above(lanes)).or(lanes.unordered(lanes));
+                assert!(!beyond.any(), "lane {lane}, sign {sign:x}");
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::convert::identity;
 
 macro_rules! register {
-    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $smaller:ident,
+    ($register:ty, $bytes:literal $hits:expr, $load:ident $store:ident $xor:ident $shuffle:ident $higher:ident,
      [$splat1:ident $splat2:ident $splat4:ident $splat8:ident],
      [$low1:ident $high1:ident $low2:ident $high2:ident $low4:ident $high4:ident $low8:ident $high8:ident],
      |$from:ident, $stride:ident| $parts:expr, |$table:ident| $wide:expr, |$self:ident| $exchange:expr, $complement:expr) => {
@@ -65,15 +65,15 @@ macro_rules! register {
                 $complement
             }
             #[inline(always)]
-            unsafe fn smaller(self, other: Self) -> Self {
-                $smaller(self, other)
+            unsafe fn higher(self, other: Self) -> Self {
+                $higher(self, other)
             }
         }
     };
 }
 
 register! { __m128i, 16 [(1, 4), (1, 4), (1, 4), (2, 4)],
-_mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_min_epi16,
+_mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_max_epu16,
 [_mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32 _mm_set1_epi64x],
 [_mm_unpacklo_epi8 _mm_unpackhi_epi8 _mm_unpacklo_epi16 _mm_unpackhi_epi16
  _mm_unpacklo_epi32 _mm_unpackhi_epi32 _mm_unpacklo_epi64 _mm_unpackhi_epi64],
@@ -81,7 +81,7 @@ _mm_loadu_si128 _mm_storeu_si128 _mm_xor_si128 _mm_shuffle_epi8 _mm_min_epi16,
 _mm_sign_epi16(_mm_and_si128(register, _mm_set1_epi16(i16::MAX)), register) }
 
 register! { __m256i, 32 [(1, 2), (1, 4), (1, 4), (2, 4)],
-_mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_min_epi16,
+_mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm256_max_epu16,
 [_mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32 _mm256_set1_epi64x],
 [_mm256_unpacklo_epi8 _mm256_unpackhi_epi8 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16
  _mm256_unpacklo_epi32 _mm256_unpackhi_epi32 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64],
@@ -90,7 +90,7 @@ _mm256_loadu_si256 _mm256_storeu_si256 _mm256_xor_si256 _mm256_shuffle_epi8 _mm2
 _mm256_sign_epi16(_mm256_and_si256(register, _mm256_set1_epi16(i16::MAX)), register) }
 
 register! { __m512i, 64 [(1, 1), (1, 2), (1, 4), (1, 8)],
-_mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_min_epi16,
+_mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm512_max_epu16,
 [_mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32 _mm512_set1_epi64],
 [_mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16
  _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64],
@@ -192,9 +192,10 @@ macro_rules! bits {
             }
             #[inline(always)]
             unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64 {
-                let mut word = 0;
-                for at in 0..count {
-                    word |= u64::from(mask(at)) << (at * Self::BITS as usize);
+                // (One after the other: the compiler would put bits that are shifted side by side into a register for it.)
+                let mut word = u64::from(mask(count - 1));
+                for at in (0..count - 1).rev() {
+                    word = word.wrapping_shl(Self::BITS) | u64::from(mask(at));
                 }
                 word
             }

@@ -278,6 +278,11 @@ impl Job {
         Self { flip: self.flip ^ Self::turn::<K>(), to, ..*self }
     }
 
+    /// The job without the first `done` rows.
+    fn after<K: Kind>(&self, done: usize) -> Self {
+        Self { data: self.row(done), rows: self.rows - done, to: self.to.from(done, K::SIZE), ..*self }
+    }
+
     /// Bits that turn the order round.
     const fn turn<K: Kind>() -> i64 {
         if K::FLOAT { 1 << (8 * K::SIZE - 1) } else { -1 }
@@ -289,23 +294,25 @@ impl Job {
         self.data.wrapping_offset(self.stride * row as isize)
     }
 
-    /// Writes the place of the extremum of a row, and the element there. (All bits set are -1, however wide a pointer is.)
+    /// Writes the places of the extrema of some rows, and the elements there. (All bits set are -1, however wide a pointer is.)
     #[inline(always)]
-    unsafe fn put<K: Kind>(&self, row: usize, place: usize) {
+    unsafe fn put<K: Kind, const ROWS: usize>(&self, first: usize, places: [usize; ROWS]) {
         if !self.to.index.is_null() {
-            self.to.index.add(row).write_unaligned(place as isize as i64);
+            for (row, &place) in places.iter().enumerate() {
+                self.to.index.add(first + row).write_unaligned(place as isize as i64);
+            }
         }
         if !self.to.values.is_null() {
-            let from = self.row(row).add(place * K::SIZE);
-            self.put_bits::<K>(
-                row,
-                match K::SIZE {
+            for (row, &place) in places.iter().enumerate() {
+                let from = self.row(first + row).add(place * K::SIZE);
+                let bits = match K::SIZE {
                     1 => u64::from(*from),
                     2 => u64::from(from.cast::<u16>().read_unaligned()),
                     4 => u64::from(from.cast::<u32>().read_unaligned()),
                     _ => from.cast::<u64>().read_unaligned(),
-                },
-            );
+                };
+                self.put_bits::<K>(first + row, bits);
+            }
         }
     }
 
@@ -325,7 +332,7 @@ impl Job {
     #[inline(always)]
     unsafe fn constants<K: Kind, V: Lanes<K>>(&self) -> Constants<V> {
         let flip = splat::<K, V>(self.flip);
-        Constants { flip, infinity: splat::<K, V>(self.infinity), least: splat::<K, V>(self.loser).lanes(flip) }
+        Constants { flip, infinity: splat::<K, V>(self.infinity), least: splat::<K, V>(self.loser).xor(flip).lanes() }
     }
 }
 
@@ -338,26 +345,36 @@ struct Constants<V> {
 }
 
 impl<V> Constants<V> {
-    /// The lanes of some elements.
+    /// Elements, of which bits are flipped so that the largest is wanted.
+    #[inline(always)]
+    unsafe fn elements<K: Kind, const MODE: u8>(self, elements: V) -> V
+    where
+        V: Lanes<K>,
+    {
+        if MODE == PLAIN { elements } else { elements.xor(self.flip) }
+    }
+
+    /// The lanes of these elements.
     #[inline(always)]
     unsafe fn lanes<K: Kind, const MODE: u8>(self, elements: V) -> V
     where
         V: Lanes<K>,
     {
         match MODE {
-            PLAIN if !K::KEYED => elements,
-            NUMBERS => elements.lanes(self.flip).numbers(self.least, self.infinity),
-            _ => elements.lanes(self.flip),
+            NUMBERS => elements.lanes().numbers(self.least, self.infinity),
+            RAW => elements,
+            _ => elements.lanes(),
         }
     }
 }
 
-/// How elements become lanes: as they are, with bits flipped, with NaN replaced besides by what loses to all numbers; and with bits
-/// flipped for both ends of the order.
+/// How elements become lanes: as they are, with bits flipped, with NaN replaced besides by what loses to all numbers; with bits
+/// flipped for both ends of the order; and 16-bit floats as integers, which compare alike if one of them is above zero.
 const PLAIN: u8 = 0;
 const FLIPPED: u8 = 1;
 const NUMBERS: u8 = 2;
 const BOTH: u8 = 3;
+const RAW: u8 = 4;
 
 /// Writes a place for each lane, which has a sign or none.
 ///
@@ -389,7 +406,7 @@ pub unsafe fn values<K: Kind, V: Lanes<K>>(
     to: *mut u8,
 ) {
     let zero = splat::<K, V>(0);
-    (if K::KEYED { lanes.lanes(zero) } else { lanes }).xor(flip).store(to);
+    lanes.lanes().xor(flip).store(to);
     if K::KEYED && lanes.meets(zero) {
         let places = Unpacked::new(places);
         for lane in 0..V::LANES {

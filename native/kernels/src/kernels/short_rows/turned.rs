@@ -190,9 +190,13 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Turn
         unrolled!(Q, at => {
             let bytes = V::load_parts(from.wrapping_offset(at as isize * step), Q as isize * step);
             let bytes = if SPREAD { bytes.shuffle(spreading) } else { bytes };
-            columns[at] = constants.lanes::<K, MODE>(bytes);
-            if MODE != NUMBERS && at % 2 == 1 {
-                V::see(seen, columns[at - 1], columns[at]);
+            columns[at] = constants.elements::<K, MODE>(bytes);
+            if at % 2 == 1 {
+                if MODE != NUMBERS {
+                    V::see(seen, columns[at - 1], columns[at]);
+                }
+                columns[at - 1] = constants.lanes::<K, MODE>(columns[at - 1]);
+                columns[at] = constants.lanes::<K, MODE>(columns[at]);
             }
         });
         unrolled!(@ (PART / K::SIZE).trailing_zeros() as usize, _round, {
