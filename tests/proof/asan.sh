@@ -20,6 +20,7 @@ target=x86_64-unknown-linux-gnu
 export RUSTFLAGS="-Zsanitizer=address" CARGO_TARGET_DIR=$PWD/target/asan
 # Overflows and broken assumptions are errors too; half the optimisation takes a fifth of the time to compile.
 export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+export EXTREMUM_EVERY_COPY=1
 cargo "+$toolchain" build --quiet --release --package extremum-python --target $target
 echo "== Rust tests"
 EXTREMUM_CASES=$((calls / 25)) EXTREMUM_SEED=$seed cargo "+$toolchain" test --quiet --release --package extremum-kernels \

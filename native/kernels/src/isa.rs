@@ -99,11 +99,14 @@ impl InstructionSet {
     }
 }
 
-/// Runs a task compiled for the instruction set in force. (With debug assertions, for the baseline: nothing is vectorised there,
-/// and four copies that are alike took half of the time to compile.)
+/// With debug assertions tasks are compiled for the baseline alone: nothing is vectorised there, and four copies that are alike
+/// took half of the time to compile. AddressSanitizer gets all of them.
+const BASELINE_ALONE: bool = cfg!(debug_assertions) && option_env!("EXTREMUM_EVERY_COPY").is_none();
+
+/// Runs a task compiled for the instruction set in force.
 #[inline(always)]
 pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
-    if cfg!(debug_assertions) {
+    if BASELINE_ALONE {
         return dispatch_narrow(task);
     }
     match InstructionSet::current() {
@@ -120,7 +123,7 @@ pub unsafe fn dispatch<T: Task>(task: T) -> T::Output {
 /// Runs a task compiled for the instruction set in force, which is wide.
 #[inline(always)]
 pub unsafe fn dispatch_wide<T: Task>(task: T) -> T::Output {
-    if cfg!(debug_assertions) {
+    if BASELINE_ALONE {
         return dispatch_narrow(task);
     }
     match InstructionSet::current() {

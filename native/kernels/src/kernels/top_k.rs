@@ -229,9 +229,9 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
 ) {
     to.found.reserve(len);
     let flip = splat::<K, V>(to.rule.flip);
-    let mut bound = splat::<K, V>(to.rule.bits(to.bound)).lanes(flip);
+    let mut bound = splat::<K, V>(to.rule.bits(to.bound)).xor(flip).lanes();
     // (Of 16-bit floats NaN of either sign lies beyond an infinity; comparisons of the others with NaN do not hold.)
-    let least = splat::<K, V>(infinity | 0x8000).lanes(splat::<K, V>(0));
+    let least = splat::<K, V>(infinity | 0x8000).lanes();
     let group = V::GROUP * V::LANES;
     if len < group {
         return to.add_all(from, len, first);
@@ -259,7 +259,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
             let lane = hits.trailing_zeros() as usize / V::BITS;
             hits &= !(u64::MAX >> (64 - V::BITS) << (lane * V::BITS));
             if to.add(from.add((at + lane) * K::SIZE), first + at + lane, K::SIZE, K::FLOAT) {
-                bound = splat::<K, V>(to.rule.bits(to.bound)).lanes(flip);
+                bound = splat::<K, V>(to.rule.bits(to.bound)).xor(flip).lanes();
             }
         }
     }
@@ -321,7 +321,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             unreachable!("such a line is not read so");
         }
         let flip = splat::<K, V>(candidates.rule.flip);
-        let least = splat::<K, V>(loser).lanes(flip);
+        let least = splat::<K, V>(loser).xor(flip).lanes();
         let registers = len / V::LANES;
         // As few as have lanes enough, or a part of one: they are sooner compared.
         let kept = (2 * k).div_ceil(V::LANES).next_power_of_two().min(LARGEST);
@@ -350,7 +350,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             for number in 0..LARGEST {
                 // (Bits, not lanes: the flip is undone.)
                 let lanes = largest[number];
-                let bits = if K::KEYED { lanes.lanes(splat::<K, V>(0)) } else { lanes }.xor(flip);
+                let bits = lanes.lanes().xor(flip);
                 if number < kept {
                     bits.store(bits_of.add(number * V::BYTES));
                 }
@@ -423,7 +423,7 @@ impl Results {
 /// The lanes of one of the registers from an element on.
 #[inline(always)]
 unsafe fn read<K: Kind, V: Lanes<K>>(from: *const u8, number: usize, flip: V) -> V {
-    V::load(from.add(number * V::BYTES)).lanes(flip)
+    V::load(from.add(number * V::BYTES)).xor(flip).lanes()
 }
 
 /// The bits of some masks, as [`Lanes::hits`] has them.
@@ -514,8 +514,9 @@ impl<K: Kind, V: Lanes<K>> Task for Insert<K, V> {
         for row in 0..rows {
             let filled = k.min(row);
             for group in 0..groups {
-                let lanes = V::load(element(self.column(group), row)).lanes(flip);
-                V::see(&mut seen, lanes, lanes);
+                let read = V::load(element(self.column(group), row)).xor(flip);
+                V::see(&mut seen, read, read);
+                let lanes = read.lanes();
                 if filled == k && !lanes.above(V::load(self.state(group, k - 1))).any() {
                     continue;
                 }
