@@ -87,6 +87,19 @@ def test_values_and_their_indices_of_every_format(form, axes):
 
 
 @pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_the_k_best_of_every_format(form, axis):
+    x = sample()
+    words = [*save(x, form), *(() if axis is None else ("--axis", axis))]
+    for k, mode, policy in ((7, "largest", "omit"), (1, "smallest", "propagate"), (0, "largest", "propagate")):
+        apply("top_k", *words, "--k", k, "--mode", mode, "--nan-policy", policy, "-o", f"y{k}.npy")
+        expected = ex.top_k(x, k, axis, mode=mode, nan_policy=policy)
+        for name, each in expected._asdict().items():
+            assert_identical(np.load(f"y{k}.{name}.npy"), each)
+
+
+@pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("form", [2, 3])
 def test_results_in_zarr_have_the_format_of_the_input(form):
     zarr = pytest.importorskip("zarr", reason="zarr 3 needs Python 3.11")
@@ -259,6 +272,11 @@ def test_a_result_in_netcdf_has_the_labels_that_stay(dims):
     xr.testing.assert_identical(xr.load_dataset("h.nc").t, exx.hardmax(x, dims or None))
     apply("argmin", "x.nc", *words, "-o", "k.nc", "--keepdims")
     xr.testing.assert_identical(xr.load_dataset("k.nc").t, exx.argmin(x, dims or None, keepdims=True))
+    if dims[:1] == ["time"]:
+        # As many as there are, and the labels do not fit all the same.
+        apply("top_k", "x.nc", *words, "--k", 20, "-o", "t.nc")
+        for name, each in exx.top_k(x, 20, "time")._asdict().items():
+            xr.testing.assert_identical(xr.load_dataset(f"t.{name}.nc").t, each)
     apply("minimum", "x.nc", "h.nc", "-o", "m.nc")
     xr.testing.assert_identical(xr.load_dataset("m.nc").t, exx.minimum(x, exx.hardmax(x, dims or None)))
 

@@ -52,6 +52,13 @@ REFUSED = {
         "argmax: axis 3 is out of range for an array with 3 dimensions; given: float32[20, 30, 7]; help: use an "
         "axis in [-3, 2]"
     ),
+    "top_k x.npy": "top_k selects a number of elements; help: give one --k",
+    "top_k x.npy --k 31 --axis 1": (
+        "top_k: k is 31, and there are 30 elements along axis 1; given: float32[20, 30, 7], k=31; help: pass k from 0 "
+        "to 30"
+    ),
+    "top_k x.npy --k 1 --axis 1 --axis 2": "top_k: axis (1, 2) is not one axis; help: pass an int, or None for all",
+    "top_k x.npy --k 1 --last": "top_k does not use --last; help: drop it; top_k uses ",
     "argmax x.npy --dim d0": "'x.npy' has no dimension 'd0'; help: it has none with a name",
     "argmax x.npy --memory much": "'much' is not a memory size; help: write for example 512MB or 2GiB",
     "argmax x.npy --memory 1kB": "1kB is too little memory; help: give 1MB or more",
@@ -60,8 +67,8 @@ REFUSED = {
         "and their results take 16,000,064; help: raise --memory, or write the file in smaller chunks"
     ),
     "median x.npy": (
-        "there is no operation 'median'; help: use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or "
-        "the file of a model"
+        "there is no operation 'median'; help: use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, "
+        "top_k or the file of a model"
     ),
     "maximum x.npy row.npy": (
         "maximum: operands could not be broadcast together with shapes (20, 30, 7) (5,); help: dimensions, aligned "
@@ -224,17 +231,19 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_name(number, out):
 
 # Options of the command with words that make another answer of the file below, or an error; by the operations that
 # use them.
-ARG, ONE_HOT, EACH, MODEL = {"argmax", "argmin"}, {"hardmax"}, {"maximum", "minimum"}, {"m.onnx"}
+ARG, ONE_HOT, EACH, MODEL, TOP = {"argmax", "argmin"}, {"hardmax"}, {"maximum", "minimum"}, {"m.onnx"}, {"top_k"}
 OPTIONS = {
-    "--axis": (["--axis", "7"], ARG | ONE_HOT | MODEL),
-    "--dim": (["--dim", "none"], ARG | ONE_HOT | MODEL),
+    "--axis": (["--axis", "7"], ARG | ONE_HOT | MODEL | TOP),
+    "--dim": (["--dim", "none"], ARG | ONE_HOT | MODEL | TOP),
+    "--k": (["--k", "3"], TOP),
+    "--mode": (["--mode", "smallest", "--nan-policy", "omit"], TOP),
     "--keepdims": (["--keepdims"], ARG),
     "--last": (["--last"], ARG),
-    "--nan-policy": (["--nan-policy", "omit"], ARG | ONE_HOT | EACH),
+    "--nan-policy": (["--nan-policy", "omit"], ARG | ONE_HOT | EACH | TOP),
     "--default": (["--nan-policy", "omit", "--axis", "1", "--default", "-1"], ARG),
     "--dtype": (["--dtype", "int32"], ARG),
     "--output-name": (["--output-name", "z"], MODEL),
-    "--variable": (["--variable", "u"], ARG | ONE_HOT | EACH | MODEL),
+    "--variable": (["--variable", "u"], ARG | ONE_HOT | EACH | MODEL | TOP),
 }
 # Those of the work, and one that is tested with the values that it is about.
 OTHERS = {"--output", "--memory", "--scheduler", "--json", "--index"}
@@ -245,21 +254,22 @@ def test_every_option_of_apply_is_tested():
     assert {max(each.opts, key=len) for each in options} == {*OPTIONS, *OTHERS}
 
 
-@pytest.mark.parametrize("operation", sorted(ARG | ONE_HOT | EACH | MODEL))
+@pytest.mark.parametrize("operation", sorted(ARG | ONE_HOT | EACH | MODEL | TOP))
 def test_an_option_changes_the_answer_or_is_refused(operation):
     x = np.array([[0, np.nan, 3, 3, 0, 1]] * 2 + [[np.nan] * 6], np.float32)
     xr.Dataset({"t": (("a", "b"), x)}).to_netcdf("x.nc", engine="netcdf4")
     onnx.save(onnx.parser.parse_model(TWO_OUTPUTS), "m.onnx")
     what = "a model" if operation == "m.onnx" else operation
-    plain = ["apply", operation, "x.nc", *(["--output-name", "y"] if operation == "m.onnx" else []), "-o"]
+    needed = {"m.onnx": ["--output-name", "y"], "top_k": ["--k", "4"]}.get(operation, [])
+    plain, values = ["apply", operation, "x.nc", *needed, "-o"], ".values" if operation == "top_k" else ""
     assert run(*plain, "plain.npy")[0] == 0
-    before = np.load("plain.npy")
+    before = np.load(f"plain{values}.npy")
     # The options before the last one are the case in which it matters.
     for option, (words, operations) in OPTIONS.items():
         status, _, err = run(*plain, f"made{option}.npy", *words)
         assert err.startswith(f"extremum: {what} does not use --") == (operation not in operations), option
         if status == 0:
-            after = np.load(f"made{option}.npy")
+            after = np.load(f"made{option}{values}.npy")
             assert (before.dtype, before.tolist()) != (after.dtype, after.tolist()), option
 
 

@@ -31,11 +31,12 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "argmin": _INDEX,
     **dict.fromkeys(("max", "min", "minmax"), ("axes", "dims", "keepdims", "last", "nan_policy", "default", "index")),
     "hardmax": ("axes", "dims", "nan_policy"),
+    "top_k": ("axes", "dims", "nan_policy", "k", "mode"),
     **dict.fromkeys(ELEMENTWISE, ("nan_policy",)),
 }
 _OF_A_MODEL = ("axes", "dims", "output_name")
-# The results of an operation that has several, with those that --index adds.
-_RESULTS = {"max": ("max", "argmax"), "min": ("min", "argmin"), "minmax": ("min", "max", "argmin", "argmax")}
+# The results of an operation that has several; --index adds one for each.
+_RESULTS = {"max": ("max",), "min": ("min",), "minmax": ("min", "max"), "top_k": ("values", "indices")}
 _OF_ALL = ("out", "variable", "memory", "scheduler", "as_json")
 
 
@@ -54,6 +55,10 @@ def _number(text: str) -> int | float:
 @click.option("--dim", "dims", multiple=True, help="Name of a dimension to reduce; repeat for several.")
 @click.option("--variable", help="Variable of a NetCDF or HDF5 file, or array of a Zarr group.")
 @click.option("--keepdims", is_flag=True, help="Keep each reduced axis, with length 1.")
+@click.option("--k", type=int, help="How many elements top_k selects.")
+@click.option(
+    "--mode", type=click.Choice(["largest", "smallest"]), default="largest", show_default=True, help="Of top_k."
+)
 @click.option("--last", is_flag=True, help="Take the last of equal elements.")
 @click.option("--nan-policy", type=click.Choice(["propagate", "omit", "raise"]), default="propagate", show_default=True)
 @click.option("--index", is_flag=True, help="Write the index of each value too, of max, min and minmax.")
@@ -84,10 +89,11 @@ def apply(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Apply a reduction, hardmax, maximum, minimum or a MODEL to files larger than memory.
+    """Apply a reduction, top_k, hardmax, maximum, minimum or a MODEL to files larger than memory.
 
     Reductions are argmax, argmin, max, min and minmax. Several results get a file each: with -o y.npy, minmax writes
-    y.min.npy and y.max.npy, and --index adds y.argmin.npy and y.argmax.npy.
+    y.min.npy and y.max.npy, and --index adds y.argmin.npy and y.argmax.npy. top_k writes y.values.npy and
+    y.indices.npy, of the --k best along one --axis or of all elements.
 
     Reads .npy, .zarr, .nc and .h5 files piece by piece. The output file appears when it is complete. Never
     overwrites a file.
@@ -95,10 +101,8 @@ def apply(
     what = operation if operation in _OPTIONS else "a model"
     used = _OPTIONS.get(operation, _OF_A_MODEL)
     results = _RESULTS.get(operation, (operation,))
-    if operation in _RESULTS and options["index"]:
-        used = (*used, "dtype")
-    else:
-        results = results[: (len(results) + 1) // 2]
+    if "index" in used and options["index"]:
+        used, results = (*used, "dtype"), (*results, *(f"arg{name}" for name in results))
     refuse_unused(context, what, (*used, *_OF_ALL))
     if scheduler is not None and "memory" in named_options(context):
         raise ArgumentError("--memory and --scheduler are both given", remedy="drop one of them")

@@ -255,8 +255,11 @@ class Labels:
     attrs: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: Source, axes: Sequence[int | None], shape: Sequence[int], name: str) -> Labels:
-        """Return the labels of a result whose axes are those of a source, or None for a new one."""
+    def of(cls, source: Source, axes: Sequence[int | None], shape: Sequence[int | None], name: str) -> Labels:
+        """Return the labels of a result whose axes are those of a source, or None for a new one.
+
+        Coordinates stay where they are as long as the result; where a length is None, none does.
+        """
         known = source.dims or tuple(f"dim_{axis}" for axis in range(len(source.shape)))
         dims = tuple(f"dim_{at}" if axis is None else str(known[axis]) for at, axis in enumerate(axes))
         sizes = dict(zip(dims, shape, strict=True))

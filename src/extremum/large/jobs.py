@@ -29,8 +29,9 @@ from extremum.graph.types import declared_inputs
 from extremum.interop import Operand
 from extremum.large.files import Labels, Source, read_ahead
 from extremum.large.pieces import RUN, Place, lengths, places
-from extremum.partials import Pieces
+from extremum.partials import Pieces, TopK
 from extremum.reductions import ENDS, Reduction, ones
+from extremum.selection import Selection
 
 __all__ = ["ELEMENTWISE", "Job", "Piece", "Step", "planned", "steps", "steps_on"]
 
@@ -87,7 +88,7 @@ class Job:
 
 
 class _Reduced(Job):
-    """argmax, argmin, max, min and minmax."""
+    """argmax, argmin, max, min, minmax and top_k."""
 
     # Bytes that an element of the source takes besides, while a piece is computed.
     extra = 0
@@ -95,14 +96,16 @@ class _Reduced(Job):
     def __init__(self, source: Source, call: Pieces, memory: int) -> None:
         rank, axes = range(len(source.shape)), call.axes
         self.sources, self.dtypes = (source,), call.types
-        self._axes = [axis for axis in rank if call.call.keepdims or axis not in axes]
-        self.shape = tuple(1 if axis in axes else source.shape[axis] for axis in self._axes)
-        self.labels = Labels.of(source, self._axes, self.shape, call.call.function)
+        self.shape = call.along(source.shape, call.length)
+        # The labels of an axis do not fit several elements, which each slice has in its own order.
+        fit = call.along(source.shape, call.length if call.length < 2 else None)
+        self.labels = Labels.of(source, call.result_axes, fit, call.call.function)
 
         def cost(sizes: Sequence[int]) -> int:
-            state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes)
-            # One piece is read while another is reduced.
-            return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + 4 * state * (source.dtype.itemsize + 8)
+            state = math.prod(size for axis, size in enumerate(sizes) if axis not in axes) * call.length
+            # One piece is read while another is reduced; candidates are sorted besides.
+            parts = (4 if call.length < 2 else 8) * state * (source.dtype.itemsize + 8)
+            return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + parts
 
         run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
         sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, reduced=axes, run=run)
@@ -129,11 +132,10 @@ class _Reduced(Job):
 
     def results(self, piece: Piece, part: Any) -> Iterator[tuple[Place, tuple[NDArray[Any], ...]]]:
         found = part if not piece.reads[1:] else self._call.finish([part], self._origin(piece.place))
-        place = tuple(slice(0, 1) if axis in self._call.axes else piece.place[axis] for axis in self._axes)
-        yield place, tuple(map(np.asarray, found))
+        yield self._call.along(piece.place, slice(0, self._call.length)), tuple(map(np.asarray, found))
 
     def _origin(self, place: Place) -> tuple[int, ...]:
-        return tuple(0 if axis in self._call.axes else place[axis].start for axis in self._axes)
+        return self._call.along([each.start for each in place], 0)
 
 
 class _Hardmax(_Reduced):
@@ -144,7 +146,7 @@ class _Hardmax(_Reduced):
         self.extra, self._memory = dtype.itemsize, memory
         super().__init__(source, call, memory)
         self.shape, self.dtypes = source.shape, (dtype,)
-        self.labels = Labels.of(source, self._axes, self.shape, call.call.function)
+        self.labels = Labels.of(source, call.result_axes, self.shape, call.call.function)
 
     def part(self, read: tuple[Place, ...], blocks: Sequence[NDArray[Any]], alone: bool) -> Any:
         return super().part(read, blocks, alone=False)
@@ -277,9 +279,14 @@ def planned(operation: str, sources: Sequence[Source], axis: Any, memory: int = 
         return _Elementwise(operation, sources, nan_policy, memory)
     if len(sources) > 1:
         raise ArgumentError(f"{operation} takes one input", given=", ".join(each.path for each in sources))
+    if operation == "top_k":
+        if options.get("k") is None:
+            raise ArgumentError("top_k selects a number of elements", remedy="give one --k")
+        selection = Selection.of(sources[0], options["k"], axis, options.get("mode", "largest"), True, nan_policy)
+        return _Reduced(sources[0], TopK.of(selection, sources[0].shape, sources[0].dtype), memory)
     if operation not in ENDS:
         if not Path(operation).suffix and not Path(operation).exists():
-            remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum or the file of a model"
+            remedy = "use argmax, argmin, max, min, minmax, hardmax, maximum, minimum, top_k or the file of a model"
             raise ArgumentError(f"there is no operation {operation!r}", remedy=remedy)
         return _Modelled(operation, sources[0], 0 if axis is None else axis, options["output_name"], memory)
     is_hardmax, values, largest = operation == "hardmax", operation in ("max", "min", "minmax"), ENDS[operation]
