@@ -187,17 +187,22 @@ _MEANINGS = {
 }
 
 
+@functools.cache
+def _keywords(function: str) -> tuple[str, ...]:
+    """Return the keywords of an array function; its signature takes far longer to read than an error to make."""
+    import inspect
+
+    from extremum import _native
+
+    return tuple(inspect.signature(getattr(_native, function)).parameters)
+
+
 def unknown_keyword(function: str, given: Iterable[str], known: Collection[str] = ()) -> ArgumentTypeError | None:
     """Return the error about the first keyword that a function does not have, or None; it names the word for it here.
 
     `known` are its keywords; those of the array function of this name where none are given.
     """
-    if not known:
-        import inspect
-
-        from extremum import _native
-
-        known = inspect.signature(getattr(_native, function)).parameters.keys()
+    known = known or _keywords(function)
     name = next((each for each in given if each not in known), None)
     if name is None:
         return None
