@@ -42,6 +42,10 @@ _NODES = (
     ("Hardmax<axis=0>", "float", "(4096,1024)"),
     ("ReduceMax", "uint8", "(4000000)"),
     ("ReduceMin<axes=[0,1]>", "uint8", "(1000,1000,3)"),
+    *(("TopK<k=50>", "float", shape) for shape in ("(2,64)", "(32,50257)")),
+    ("TopK<k=8>", "float", "(10000,64)"),
+    ("TopK<k=5,axis=0>", "float", "(1000,1000)"),
+    ("TopK<k=1000>", "float", "(1000000)"),
     *(("Max", "float", f"({size}) ({size})") for size in (8, 1000, 65536, 1048576)),
     *(("Max", element, "(1048576) (1048576)") for element in ("double", "int32", "float16")),
     *(("Max", "float", f"(1024,1024) {other}") for other in ("(1024)", "(1024,1)")),
@@ -62,13 +66,15 @@ def _node(operator: str, element: str, shapes: str) -> Model:
     inputs = ", ".join(f"{element}[{size}] {name}" for name, size in sizes.items())
     axes = ",".join(f"d{axis}" for axis in range(max(size.count(",") + 1 for size in sizes.values())))
     result = "int64" if operator.startswith("Arg") else element
+    # Before opset 10 the number of elements is an attribute.
+    outputs, opset = ("y, i", 9) if operator.startswith("TopK") else ("y", 13)
     dtype = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element.upper()))
     random = np.random.default_rng(0)
     feed = {
         name: (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
         for name, size in sizes.items()
     }
-    return parsed(f"({inputs}) => ({result}[{axes}] y) {{ y = {operator}({', '.join(sizes)}) }}", 13), feed
+    return parsed(f"({inputs}) => ({result}[{axes}] y) {{ {outputs} = {operator}({', '.join(sizes)}) }}", opset), feed
 
 
 def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget: float) -> list[float]:
