@@ -20,7 +20,7 @@ import twins
 from agreement import assert_extremes, same_bits
 from extremum import _native
 from extremum.errors import ExtremumError
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Tie, results
 from strategies import ELEMENT_TYPES, index_types
 
 
@@ -94,11 +94,13 @@ class Calls:
 
     def compare(self, operation, inputs, answer, out, context):
         """The answer is the reference's, for what the inputs were before, and is where it was asked for."""
-        expected = twins.run(operation, *inputs)
-        found = np.asarray(answer)
-        found = found.astype(found.dtype.newbyteorder("="))
-        if not same_bits(found, expected) or (out is not None and answer is not out):
-            raise WrongError(f"{operation} {context}\ninputs   {inputs!r}\nfound    {found!r}\nexpected {expected!r}")
+        answers = answer if isinstance(answer, list) else [answer]
+        for one, expected in zip(answers, results(twins.run(operation, *inputs)), strict=True):
+            found = np.asarray(one)
+            found = found.astype(found.dtype.newbyteorder("="))
+            if not same_bits(found, expected) or (out is not None and answer is not out):
+                text = f"inputs   {inputs!r}\nfound    {found!r}\nexpected {expected!r}"
+                raise WrongError(f"{operation} {context}\n{text}")
         self.count["compared"] += 1
 
     def arg_reduce(self):

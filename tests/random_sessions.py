@@ -7,7 +7,7 @@ import onnxruntime
 
 import random_memory
 from extremum.onnxruntime import InferenceSession
-from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie
+from extremum.operations import ArgReduce, Extremum, OneHot, Order, Reduce, Tie, TopK
 from extremum.spec import ONNX, find
 from sessions import node_model
 
@@ -16,7 +16,7 @@ DTYPES = tuple(np.dtype(name) for name in ("float16", "float32", "float64", "int
 
 def run(random):
     """A random node on random arrays: what it means, the arrays, and the answer."""
-    name = random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax", "ReduceMax", "ReduceMin"))
+    name = random.choice(("ArgMax", "ArgMin", "Max", "Min", "Hardmax", "ReduceMax", "ReduceMin", "TopK"))
     dtype = random.choice([dtype for dtype in DTYPES if dtype.name in find(ONNX, name, 13).types])
     shape = ()
     while not 1 <= len(shape) <= 4 or 0 in shape:
@@ -25,8 +25,12 @@ def run(random):
     count = random.randrange(1, 4) if name in ("Max", "Min") else 1
     inputs = [np.ascontiguousarray(random_memory.given(random, shape, dtype)) for _ in range(count)]
     session = _session(name, dtype, len(shape), axis, tie, count)
-    (answer,) = session.run(None, {f"x{number}": x for number, x in enumerate(inputs)})
-    return _meaning(name, axis, tie), inputs, answer
+    feeds = {f"x{number}": x for number, x in enumerate(inputs)}
+    if name == "TopK":
+        k = random.randrange(shape[axis] + 1)
+        order = Order.MAX if tie is Tie.FIRST else Order.MIN
+        return TopK(order, axis, k, True), inputs, session.run(None, {**feeds, "x1": np.array([k])})
+    return _meaning(name, axis, tie), inputs, session.run(None, feeds)
 
 
 def _meaning(name, axis, tie):
@@ -42,10 +46,14 @@ def _meaning(name, axis, tie):
 def _session(name, dtype, rank, axis, tie, count):
     attributes = {"Max": {}, "Min": {}, "Hardmax": {"axis": axis}, "ReduceMax": {"axes": [axis]}}
     attributes["ReduceMin"] = attributes["ReduceMax"]
+    attributes["TopK"] = {"axis": axis, "largest": int(tie is Tie.FIRST)}
     attributes = attributes.get(name, {"axis": axis, "select_last_index": int(tie is Tie.LAST)})
     x = np.empty((1,) * rank, dtype)
-    result = np.empty(x.shape, "int64" if name.startswith("Arg") else dtype)
-    model = node_model(find(ONNX, name, 13), attributes, [x] * count, [result])
+    results = [np.empty(x.shape, "int64" if name.startswith("Arg") else dtype)]
+    inputs = [x] * count
+    if name == "TopK":
+        inputs, results = [x, np.empty(1, np.int64)], [*results, np.empty(x.shape, np.int64)]
+    model = node_model(find(ONNX, name, 13), attributes, inputs, results)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 2
