@@ -28,7 +28,6 @@ use std::marker::PhantomData;
 /// A key and a place in one integer, which is smaller the earlier its element comes.
 pub trait Packed: Copy + Ord + Send + 'static {
     fn new(key: i64, place: usize) -> Self;
-    fn key(self) -> i64;
     fn place(self) -> usize;
 }
 
@@ -37,10 +36,6 @@ impl Packed for u64 {
     #[inline(always)]
     fn new(key: i64, place: usize) -> Self {
         u64::from((key as i32 ^ i32::MAX) as u32) << 32 | place as u64
-    }
-    #[inline(always)]
-    fn key(self) -> i64 {
-        ((self >> 32) as i32 ^ i32::MAX).into()
     }
     #[inline(always)]
     fn place(self) -> usize {
@@ -52,10 +47,6 @@ impl Packed for u128 {
     #[inline(always)]
     fn new(key: i64, place: usize) -> Self {
         u128::from((key ^ i64::MAX) as u64) << 64 | place as u128
-    }
-    #[inline(always)]
-    fn key(self) -> i64 {
-        (self >> 64) as i64 ^ i64::MAX
     }
     #[inline(always)]
     fn place(self) -> usize {
@@ -183,6 +174,8 @@ impl<P: Packed> Candidates<P> {
     pub fn begin(&mut self, bound: i64, equal: usize) {
         (self.bound, self.equal) = (bound, equal);
         self.found.clear();
+        // (A list that grows by and by takes memory again and again.)
+        self.found.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
     }
 
     /// The places of the best, of which there are fewer only where another thread has written meanwhile.
@@ -349,17 +342,15 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             let bits_of = bits_of.as_mut_ptr().cast::<u8>();
             for number in 0..LARGEST {
                 // (Bits, not lanes: the flip is undone.)
-                let lanes = largest[number];
-                let bits = lanes.lanes().xor(flip);
                 if number < kept {
-                    bits.store(bits_of.add(number * V::BYTES));
+                    largest[number].lanes().xor(flip).store(bits_of.add(number * V::BYTES));
                 }
             }
             let keys = &mut keys[..kept * width / K::SIZE];
             for (lane, key) in keys.iter_mut().enumerate() {
                 *key = candidates.rule.key(bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
             }
-            candidates.begin(largest_but(keys, k), k);
+            candidates.begin(kth(keys, k), k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
             if candidates.found.len() < k {
                 candidates.begin(i64::MIN, usize::MAX);
@@ -374,7 +365,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
 
 /// The k-th largest of some keys.
 #[inline(always)]
-fn largest_but(keys: &mut [i64], k: usize) -> i64 {
+pub fn kth(keys: &mut [i64], k: usize) -> i64 {
     if keys.len() > FEW {
         let rank = keys.len() - k;
         return *keys.select_nth_unstable(rank).1;
@@ -434,37 +425,6 @@ unsafe fn word<K: Kind, V: Lanes<K>>(count: usize, mask: impl Fn(usize) -> V::Ma
         2 => V::Mask::word::<2>(count, mask),
         4 => V::Mask::word::<4>(count, mask),
         _ => V::Mask::word::<8>(count, mask),
-    }
-}
-
-/// The largest of some keys such that at least so many are not below it, or one with a few more.
-pub struct Bound<'a> {
-    pub keys: &'a [i64],
-    pub rank: usize,
-}
-
-impl Task for Bound<'_> {
-    type Output = i64;
-    #[inline(always)]
-    unsafe fn run(self) -> i64 {
-        let Self { keys, rank } = self;
-        let (mut least, mut most) = (i64::MAX, i64::MIN);
-        for &key in keys {
-            (least, most) = (least.min(key), most.max(key));
-        }
-        while least < most {
-            let middle = least.wrapping_add((most.wrapping_sub(least) as u64).div_ceil(2) as i64);
-            let mut count = 0u64;
-            for &key in keys {
-                count += u64::from(key >= middle);
-            }
-            match count as usize {
-                count if count < rank => most = middle - 1,
-                count if count <= rank + rank / 4 => return middle,
-                _ => least = middle,
-            }
-        }
-        least
     }
 }
 

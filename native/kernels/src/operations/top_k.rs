@@ -18,11 +18,10 @@
 )]
 
 use crate::element::ElementType;
-use crate::isa::dispatch;
 use crate::kernels::lanes::Scratch;
 use crate::kernels::pack::Pack;
 use crate::kernels::short_rows::{Set, with_kind, with_set};
-use crate::kernels::top_k::{Bound, Candidates, Collect, Find, Insert, LARGEST, Packed, Results, Rule};
+use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, Rule, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::select::{Dimension, Omit, Selection, Target, bits, select};
 use crate::threads;
@@ -124,23 +123,26 @@ pub unsafe fn top_k(
     let form = match (lanes, beside(&across) && !swapped, beside(&line[0]) && !swapped) {
         (1.., true, _) if k <= FEW && counted && across.len >= lanes => Form::SideBySide,
         (1.., false, _) if k <= FEW && counted && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
-        (1.., _, true) if 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= LONG => Form::Find,
+        (1.., _, ready) if 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready) => {
+            Form::Find { ready }
+        }
         _ => Form::Collect,
     };
     let width = match form {
         Form::SideBySide => WIDE * lanes,
         Form::Turned => lanes,
-        Form::Find => LINES,
+        Form::Find { ready: true } => LINES,
+        Form::Find { ready: false } => PACKED,
         Form::Collect => 1,
     };
     let results = Results { values, indices, across: across.strides.output, along };
     let walk = Walk { input, rule, form, len, line, across, outer, origin, width, lanes, results };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let units = across.len.div_ceil(width) * positions(outer);
-    threads::map(threads::ranges(units, threads::tasks(num_threads)), |units| match size {
-        8 => walk.run::<u128>(units),
-        _ if len > u32::MAX as usize => walk.run::<u128>(units),
-        _ => walk.run::<u64>(units),
+    let ranges = threads::ranges(units, threads::tasks(num_threads));
+    threads::map(ranges, |units| match size < 8 && len <= u32::MAX as usize {
+        true => walk.run::<u64>(units),
+        false => walk.run::<u128>(units),
     });
 }
 
@@ -149,7 +151,10 @@ pub unsafe fn top_k(
 enum Form {
     SideBySide,
     Turned,
-    Find,
+    /// As they are, or packed.
+    Find {
+        ready: bool,
+    },
     Collect,
 }
 
@@ -159,8 +164,13 @@ const FEW: usize = 16;
 /// Elements of lines, at most, that are transposed.
 const SHORT: usize = 128;
 
-/// Bytes of lines, at most, that are read twice: a sample of longer ones takes less time.
-const LONG: usize = 1 << 18;
+/// Lines that are packed in one go: of those that lie side by side they have lines of the cache to themselves.
+const PACKED: usize = 16;
+
+/// Bytes of lines, at most, that are read twice, as they are or packed: a sample of longer ones takes less time.
+fn longest(ready: bool) -> usize {
+    if ready { 1 << 18 } else { 1 << 14 }
+}
 
 /// Registers of lines that lie side by side are read at a time.
 const WIDE: usize = 8;
@@ -212,7 +222,7 @@ impl Walk<'_> {
             let (at, number) = (self.across.moved(position(self.outer, self.origin, outer), first), end - first);
             let done = match self.form {
                 Form::SideBySide | Form::Turned => self.lines(&mut work, at, number),
-                Form::Find => self.find(&mut work, at, number),
+                Form::Find { ready } => self.find(&mut work, at, number, ready),
                 Form::Collect => 0,
             };
             (done..number).for_each(|line| self.line(&mut work, self.across.moved(at, line)));
@@ -260,15 +270,15 @@ impl Walk<'_> {
     unsafe fn sample<P>(&self, work: &mut Work<P>, data: *const u8) -> i64 {
         let TopK { element, swapped, k, .. } = self.input;
         let (len, size, float) = (self.len, element.size(), element.is_float());
-        let samples = (len / 32).clamp(256, 4096);
+        let samples = (len / 64).clamp(256, 2048);
         work.keys.clear();
         work.keys.extend((0..samples).map(|number| {
             let place = number * (len - 1) / (samples - 1);
             self.rule.key(bits(data.wrapping_offset(self.offset(place)), size, swapped), size, float)
         }));
         let share = k * work.keys.len() / len;
-        let rank = share + 3 * share.isqrt() + 3;
-        if rank < work.keys.len() { dispatch(Bound { keys: &work.keys, rank }) } else { i64::MIN }
+        let rank = share + 3 * share.isqrt() + 4;
+        if rank < work.keys.len() { kth(&mut work.keys, rank) } else { i64::MIN }
     }
 
     /// Collects the candidates of a line.
@@ -303,7 +313,8 @@ impl Walk<'_> {
             if to.found.len() > most {
                 to.found.select_nth_unstable(k - 1);
                 to.found.truncate(k);
-                to.exceed(to.found[k - 1].key());
+                let last = data.wrapping_offset(self.offset(to.found[k - 1].place()));
+                to.exceed(self.rule.key(bits(last, size, swapped), size, element.is_float()));
             }
             if to.equal == 0 {
                 break;
@@ -311,10 +322,17 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the best of some contiguous lines; returns how many.
-    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) -> usize {
-        let TopK { data, element, largest, k, sorted, .. } = self.input;
-        let (from, len, stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
+    /// Finds the best of some lines, after they have been packed where they are not contiguous; returns how many.
+    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize, ready: bool) -> usize {
+        let TopK { data, element, swapped, largest, k, sorted, .. } = self.input;
+        let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
+        if !ready {
+            let (size, step) = (element.size(), len * element.size());
+            let (to, outer, inner) =
+                (work.packed.reserve(lines * step), (lines, stride), (len, self.line[0].strides.input));
+            Pack { data: from, outer, inner, size, scratch: true, swapped, to, step }.run();
+            (from, stride) = (to, step as isize);
+        }
         let (to, candidates) = (self.results(at), &mut work.to);
         with_set!(I => with_kind!(element, largest, K, _flip, infinity => {
             let (loser, kind) = (element.loser(largest) as i64, PhantomData);
