@@ -49,7 +49,7 @@ allows another. `fix` writes `-o OUT` if the target takes the result, as a copy 
 the target refuses a node that has no rewrite. It also rewrites a node that the target takes but answers differently
 (EX107, EX108). If such a node has no exact rewrite, it stays; `fix` says so and exits with 1. The new nodes
 take more time and memory than the one they replace. A Hardmax, ReduceMax or ReduceMin that becomes an index fails on an
-empty axis.
+empty axis. DirectML has no doubles: for it, a rewrite of double has a TopK that runs elsewhere, and EX102 names it.
 """
 
 

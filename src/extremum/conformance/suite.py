@@ -107,7 +107,6 @@ def model_of(case: Case, expected: tuple[Array, ...] | None) -> onnx.ModelProto:
     inputs = [value(name, x.dtype.name, x.shape) for name, x in case.feeds.items()]
     given = [f"y{at or ''}" for at in range(len(case.version.outputs))]
     if expected is None:
-        # A type that the version does not take is among the types of no output.
         types = ("int64" if each.types == ("int64",) else case.element for each in case.version.outputs)
         outputs = [value(name, element, None) for name, element in zip(given, types, strict=True)]
     else:

@@ -94,7 +94,7 @@ class Fragment:
         return self.add(operator, x, axes=list(axes))
 
     def largest(self, x: str, axis: int) -> str:
-        """Append TopK, which no target refuses: the largest along one axis, which stays."""
+        """Append TopK, which every runtime takes: the largest along one axis, which stays."""
         is_input = self.opset >= _INPUTS_SINCE["TopK"]
         name = self.add("TopK", x, self.constant([1]), axis=axis) if is_input else self.add("TopK", x, axis=axis, k=1)
         self.nodes[-1].output.append(f"{name}/index")
