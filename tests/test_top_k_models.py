@@ -16,6 +16,7 @@ from extremum.onnxruntime import convert
 from models import model
 from refusal import explained
 from sessions import run_model
+from stock import ORT
 
 X = np.array([[3, 9, 1, 9], [5, 0, 7, 6]], np.float32)
 BEST = np.array([[9, 9], [7, 6]], np.float32), np.array([[1, 3], [2, 3]])
@@ -227,3 +228,22 @@ def test_the_indices_of_one_operator_are_the_elements_of_another():
     body = f"(float[1, 4] x) => (int64[1, 1] y) {{ {TWO} v, i = TopK (x, k) y = ArgMax <axis = 1> (i) }}"
     written = "".join(dxdispatch(dml.lower(model(body))))
     assert written.count('"initialValuesDataType": "UINT64"') == 1
+
+
+def test_check_asks_a_runtime_and_a_feature_level_with_as_many_elements_as_are_selected():
+    source = model(f"(uint16[a, b] x) => (v, i) <int64[1] k = {{200}}> {{ {NODE} }}")
+    (finding,) = check(source, runtime="onnxruntime", select=["EX106", "EX107"]).findings
+    assert finding.reason == f"{ORT} does not run TopK-11 on uint16 at opset 13"
+    source = model(f"(double[a, b] x) => (v, i) <int64[1] k = {{200}}> {{ {NODE} }}")
+    (finding,) = check(source, feature_level="5_0", select=["EX102"]).findings
+    assert finding.reason == "DML_TOP_K1-5_0 does not take FLOAT64 as input_tensor"
+    (finding,) = check(model(f"(bfloat16[3] x) => (v, i) {{ {TWO} {NODE} }}", opset=24), select=["EX101"]).findings
+    assert finding.remedy == "run the node with extremum.onnxruntime"
+    # The reference evaluator of onnx sorts the NaNs of bfloat16 anywhere.
+    source = model(f"(bfloat16[a, b] x) => (v, i) {{ {TWO} {NODE} }}", opset=24)
+    (finding,) = check(source, runtime="onnx.reference", select=["EX106", "EX107"]).findings
+    assert finding.reason.endswith(" answers TopK-24 on bfloat16 differently: NaN")
+    assert "; expected bfloat16[1, 2] " in finding.given
+    # No axis has so many: nothing is asked.
+    source = model(f"(float[a, b] x) => (v, i) <int64[1] k = {{{2**62}}}> {{ {NODE} }}")
+    assert check(source, runtime="onnx.reference", select=["EX106", "EX107"]).findings == ()

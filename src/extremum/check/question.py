@@ -34,6 +34,9 @@ Inputs = Mapping[str, NDArray[Any]]
 # Enough for ties at both ends and in the middle. No rewrite depends on a size.
 _LARGEST_SIZE = 7
 _OPEN_RANK = 3
+_MOST_SELECTED = 1 << 17
+# An axis that is longer does not shrink: a selection takes nearly all of it.
+_LONGEST_TO_SHRINK = 100
 # Characters of the values of one array.
 _LONGEST_TEXT = 160
 
@@ -75,12 +78,12 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
 
 
 def _with_selected(site: Site, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the sizes of a sample with as many elements along the axis of a selection as it takes."""
+    """Return the sizes of a sample with as many elements along the axis of a selection as it takes, within reason."""
     k = site.accepted.get("k") if site.schema is not None else None
     if site.schema is None or not isinstance(k, int):
         return sizes
     chosen = validate.axes(site.schema, site.accepted, len(sizes))
-    return tuple(max(size, k) if axis in chosen else size for axis, size in enumerate(sizes))
+    return tuple(max(size, min(k, _MOST_SELECTED)) if axis in chosen else size for axis, size in enumerate(sizes))
 
 
 def _draw_samples(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
@@ -275,6 +278,8 @@ def _shrink(inputs: Inputs, differs: Callable[[Inputs], bool]) -> Inputs:
     """Return the fewest elements that still differ: along each axis one, or all that matter."""
     for axis in range(-1, -1 - max(x.ndim for x in inputs.values()), -1):
         size = _size(inputs, axis)
+        if size > _LONGEST_TO_SHRINK:
+            continue
         one = (_take(inputs, axis, [at]) for at in range(size) if size > 1)
         smaller = next(filter(differs, one), None)
         if smaller is not None:

@@ -515,9 +515,11 @@ def directml(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     unknown = any(tensor.element is None for tensor in site.operands)
     if targets.feature_level is None or unknown or any(refusals(site.outputs)):
         return
-    # A feature level does not depend on sizes: an open one counts as 1, an open rank as 4.
+    # A feature level does not depend on sizes: an open one counts as 1, or as many as are selected, an open rank as 4.
+    k = site.accepted.get("k")
+    least = k if isinstance(k, int) else 1
     shapes = ((None,) * 4 if each.shape is None else each.shape for each in site.operands)
-    sizes = (tuple(size if isinstance(size, int) else 1 for size in shape) for shape in shapes)
+    sizes = (tuple(size if isinstance(size, int) else least for size in shape) for shape in shapes)
     types = [TensorType(each.element, each_sizes) for each, each_sizes in zip(site.operands, sizes, strict=True)]
     # Where these sizes do not fit each other, they say nothing about the model.
     if not any(refusals(infer.outputs, schema, site.accepted, types)):
