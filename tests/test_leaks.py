@@ -12,6 +12,7 @@ import numpy as np
 import extremum
 import watched
 from extremum import _native
+from extremum.operations import Order, TopK
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 Y = X[::-1]
@@ -83,6 +84,10 @@ CALLS = {
     "hardmax, out": lambda: extremum.hardmax(X, 0, out=OUT),
     "hardmax, Fortran order": lambda: extremum.hardmax(X.T),
     "hardmax, axis": lambda: extremum.hardmax(X, 5),
+    "top_k": lambda: extremum.top_k(X, 1),
+    "top_k, smallest along an axis": lambda: extremum.top_k(X, 2, 0, mode="smallest", nan_policy="omit"),
+    "top_k, too many": lambda: extremum.top_k(X, 99),
+    "TopK": lambda: TopK(Order.MAX, 0, 1, True)(X),
     "axis out of range": lambda: extremum.argmax(X, 7),
     "axis twice": lambda: extremum.argmax(X, (0, -2)),
     "axis of another type": lambda: extremum.argmax(X, "0"),
