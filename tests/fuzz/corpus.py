@@ -35,6 +35,8 @@ TEXTS = (
     """<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (float[3] last, int64[2, 1] places)
     <int64 trips = {2}> { last, places = Loop(trips, "", x) < body = b (int64 i, bool go, float[3] s)
       => (bool more, float[3] t, int64[1] at) { more = Identity(go) t = Max(s, s) at = ArgMax(t) } > }""",
+    """<ir_version: 8, opset_import: ["" : 13]> g (uint16[n, 4] x, int64[1] m) => (uint16[n, k] v, int64[n, 2] j)
+    <int64[1] k = {2}> { v, i = TopK<axis = 1>(x, m) w, j = TopK<largest = 0, sorted = 1>(x, k) }""",
 )
 NUMPY_TYPES = ("float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float64", "uint64", "bool")
 

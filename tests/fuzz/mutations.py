@@ -5,7 +5,7 @@ from google.protobuf.message import DecodeError
 
 INTEGERS = (0, 1, 2, 3, 7, 8, 13, 16, 17, 99, 127, 255, 2**15, 2**31 - 1, 2**31, 2**63 - 1, -1, -128, -(2**31))
 _NAMES = """x y Max ArgMax Hardmax If Loop Constant Identity axis axes keepdims value select_last_index ai.onnx
-ai.onnx.ml ai.extremum own com.microsoft Top ArgReduce OneHot ../../../etc/passwd /dev/zero"""
+ai.onnx.ml ai.extremum own com.microsoft Top ArgReduce OneHot TopK ../../../etc/passwd /dev/zero"""
 _ODD = ("", "a\0b", "line\nbreak", "\x1b[31mred", "::error::", "\u202e", "\U0001f600", "%s{0}", "n" * 300)
 TEXTS = (*_NAMES.split(), *_ODD)
 FLOATS = (0.0, -0.0, 1.0, 1e38, 1e-45, float("nan"), float("inf"), float("-inf"))
