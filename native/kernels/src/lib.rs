@@ -1,9 +1,9 @@
-//! The three core operations on strided memory, for every element type. Nothing here knows Python.
+//! The core operations on strided memory, for every element type. Nothing here knows Python.
 //!
-//! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, and
-//! [`extremum()`] takes it elementwise over any number of operands. All three normalise the layout of their
-//! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set
-//! ([`isa`]). What NaN and the zeros mean is decided in `element` alone.
+//! [`argreduce()`] finds where the extremum lies over any set of axes, [`onehot()`] marks it, [`extremum()`] takes it
+//! elementwise over any number of operands, and [`top_k()`] finds the k best along an axis. All normalise the layout of their
+//! arrays first ([`layout`]), then run kernels that are written once and compiled for each instruction set ([`isa`]). What NaN
+//! and the zeros mean is decided in `element` alone.
 
 mod element;
 pub mod isa;

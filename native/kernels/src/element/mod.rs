@@ -1,10 +1,11 @@
 //! Element types by tag: how a caller that knows types only at run time names them. Below,
 //! [`compare`] says what a reduction compares, [`rank`] what an elementwise operation accumulates, and [`types`] what that is
-//! for each type.
+//! for each type. [`rule`] has keys for the k best.
 
 pub mod compare;
 pub mod order;
 pub mod rank;
+pub mod rule;
 pub mod types;
 
 use compare::Compared;

@@ -19,7 +19,7 @@
     reason = "one condition for all: the memory is there, with room for the results, and the instruction set is in force"
 )]
 
-use crate::element::ElementType;
+use crate::element::rule::Rule;
 use crate::isa::Task;
 use crate::kernels::short_rows::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, folded, splat};
@@ -51,79 +51,6 @@ impl Packed for u128 {
     #[inline(always)]
     fn place(self) -> usize {
         self as u64 as usize
-    }
-}
-
-/// How the elements of a type become keys, which are larger the earlier an element comes.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    size: usize,
-    float: bool,
-    /// Bits of an element to be flipped so that the largest is wanted, as integers with a sign or as floats.
-    pub flip: i64,
-    /// The key of NaN; what is added to an integer.
-    shift: i64,
-    /// The largest byte that counts; the infinity of a float.
-    limit: i64,
-    /// The largest key that there is.
-    most: i64,
-}
-
-impl Rule {
-    /// The rule for an element type. NaN, and the smallest integer of `times`, comes first or last.
-    pub fn new(element: ElementType, largest: bool, nan_first: bool, times: bool) -> Self {
-        let (size, float) = (element.size(), element.is_float());
-        let (all, top) = (if largest { 0 } else { -1 }, 1i64 << (8 * size - 1));
-        let (most, least) = if size == 8 { (i64::MAX, i64::MIN) } else { (i32::MAX.into(), i32::MIN.into()) };
-        let (flip, shift, limit, largest_key) = match float {
-            // (Infinity loses to all others where the smallest is wanted.)
-            true => {
-                let infinity = element.loser(false) as i64;
-                (all & top, if nan_first { most } else { least }, infinity, if nan_first { most } else { infinity })
-            }
-            false => {
-                let flip = if element.is_signed() { all } else { all ^ top };
-                let shift = if times && largest == nan_first { if largest { -1 } else { 1 } } else { 0 };
-                (flip, shift, if element == ElementType::Bool { 1 } else { 0xff }, i64::MAX >> (64 - 8 * size))
-            }
-        };
-        Self { size, float, flip, shift, limit, most: largest_key }
-    }
-
-    /// Whether lanes are in the order of keys but for NaN.
-    pub fn is_plain(&self) -> bool {
-        self.float || self.shift == 0 && self.limit != 1
-    }
-
-    /// The key of an element, by its bits.
-    #[inline(always)]
-    pub fn key(&self, bits: u64, size: usize, float: bool) -> i64 {
-        let unused = 64 - 8 * size as u32;
-        let bits = if size == 1 { bits.min(self.limit as u64) } else { bits };
-        let lane = (bits as i64 ^ self.flip) << unused >> unused;
-        if !float {
-            return lane.wrapping_add(self.shift);
-        }
-        let (magnitude, sign) = (lane & (i64::MAX >> unused), lane >> 63);
-        // Sign and magnitude to two's complement, where both zeros are 0.
-        if magnitude > self.limit { self.shift } else { (magnitude ^ sign) - sign }
-    }
-
-    /// The bits of an element such that no lane below its own has this key or a larger one.
-    pub fn bits(&self, key: i64) -> i64 {
-        let unused = 64 - 8 * self.size as u32;
-        let lane = match self.float {
-            true => {
-                let magnitude = key.unsigned_abs().min(self.limit as u64) as i64;
-                if key < 0 { magnitude | i64::MIN >> unused } else { magnitude }
-            }
-            // Every byte but zero is true, and the last of them comes first where the smallest is wanted.
-            false if self.is_plain() || self.limit == 1 && (self.flip & 1 == 0 || key == 0x7f) => {
-                key.clamp(i64::MIN >> unused, i64::MAX >> unused)
-            }
-            false => i64::MIN >> unused,
-        };
-        lane ^ self.flip
     }
 }
 
@@ -194,14 +121,14 @@ impl<P: Packed> Candidates<P> {
 
     /// Wants larger keys alone from now on.
     pub fn exceed(&mut self, key: i64) {
-        let more = key < self.rule.most;
+        let more = key < self.rule.largest;
         (self.bound, self.equal) = if more { (key + 1, usize::MAX) } else { (key, 0) };
     }
 
     /// Adds contiguous elements one by one, whatever the instruction set.
     pub unsafe fn add_all(&mut self, from: *const u8, len: usize, first: usize) {
         self.found.reserve(len);
-        let Rule { size, float, .. } = self.rule;
+        let (size, float) = (self.rule.size, self.rule.float);
         for at in 0..len {
             self.add(from.add(at * size), first + at, size, float);
         }
@@ -275,10 +202,10 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Collect<'_, K, V, P> {
     #[inline(always)]
     unsafe fn run(self) {
         let Self { from, len, first, infinity, to, .. } = self;
-        match K::SIZE < 8 && size_of::<P>() > 8 {
-            // Such long lines are rare.
-            true => to.add_all(from, len, first),
-            false => collect::<K, V, P>(from, len, first, infinity, to),
+        match (K::SIZE < 8) == (size_of::<P>() == 8) {
+            true => collect::<K, V, P>(from, len, first, infinity, to),
+            // Lines of so many short elements are rare.
+            false => to.add_all(from, len, first),
         }
     }
 }
@@ -310,7 +237,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
     #[inline(always)]
     unsafe fn run(self) {
         let Self { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, .. } = self;
-        if K::SIZE < 8 && size_of::<P>() > 8 {
+        if (K::SIZE < 8) != (size_of::<P>() == 8) {
             unreachable!("such a line is not read so");
         }
         let flip = splat::<K, V>(candidates.rule.flip);

@@ -18,10 +18,11 @@
 )]
 
 use crate::element::ElementType;
+use crate::element::rule::Rule;
 use crate::kernels::lanes::Scratch;
 use crate::kernels::pack::Pack;
 use crate::kernels::short_rows::{Set, with_kind, with_set};
-use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, Rule, kth};
+use crate::kernels::top_k::{Candidates, Collect, Find, Insert, LARGEST, Packed, Results, kth};
 use crate::layout::{Axis, ReductionAxes, ReductionAxis, ReductionOffsets, merge, position, positions};
 use crate::operations::select::{Dimension, Omit, Selection, Target, bits, select};
 use crate::threads;
@@ -65,11 +66,15 @@ pub unsafe fn top_k(
     values: *mut u8,
     indices: *mut i64,
 ) {
+    find(input, &dimensions.collect::<SmallVec<[_; 8]>>(), values, indices)
+}
+
+/// (Compiled once, whatever the dimensions come from.)
+unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8, indices: *mut i64) {
     let TopK { data, element, swapped, largest, k, .. } = input;
-    let dimensions: SmallVec<[_; 8]> = dimensions.collect();
     let (mut kept, mut line, mut origin) = (ReductionAxes::new(), ReductionAxes::new(), ReductionOffsets::default());
     let (mut step, mut along) = (1, 0);
-    for &(len, input, reduced) in &dimensions {
+    for &(len, input, reduced) in dimensions {
         let axis = Axis { len, strides: ReductionOffsets { input, output: step, ..ReductionOffsets::default() } };
         if !reduced {
             step *= len as isize;
