@@ -234,6 +234,14 @@ def test_short_runs_of_a_file_are_read_whole_and_merged(run, expected):
     assert lengths((1000, 100), (1, 1), (0, 1), cost, 10**9, reduced=(0,), run=run) == expected
 
 
+def test_pieces_are_no_shorter_than_the_candidates_that_are_merged(monkeypatch):
+    monkeypatch.setattr("extremum.large.pieces.ENOUGH", 20_000)
+    np.save("x.npy", sample((60, 40)))
+    job = planned("top_k", [open_source("x.npy")], 0, 10**6, k=25)
+    sizes = {place[0].stop - place[0].start for piece in job.pieces for (place,) in piece.reads}
+    assert (len(job.pieces) > 1, max(sizes) >= 25) == (True, True)
+
+
 def test_the_bar_is_shown_where_somebody_looks(monkeypatch):
     save(sample(), "C")
     terminal = type("Terminal", (io.StringIO,), {"isatty": lambda _: True})

@@ -108,7 +108,12 @@ class _Reduced(Job):
             return math.prod(sizes) * (2 * source.dtype.itemsize + self.extra) + parts
 
         run = -(-RUN // source.dtype.itemsize) if math.prod(source.granule) == 1 else 1
-        sizes = lengths(source.shape, source.granule, source.order, cost, memory // 2, reduced=axes, run=run)
+        # A piece has as many elements as its part, so that parts take no more work than elements.
+        granule, least = list(source.granule), call.length
+        for axis in reversed([axis for axis in source.order if axis in axes]):
+            granule[axis] *= -(-least // granule[axis]) or 1
+            least = -(-least // max(source.shape[axis], 1))
+        sizes = lengths(source.shape, granule, source.order, cost, memory // 2, reduced=axes, run=run)
         self._call = call.cut(
             [[min(size, n - at) for at in range(0, n, size or 1)] for n, size in zip(source.shape, sizes, strict=True)]
         )
