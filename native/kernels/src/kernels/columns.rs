@@ -62,26 +62,28 @@ impl<S: Source, X: Ends> Task for Columns<'_, S, X> {
         let most = <LaneOf<S> as Lane>::Index::ROWS;
         debug_assert!(self.rows > 0 && (!places || self.rows <= most));
         let done = match places {
-            true => self.accumulate::<S::Element, true>(),
-            false => self.accumulate::<S::Element, false>(),
+            true => self.accumulate::<S::Element, true, true>(),
+            false => self.accumulate::<S::Element, false, false>(),
         };
         if !done {
-            // NaN among the floats: once more with keys, which know its place.
-            self.accumulate::<<S::Element as Compared>::Ordered, true>();
+            // NaN among the floats: once more with keys, which know its place. (With few copies of the loop: NaN is rare.)
+            self.accumulate::<<S::Element as Compared>::Ordered, true, false>();
         }
     }
 }
 
 impl<S: Source, X: Ends> Columns<'_, S, X> {
     /// Accumulates all rows with the lanes of `F`, with their places where `PLACES`; false where a lane was NaN, and the
-    /// results are then worthless.
+    /// results are then worthless. `EXACT` has more copies of the loop, and fewer rows are read twice.
     #[inline(always)]
-    unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool>(&self) -> bool {
+    unsafe fn accumulate<F: Compared<Lane: Lane<Key = KeyOf<S>>>, const PLACES: bool, const EXACT: bool>(
+        &self,
+    ) -> bool {
         let Self { lines, rows, columns, last, .. } = *self;
         let lines = if last { lines.from(rows as isize - 1).every(-1) } else { lines };
         let Outputs { keys, values, index, .. } = self.to[0];
         // (Not for narrow lanes: they would be worked out at the width of the results.)
-        let bare = PLACES && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
+        let bare = EXACT && !X::BOTH && !S::MASKED && size_of::<F>() >= 4 && keys.is_null() && values.is_null();
         match rows {
             2 if bare => return !few::<S::As<F>, X::First, 2>(lines, columns, last, index),
             3 if bare => return !few::<S::As<F>, X::First, 3>(lines, columns, last, index),
@@ -94,8 +96,8 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
-        // Places at one end are asked for most: they have more copies of the loop, and fewer rows are read twice.
-        let exact = PLACES && !X::BOTH && !S::MASKED;
+        // (Places at one end are asked for most.)
+        let exact = EXACT && !X::BOTH && !S::MASKED;
         let lines = if rows == 1 { lines.every(0) } else { lines };
         let (mut row, mut nan) = (0, false);
         while row < rows {
