@@ -76,6 +76,8 @@ def sites(x, out, once):
     yield lambda v: extremum.argmax(y, v, out=out), (once(1),)
     yield lambda v: extremum.argmax(y, dtype=v, keepdims=True, out=out), (once("int64"),)
     yield lambda v: extremum.hardmax(x, v), (once(0),)
+    yield lambda v: extremum.top_k(x, 2, v).indices, (once(1),)
+    yield lambda v: extremum.top_k(x, v, 1).values, (once(2),)
     yield lambda v: extremum.hardmax(x, (0, v)), (once(1),)
     yield lambda v: extremum.hardmax(y, v, out=out), (once(0),)
     for function in (extremum.maximum, extremum.minimum):

@@ -23,6 +23,7 @@ def test_every_rank(rank):
         assert_same_bits(extremum.argmax(x, axis).reshape(-1), plain.argmax(own).reshape(-1))
         assert extremum.argmin(x, axis, keepdims=True).ndim == rank
         assert_same_bits(extremum.hardmax(x, axis).reshape(plain.shape), extremum.hardmax(plain, own))
+        assert_same_bits(extremum.top_k(x, 2, axis).indices.ravel(), extremum.top_k(plain, 2, own).indices.ravel())
     assert extremum.argmax(x) == extremum.argmax(x, tuple(range(rank))) == plain.argmax()
     out = np.zeros_like(x)
     assert extremum.maximum(x, x[..., ::-1], plain[0, 1], out=out) is out
@@ -50,11 +51,14 @@ def strides_that_lead_nowhere():
         empty = as_strided(memory, (0, 3, 5), (stride, stride, stride))
         assert extremum.argmax(empty, 1).shape == (0, 5)
         assert extremum.hardmax(empty, 2).shape == (0, 3, 5)
+        assert extremum.top_k(empty, 2, 1).indices.shape == (0, 2, 5)
         assert extremum.maximum(empty, 1.0, empty).shape == (0, 3, 5)
         assert extremum.maximum(empty, out=empty) is empty
         one = as_strided(memory, (1, 6, 1), (stride, 8, stride))
         assert extremum.argmax(one) == 5
         assert extremum.argmax(one, 0).tolist() == [[0]] * 6
+        assert extremum.top_k(one, 2, None).indices.tolist() == [5, 4]
+        assert extremum.top_k(one, 6, 1).values.ravel().tolist() == memory[::-1].tolist()
         assert extremum.hardmax(one, 1).sum() == 1
         out = as_strided(np.zeros(6), (1, 6, 1), (stride, 8, stride))
         assert extremum.maximum(one, memory[:, None], out=out) is out

@@ -45,6 +45,8 @@ assert_type(ex.argmax(x, axis=1, dtype=np.uint32, out=out), np.ndarray[tuple[int
 ex.argmax([1, 2, 3], dtype="int32")
 
 # The elements: those of the array, with the index on request.
+assert_type(ex.top_k(x, 2, mode="smallest"), ex.ValuesIndices[F32, I64])
+assert_type(ex.top_k([1, 2], 1, axis=None), ex.ValuesIndices[Any, Any])
 assert_type(ex.max(x), np.float32)
 assert_type(ex.max(x, axis=1), F32)
 assert_type(ex.max(k, axis=[0, 1], keepdims=True), NDArray[np.int16])

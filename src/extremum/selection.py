@@ -55,8 +55,11 @@ class Selection:
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
         require_policy("top_k", nan_policy)
-        in_order, axis = flag("top_k", "sorted", in_order), one_axis(x, axis)
-        return cls(_count(x, k, axis), axis, mode == "largest", in_order, nan_policy)
+        in_order, k = flag("top_k", "sorted", in_order), _integer(k)
+        # (Whatever looks at an argument may give the array another shape.)
+        axis = one_axis(x, axis)
+        _require_within(x, k, axis)
+        return cls(k, axis, mode == "largest", in_order, nan_policy)
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
         """Return the candidates: the k best, or all where there are fewer; at least one under ``raise``."""
@@ -100,16 +103,18 @@ def one_axis(x: Any, axis: Any) -> int | None:
     return number % rank
 
 
-def _count(x: Any, k: Any, axis: int | None) -> int:
+def _integer(k: Any) -> int:
     try:
-        number = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
+        return operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
+
+
+def _require_within(x: Any, k: int, axis: int | None) -> None:
     where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
-    if not 0 <= number <= most:
+    if not 0 <= k <= most:
         raise ArgumentError(
-            f"top_k: k is {number}, and there are {most} elements{where}",
-            given=f"{x.dtype}{list(x.shape)}, k={number}",
+            f"top_k: k is {k}, and there are {most} elements{where}",
+            given=f"{x.dtype}{list(x.shape)}, k={k}",
             remedy=f"pass k from 0 to {most}",
         )
-    return number

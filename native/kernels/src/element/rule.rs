@@ -43,6 +43,11 @@ impl Rule {
         Self { size, float, flip, shift, limit, largest: most }
     }
 
+    /// Whether nothing but NaN has this key or a larger one.
+    pub fn is_nan(&self, key: i64) -> bool {
+        self.float && key > self.limit
+    }
+
     /// Whether lanes are in the order of keys but for NaN.
     pub fn is_plain(&self) -> bool {
         self.float || self.shift == 0 && self.limit != 1
@@ -67,7 +72,9 @@ impl Rule {
         let unused = 64 - 8 * self.size as u32;
         let lane = match self.float {
             true => {
-                let magnitude = key.unsigned_abs().min(self.limit as u64) as i64;
+                // (Comparisons of the wider ones with NaN do not hold.)
+                let most = self.limit + i64::from(self.size == 2);
+                let magnitude = key.unsigned_abs().min(most as u64) as i64;
                 if key < 0 { magnitude | i64::MIN >> unused } else { magnitude }
             }
             // Every byte but zero is true, and the last of them comes first where the smallest is wanted.

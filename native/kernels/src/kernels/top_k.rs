@@ -149,7 +149,9 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
 ) {
     to.found.reserve(len);
     let flip = splat::<K, V>(to.rule.flip);
-    let mut bound = splat::<K, V>(to.rule.bits(to.bound)).xor(flip).lanes();
+    let bound_of = |to: &Candidates<P>| (to.rule.bits(to.bound), K::KEYED || !to.rule.is_nan(to.bound));
+    let (bits, mut numbers) = bound_of(to);
+    let mut bound = splat::<K, V>(bits).xor(flip).lanes();
     // (Of 16-bit floats NaN of either sign lies beyond an infinity; comparisons of the others with NaN do not hold.)
     let least = splat::<K, V>(infinity | 0x8000).lanes();
     let group = V::GROUP * V::LANES;
@@ -164,7 +166,7 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
         let (mut below, mut beyond) = ([V::Mask::none(); GROUP], [V::Mask::none(); GROUP]);
         for number in 0..V::GROUP {
             let lanes = read::<K, V>(from.add(at * K::SIZE), number, flip);
-            below[number] = bound.above(lanes);
+            below[number] = if numbers { bound.above(lanes) } else { lanes.equal(lanes) };
             if K::KEYED {
                 beyond[number] = least.above(lanes);
             }
@@ -179,7 +181,9 @@ unsafe fn collect<K: Kind, V: Lanes<K>, P: Packed>(
             let lane = hits.trailing_zeros() as usize / V::BITS;
             hits &= !(u64::MAX >> (64 - V::BITS) << (lane * V::BITS));
             if to.add(from.add((at + lane) * K::SIZE), first + at + lane, K::SIZE, K::FLOAT) {
-                bound = splat::<K, V>(to.rule.bits(to.bound)).xor(flip).lanes();
+                let bits;
+                (bits, numbers) = bound_of(to);
+                bound = splat::<K, V>(bits).xor(flip).lanes();
             }
         }
     }

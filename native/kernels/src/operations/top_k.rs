@@ -4,7 +4,7 @@
 //! k is 1                                       select
 //! few of many lines that lie side by side      insert, a tile of lines at a time
 //! few of many short lines                      the same, of a tile that has been transposed
-//! few of a contiguous line                     find
+//! few of a short line                          find
 //! else                                         a bound from a sample; collect what reaches it; sort that
 //! ```
 //!
@@ -86,7 +86,7 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         }
         match line.last_mut() {
             _ if len == 1 => {}
-            Some(inner) if input == inner.strides.input * inner.len as isize => inner.len *= len,
+            Some(inner) if input == inner.strides.input.wrapping_mul(inner.len as isize) => inner.len *= len,
             _ => line.push(axis),
         }
     }
@@ -125,23 +125,20 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
     let lanes =
         if rule.is_plain() && line.len() == 1 { with_set!(I => <I as Set>::Register::BYTES / size, 0) } else { 0 };
     let counted = size > 2 && len <= u32::MAX as usize || len <= 1 << (8 * size);
-    let form = match (lanes, beside(&across) && !swapped, beside(&line[0]) && !swapped) {
-        (1.., true, _) if k <= FEW && counted && across.len >= lanes => Form::SideBySide,
-        (1.., false, _) if k <= FEW && counted && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
-        (1.., _, ready) if 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready) => {
-            Form::Find { ready }
-        }
-        _ => Form::Collect,
+    let (plain, ready) = (beside(&across) && !swapped, beside(&line[0]) && !swapped);
+    let finds = lanes > 0 && 5 * k <= 4 * lanes * LARGEST.min(len / lanes) && len * size <= longest(ready);
+    let form = match lanes > 0 && counted && k <= if finds { FEW } else { FEW_OF_LONG } {
+        true if plain && across.len >= lanes => Form::SideBySide,
+        true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
+        _ => Form::OneByOne,
     };
     let width = match form {
         Form::SideBySide => WIDE * lanes,
         Form::Turned => lanes,
-        Form::Find { ready: true } => LINES,
-        Form::Find { ready: false } => PACKED,
-        Form::Collect => 1,
+        Form::OneByOne => LINES,
     };
     let results = Results { values, indices, across: across.strides.output, along };
-    let walk = Walk { input, rule, form, len, line, across, outer, origin, width, lanes, results };
+    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, width, lanes, results };
     let num_threads = threads::num_threads(elements.saturating_mul(size));
     let units = across.len.div_ceil(width) * positions(outer);
     let ranges = threads::ranges(units, threads::tasks(num_threads));
@@ -156,15 +153,12 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
 enum Form {
     SideBySide,
     Turned,
-    /// As they are, or packed.
-    Find {
-        ready: bool,
-    },
-    Collect,
+    OneByOne,
 }
 
-/// How many are few.
+/// How many are few, where lines could be read one by one as well, and where they are long and apart.
 const FEW: usize = 16;
+const FEW_OF_LONG: usize = 64;
 
 /// Elements of lines, at most, that are transposed.
 const SHORT: usize = 128;
@@ -191,6 +185,9 @@ struct Walk<'a> {
     input: TopK,
     rule: Rule,
     form: Form,
+    /// Whether lines that are read one by one are read for good, and need not be packed before.
+    finds: bool,
+    ready: bool,
     /// The elements of a line, and the axes along which they lie.
     len: usize,
     line: ReductionAxes,
@@ -225,11 +222,12 @@ impl Walk<'_> {
             // Tiles of nearly equal length: one of a few lines would not fill a register.
             let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
             let (at, number) = (self.across.moved(position(self.outer, self.origin, outer), first), end - first);
-            let done = match self.form {
-                Form::SideBySide | Form::Turned => self.lines(&mut work, at, number),
-                Form::Find { ready } => self.find(&mut work, at, number, ready),
-                Form::Collect => 0,
-            };
+            let mut done = if self.form == Form::OneByOne { 0 } else { self.lines(&mut work, at, number) };
+            while self.finds && done < number {
+                let some = (number - done).min(if self.ready { LINES } else { PACKED });
+                self.find(&mut work, self.across.moved(at, done), some);
+                done += some;
+            }
             (done..number).for_each(|line| self.line(&mut work, self.across.moved(at, line)));
         }
     }
@@ -327,11 +325,11 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the best of some lines, after they have been packed where they are not contiguous; returns how many.
-    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize, ready: bool) -> usize {
+    /// Finds the best of some lines, after they have been packed where they are not contiguous.
+    unsafe fn find<P: Packed>(&self, work: &mut Work<P>, at: ReductionOffsets, lines: usize) {
         let TopK { data, element, swapped, largest, k, sorted, .. } = self.input;
         let (mut from, len, mut stride) = (data.wrapping_offset(at.input), self.len, self.across.strides.input);
-        if !ready {
+        if !self.ready {
             let (size, step) = (element.size(), len * element.size());
             let (to, outer, inner) =
                 (work.packed.reserve(lines * step), (lines, stride), (len, self.line[0].strides.input));
@@ -342,8 +340,8 @@ impl Walk<'_> {
         with_set!(I => with_kind!(element, largest, K, _flip, infinity => {
             let (loser, kind) = (element.loser(largest) as i64, PhantomData);
             I::run(Find::<K, <I as Set>::Register, P> { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
-            lines
-        }), 0)
+            0
+        }), 0);
     }
 
     /// Finds the best of a tile of lines that are compared side by side; returns how many, none where there is NaN.
