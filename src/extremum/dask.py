@@ -67,9 +67,7 @@ _TEXT = """{what} of a Dask array; the result is lazy.
     x : dask.array.Array
         Of any chunks, also uneven and empty ones. Their sizes along the reduced axes are known.
     {options}
-        As for :func:`extremum.{name}`. A mask may be Dask's too; it is cut as `x` is.
-    out : None
-        A lazy result is written to no array: pass it to ``dask.array.store``.
+        As for :func:`extremum.{name}`.{mask}
     split_every : int, optional
         How many parts one task merges: 16, or what Dask's setting of that name says. The answer does not depend on it.
 
@@ -127,44 +125,9 @@ _ELEMENTWISE_TEXT = """Elementwise {superlative} of Dask arrays, NumPy's and num
     {example}
     """
 
-_TOP_K_TEXT = """The k largest or smallest elements of a Dask array along an axis, with their indices; lazy.
-
-    The answer is that of :func:`extremum.top_k`, in every bit, and always from the best to the worst. Each chunk is
-    read once; a slice of it sends its `k` best, or all of its elements where there are fewer.
-
-    Parameters
-    ----------
-    x : dask.array.Array
-        Of any chunks. Their sizes along the axis are known; all of them where there is no axis.
-    k, axis, mode, sorted, nan_policy
-        As for :func:`extremum.top_k`.
-    split_every : int, optional
-        How many parts one task merges: 16, or what Dask's setting of that name says. The answer does not depend on it.
-
-    Returns
-    -------
-    ValuesIndices of two dask.array.Array
-        In one chunk of `k` along the axis, and in the chunks of `x` along the others.
-
-    Raises
-    ------
-    ArgumentError, AxisError, ElementTypeError
-        At once, as :func:`extremum.top_k`, and where sizes of chunks are unknown; NaN under ``raise`` when it is
-        computed.
-    ArgumentTypeError
-        `x` is no Dask array, or as :func:`extremum.top_k`.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import extremum.dask
-    >>> best = extremum.dask.top_k(da.from_array([[1.0, 5.0, 5.0], [7.0, 0.0, 7.0]], chunks=(1, 2)), 2)
-    >>> best.values.compute(), best.indices.compute()
-    (array([[5., 5.],
-           [7., 7.]]), array([[1, 2],
-           [0, 2]]))
-    """
-
+_MASK = """ A mask may be Dask's too; it is cut as `x` is.
+    out : None
+        A lazy result is written to no array: pass it to ``dask.array.store``."""
 _OPTIONS = "axis, keepdims, select_last_index, nan_policy, where, default"
 
 
@@ -228,8 +191,9 @@ def _plan(
     return pieces, where
 
 
-def _text(name: str, what: str, example: str, options: str, returns: str = "dask.array.Array", note: str = "") -> str:
-    return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, note=note)
+def _text(name: str, what: str, example: str, options: str, returns: str = "dask.array.Array", **parts: str) -> str:
+    parts = {"note": "", "mask": _MASK} | parts
+    return _TEXT.format(name=name, what=what, options=options, returns=returns, example=example, **parts)
 
 
 def _reduction(name: str, what: str, example: str, returns: str = "dask.array.Array") -> Any:
@@ -310,7 +274,25 @@ def hardmax(
     return _hardmax(pieces, x, mask, split_every)
 
 
-@like("top_k", _TOP_K_TEXT)
+@like(
+    "top_k",
+    _text(
+        "top_k",
+        "The k largest or smallest elements along an axis, with their indices,",
+        """>>> best = extremum.dask.top_k(x, 2)
+    >>> best.values.compute(), best.indices.compute()
+    (array([[5., 5.],
+           [7., 7.]]), array([[1, 2],
+           [0, 2]]))""",
+        "k, axis, mode, sorted, nan_policy",
+        "ValuesIndices of two dask.array.Array, in one chunk along the axis",
+        note="""
+
+    The best comes first, whatever `sorted` says. A slice of a chunk sends its k best, or all of its elements where
+    there are fewer.""",
+        mask="",
+    ),
+)
 def top_k(
     x: Array,
     /,
