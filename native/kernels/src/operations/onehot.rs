@@ -32,7 +32,8 @@ pub unsafe fn onehot(
     let axes = axes.map(|(len, input, output, reduced)| {
         (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
     });
-    let mut layout = ReductionLayout::new(axes, false);
+    let mut layout = ReductionLayout::default();
+    layout.fill(axes, false);
     let input = Input { data, element, swapped, largest: true, last: false, numbers: false };
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());

@@ -53,7 +53,8 @@ pub unsafe fn argreduce(
         let output = if reduced { 0 } else { output };
         (len, ReductionOffsets { input, output, ..ReductionOffsets::default() }, reduced)
     });
-    let mut layout = ReductionLayout::new(axes, input.last);
+    let mut layout = ReductionLayout::default();
+    layout.fill(axes, input.last);
     let sink = Indices { output, index };
     reduce(input, &mut layout, &sink)
 }
@@ -195,7 +196,8 @@ pub unsafe fn select(selection: Selection, dimensions: impl Iterator<Item = Dime
         }
         return results;
     }
-    let mut layout = ReductionLayout::new(axes.into_iter(), selection.last);
+    let mut layout = ReductionLayout::default();
+    layout.fill(axes.into_iter(), selection.last);
     let mut reduced = ReductionAxes::from_slice(&layout.reduced);
     sort(&mut reduced, |axis| -axis.strides.index.abs());
     let lacking = AtomicUsize::new(0);
