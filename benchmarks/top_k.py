@@ -121,7 +121,7 @@ def top_k(pattern: str, budget: float, published: bool) -> None:
             peer = min((each for each in best if each != "ours"), key=best.__getitem__)
             ours.append(best["ours"])
             ratios.append(best[peer] / best["ours"])
-            row.append(f"{ratios[-1]:.2f} ({best['ours'] * 1e6:.3g})")
+            row.append(f"{ratios[-1]:.2f} ({best['ours'] * 1e6:.1f})")
         rows.append([*row, f"{max(ours[:4]) / ours[0]:.2f}"])
     head = ("processor", "case", *_TEXTURES, "worst / random")
     click.echo(report.table(head, rows))

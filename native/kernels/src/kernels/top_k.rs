@@ -12,6 +12,13 @@
 //! Of a random line the bound lets through little more than k: with m lanes, m ln(m / (m - k)). Of a line in order the largest
 //! registers hold its end, since they take turns. What is collected are keys, in one integer with their places, which is smaller the
 //! earlier an element comes: ties break by themselves, and NaN has a key. Columns with NaN are left to the other kernel.
+//!
+//! Measured on a Xeon of family 6, model 167, with AVX-512 and with AVX2: 50 of 50257 float32 take 6.4 and 7.7 us, where argmax
+//! takes 6; onnxruntime's heap takes 27 (descending) to 63. 8 of 64 take 80 and 135 ns for each of many lines. Columns that ascend
+//! take up to 2.6 times as long as random ones: each row moves to its place.
+//!
+//! Left out: to find the best, replace it and compare its block anew, which waits for each of them in turn (5 of 1000: 330 ns,
+//! here 175); a bound from a sample for lines that the cache holds (50257: 12 us); a bound that is the k-th of more lanes.
 
 #![allow(
     unsafe_op_in_unsafe_fn,
