@@ -6,7 +6,6 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx.reference import ReferenceEvaluator
 
 from extremum import backend
 from extremum.backend.engines import Executor, Session, suits
@@ -106,23 +105,6 @@ def test_inputs_and_outputs_by_position_and_by_name(body, inputs, expected):
         assert found.tolist() == outputs[position].tolist() == getattr(outputs, name).tolist()
         assert found.tolist() == np.asarray(answer).tolist()
         assert not isinstance(answer, np.ndarray) or (found.dtype, found.shape) == (answer.dtype, answer.shape)
-
-
-@pytest.mark.parametrize(
-    ("opset", "expected"), [(1, [[[0, 0], [1, 0]]]), (11, [[[0, 0], [1, 0]]]), (13, [[[0, 1], [1, 0]]])]
-)
-def test_each_opset_has_its_own_hardmax(opset, expected):
-    x = np.array([[[1, 2], [4, 3]]], np.float32)
-    proto = model("(float[1, 2, 2] x) => (float[1, 2, 2] y) { y = Hardmax(x) }", opset)
-    assert backend.run_model(proto, [x]).y.tolist() == expected
-    evaluator = ReferenceEvaluator(proto, new_ops=backend.reference_ops())
-    assert evaluator.run(None, {"x": x})[0].tolist() == expected
-    (y,) = backend.run_node(proto.graph.node[0], [x], opset_version=opset)
-    assert y.tolist() == expected
-
-
-def test_a_negative_axis_runs_in_version_1():
-    assert backend.run_model(model(ARGMAX, opset=1), [X]).y.tolist() == [[1], [0]]
 
 
 def test_both_spellings_of_onnx_domain():

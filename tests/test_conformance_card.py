@@ -12,7 +12,6 @@ from extremum.conformance.suite import VERSIONS
 DOCS = Path(__file__).parents[1] / "docs"
 RUN = json.loads((DOCS / "conformance.json").read_text(encoding="utf-8"))
 RUNTIMES = {each.runtime: each for each in recorded(RUN)}
-FLOATS = {"float16", "float32", "float64"}
 
 
 def test_the_page_shows_the_recorded_run():
@@ -45,23 +44,3 @@ def test_every_runtime_ran_every_case():
 @pytest.mark.parametrize("runtime", ["extremum", "extremum:onnxruntime"])
 def test_extremum_is_exact(runtime):
     assert set(RUNTIMES[runtime].counts()) == {Outcome.EXACT}
-
-
-# The runtime, the outcome, topic and operator; titles and element types that the kind has among others, and whether a
-# document decides the answer; of runtimes that are not asked elsewhere.
-KNOWN = [
-    *(("tract", "NaN", "nan", f"{name}-13", set(), FLOATS, False) for name in ("ArgMax", "ArgMin", "Max", "Min")),
-    ("tract", "wrong", "infinities", "ArgMax-13", {"lowest", "highest"}, FLOATS, True),
-    ("tract", "sign of zero", "zeros", "Max-13", {"minus_plus", "plus_minus"}, FLOATS, False),
-    ("openvino", "wrong", "limits", "ArgMax-13", {"beyond_32_bits", "beyond_double"}, {"int64", "uint64"}, True),
-    ("openvino", "wrong", "limits", "Max-13", {"beyond_32_bits", "beyond_double"}, {"int64", "uint64"}, True),
-]
-
-
-@pytest.mark.parametrize(("runtime", "outcome", "topic", "version", "titles", "elements", "specified"), KNOWN)
-def test_the_run_has_what_is_known(runtime, outcome, topic, version, titles, elements, specified):
-    kinds = [each for each in RUNTIMES[runtime].kinds if (each.outcome, each.topic) == (outcome, topic)]
-    (kind,) = (each for each in kinds if version in each.where)
-    assert titles <= set(kind.titles.split())
-    assert elements <= set(kind.where[version].split())
-    assert kind.specified == specified

@@ -160,6 +160,12 @@ def test_indices_of_every_type(dtype):
         hold_all(list(zip(ed.minmax(d, axis, **options), map(np.asarray, ex.minmax(x, axis, **options)), strict=True)))
 
 
+def test_an_index_beyond_32_bits_counts_all_chunks_before_it():
+    # One element, seen everywhere.
+    d = da.from_array(np.broadcast_to(np.int8(7), (3, 1 << 31)), chunks=(1, 1 << 30), name=False)
+    assert computed(ed.argmax(d, select_last_index=True)) == 3 * (1 << 31) - 1
+
+
 def test_dates_big_endian_bfloat16_and_masks_of_numpy():
     days = np.array(["2020-05-01", "NaT", "2019-01-01", "2021-01-01"], "datetime64[D]")
     d = chunked(days, 2)

@@ -1,6 +1,5 @@
 """What a fix rewrites, what it leaves alone, what it refuses, and what it says about it."""
 
-import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -285,20 +284,6 @@ def test_a_converter_that_ends_without_an_answer(monkeypatch, converter, said):
     with pytest.raises(ModelError) as caught:
         fix(original, raise_opset=9)
     assert caught.value.one_line() == f"the model cannot be raised to opset 9; given: {said}"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        ([np.arange(3)], [np.arange(3), np.arange(3)], False),
-        ({"a": 1.5}, {"a": 1.5}, True),
-        ({"a": 1.5}, {"b": 1.5}, False),
-        (np.array(["a"], object), np.array(["a"], object), True),
-        (np.array([np.nan], ml_dtypes.bfloat16), np.array([-np.nan], ml_dtypes.bfloat16), True),
-    ],
-)
-def test_bits(first, second, same):
-    assert same_bits(first, second) is same
 
 
 REFERENCE = f"onnx.reference {onnx.__version__}"

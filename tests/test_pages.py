@@ -5,7 +5,6 @@ import doctest
 import importlib
 import importlib.util
 import io
-import json
 import re
 import shlex
 import shutil
@@ -68,50 +67,12 @@ def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
             names = run_block(language, lines, names)
 
 
-def contents(text):
-    """What the tables of contents of a page list."""
-    listed = re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL)
-    return [f"{line}.md" for table in listed for line in table.split("\n") if line and not line.startswith(":")]
-
-
-def test_every_page_is_listed_once():
-    listed = [name for text in PAGES.values() for name in contents(text)]
-    assert sorted(listed) == sorted(PAGES.keys() - {"index.md"})
-
-
-def anchors(text):
-    """The places of a page, as Sphinx and GitHub name them after the headings."""
-    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_link_leads_somewhere(page):
-    for link in re.findall(r"\]\((?!https?://)([^)\s]+)\)", PAGES[page]):
-        name, _, place = link.partition("#")
-        path = (DOCS / page).parent / name if name else DOCS / page
-        assert path.exists(), link
-        if place:
-            assert place in anchors(path.read_text(encoding="utf-8")), link
-
-
 @pytest.mark.parametrize("page", [*PAGES, "README.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_names_is_there(page):
     text = PAGES[page] if page in PAGES else (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:src|tests|native|benchmarks|examples|\.ci)/[\w./-]+)`", text)
     named += [f"tests/{name}" for name in re.findall(r"`(test_\w+\.py)`", text)]
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def test_a_number_of_runtimes_is_that_of_the_report_card():
-    runtimes = len(json.loads((DOCS / "conformance.json").read_text("utf-8"))["runtimes"])
-    # The help of a command speaks of two that it compares.
-    text = "\n".join([README, *(text for page, text in PAGES.items() if page != "commands.md")])
-    assert set(re.findall(rf"\b({'|'.join(NUMBERS)}|\d+) runtimes\b", text)) <= {NUMBERS[runtimes]}
 
 
 def program_of_docs(name):
