@@ -132,16 +132,17 @@ unsafe fn find(input: TopK, dimensions: &[(usize, isize, bool)], values: *mut u8
         true if !plain && len <= SHORT && 2 * across.len >= lanes => Form::Turned,
         _ => Form::OneByOne,
     };
-    let width = match form {
-        Form::SideBySide => WIDE * lanes,
-        Form::Turned => lanes,
-        Form::OneByOne => LINES,
+    let num_threads = threads::num_threads(elements.saturating_mul(size));
+    let tasks = threads::tasks(num_threads).div_ceil(positions(outer));
+    let tiles = match form {
+        // Each fills a register.
+        Form::SideBySide => (across.len / (WIDE * lanes)).max(tasks.min(across.len / lanes)),
+        Form::Turned => across.len.div_ceil(lanes),
+        Form::OneByOne => across.len.div_ceil(LINES).max(tasks.min(across.len)),
     };
     let results = Results { values, indices, across: across.strides.output, along };
-    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, width, lanes, results };
-    let num_threads = threads::num_threads(elements.saturating_mul(size));
-    let units = across.len.div_ceil(width) * positions(outer);
-    let ranges = threads::ranges(units, threads::tasks(num_threads));
+    let walk = Walk { input, rule, form, finds, ready, len, line, across, outer, origin, tiles, lanes, results };
+    let ranges = threads::ranges(tiles * positions(outer), threads::tasks(num_threads));
     threads::map(ranges, |units| match size < 8 && len <= u32::MAX as usize {
         true => walk.run::<u64>(units),
         false => walk.run::<u128>(units),
@@ -195,8 +196,8 @@ struct Walk<'a> {
     across: ReductionAxis,
     outer: &'a [ReductionAxis],
     origin: ReductionOffsets,
-    /// Lines of a tile, and of a register.
-    width: usize,
+    /// Tiles of lines, of nearly equal length, and lines of a register.
+    tiles: usize,
     lanes: usize,
     results: Results,
 }
@@ -216,10 +217,9 @@ impl Walk<'_> {
     unsafe fn run<P: Packed>(&self, units: Range<usize>) {
         let to = Candidates { rule: self.rule, bound: 0, equal: 0, found: Vec::new() };
         let mut work = Work::<P> { packed: Scratch::default(), state: Scratch::default(), keys: Vec::new(), to };
-        let (lines, tiles) = (self.across.len, self.across.len.div_ceil(self.width));
+        let (lines, tiles) = (self.across.len, self.tiles);
         for unit in units {
             let (outer, tile) = (unit / tiles, unit % tiles);
-            // Tiles of nearly equal length: one of a few lines would not fill a register.
             let (first, end) = (lines * tile / tiles, lines * (tile + 1) / tiles);
             let (at, number) = (self.across.moved(position(self.outer, self.origin, outer), first), end - first);
             let mut done = if self.form == Form::OneByOne { 0 } else { self.lines(&mut work, at, number) };
@@ -234,13 +234,10 @@ impl Walk<'_> {
 
     /// The results from a position on.
     fn results(&self, at: ReductionOffsets) -> Results {
-        let Results { values, indices, .. } = self.results;
-        let size = self.input.element.size() as isize;
-        Results {
-            values: values.wrapping_offset(at.output * size),
-            indices: indices.wrapping_offset(at.output),
-            ..self.results
-        }
+        let bytes = at.output * self.input.element.size() as isize;
+        let (values, indices) =
+            (self.results.values.wrapping_offset(bytes), self.results.indices.wrapping_offset(at.output));
+        Results { values, indices, ..self.results }
     }
 
     /// From the first element of a line to another one.
@@ -305,7 +302,7 @@ impl Walk<'_> {
                 from = packed;
             }
             let kinds = if element == ElementType::Bool { ElementType::UInt8 } else { element };
-            if to.bound == i64::MIN || size_of::<P>() == 8 && size == 8 {
+            if to.bound == i64::MIN {
                 to.add_all(from, len, first);
             } else {
                 with_set!(I => with_kind!(kinds, largest, K, _flip, infinity => {
@@ -338,8 +335,8 @@ impl Walk<'_> {
         }
         let (to, candidates) = (self.results(at), &mut work.to);
         with_set!(I => with_kind!(element, largest, K, _flip, infinity => {
-            let (loser, kind) = (element.loser(largest) as i64, PhantomData);
-            I::run(Find::<K, <I as Set>::Register, P> { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
+            let (loser, kind) = (element.loser(largest) as i64, PhantomData::<(K, <I as Set>::Register)>);
+            I::run(Find { from, lines, stride, len, k, sorted, infinity, loser, to, candidates, kind });
             0
         }), 0);
     }
@@ -368,17 +365,8 @@ impl Walk<'_> {
             let (packed, step) = (work.packed.reserve(rows * columns * size), columns * size);
             // Lanes without a line hold numbers.
             packed.write_bytes(0, if number < columns { rows * step } else { 0 });
-            Pack {
-                data: from,
-                outer: (rows, pitch),
-                inner: (number, across),
-                size,
-                scratch: true,
-                swapped,
-                to: packed,
-                step,
-            }
-            .run();
+            let (data, outer, inner, to) = (from, (rows, pitch), (number, across), packed);
+            Pack { data, outer, inner, size, scratch: true, swapped, to, step }.run();
             (from, pitch) = (packed, step as isize);
         }
         let results = self.results(at);
@@ -390,18 +378,9 @@ impl Walk<'_> {
             true => results,
             false => Results { values: indices.add(k * columns).cast(), indices, across: 1, along: columns as isize },
         };
-        if !I::run(Insert::<K, I::Register> {
-            from,
-            pitch,
-            rows,
-            columns,
-            k,
-            flip,
-            infinity,
-            best,
-            to,
-            kind: PhantomData,
-        }) {
+        let kind = PhantomData;
+        let insert = Insert::<K, I::Register> { from, pitch, rows, columns, k, flip, infinity, best, to, kind };
+        if !I::run(insert) {
             return 0;
         }
         for (line, nth) in (0..if beside { 0 } else { number }).flat_map(|line| (0..k).map(move |nth| (line, nth))) {
