@@ -159,30 +159,6 @@ macro_rules! bits {
 
 bits!(u8 u16 u32 u64);
 
-/// Elements from one that counts to the next, at most.
-pub const WIDEST: usize = 4;
-
-/// Elements of a mask.
-pub const SPAN: usize = 16384;
-
-/// The masks for every third element and every fourth.
-static GAPS: [[u8; SPAN]; 2] = [mask(3), mask(4)];
-
-const fn mask(step: usize) -> [u8; SPAN] {
-    let mut all = [0; SPAN];
-    let mut at = 0;
-    while at < SPAN {
-        all[at] = 1;
-        at += step;
-    }
-    all
-}
-
-/// The mask under which every `step`th element counts, the first of all among them: [`SPAN`] elements.
-pub fn gaps(step: usize) -> *const u8 {
-    GAPS[step - 3].as_ptr()
-}
-
 impl ElementType {
     /// An element that loses to all others but its equals and NaN, as bits, zero above its size.
     pub fn loser(self, largest: bool) -> u64 {

@@ -3,8 +3,6 @@
 //! - Rows and columns are read where they lie, or from a copy of the block in scratch memory, in which they do.
 //! - Short rows are read side by side up to a batch with NaN, which is read as columns or one by one.
 //! - Narrow columns: neighbouring rows are read as one wide row, then the columns that belong together are combined.
-//! - Rows of bytes with gaps are read whole, what lies in the gaps left out; to gather the elements takes up to 2.4 times as long
-//!   (Xeon of family 6, model 167, AVX-512: every third byte of rows of 1000).
 
 #![allow(
     unsafe_op_in_unsafe_fn,
@@ -16,7 +14,7 @@ use crate::element::order::Ends;
 use crate::isa::{InstructionSet, dispatch};
 use crate::kernels::columns::Columns;
 use crate::kernels::lanes::{Aligned, Lines, Outputs};
-use crate::kernels::omit::{OMIT_SCRATCH, Omit, gaps};
+use crate::kernels::omit::{OMIT_SCRATCH, Omit};
 use crate::kernels::pack::{Pack, pitch};
 use crate::kernels::rows::Rows;
 use crate::kernels::short_rows::{ShortRows, read_both};
@@ -113,7 +111,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let read = |lines| match form {
             Form::Rows => self.rows(ends, lines, len, height),
             Form::RowBatches => self.row_batches(ends, lines, len, height),
-            Form::Gapped(step) => self.gapped(ends, lines, len, height, step),
             Form::Columns if !lines.mask.is_null() && kept.mask != 1 => {
                 self.columns_under_copy(ends, lines, height, len, kept.mask)
             }
@@ -265,24 +262,6 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reads rows of which every so manieth element counts. Where none of those beats what stands in for a gap, all of
-    /// them are equal: the first (or last) of them is also the first of all that are read, and is found. (The mask
-    /// is as long as the longest chunk of a plan with gaps.)
-    #[inline(never)]
-    unsafe fn gapped(&self, (inputs, against, to): Request, rows: Lines, number: usize, len: usize, step: usize) {
-        let lines = Lines { mask: gaps(step), mask_stride: 0, ..rows };
-        let span = (len - 1) * step + 1;
-        for end in 0..inputs.len() {
-            let ends = (&inputs[end..=end], &against[end..=end], &to[end..=end]);
-            self.rows(ends, lines, number, span);
-            if !to[end].index.is_null() {
-                for row in 0..number {
-                    let index = to[end].index.add(row);
-                    index.write_unaligned(index.read_unaligned() / step as i64);
-                }
-            }
-        }
-    }
     unsafe fn rows(&self, request: Request, lines: Lines, rows: usize, len: usize) {
         read_rows(request, lines, rows, len, self.last())
     }

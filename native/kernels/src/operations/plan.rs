@@ -8,7 +8,6 @@
 //! the kept axis is contiguous                                          columns
 //! the reduced axis is contiguous and short                             row batches, if their kernels serve; else packed columns
 //! the reduced axis is contiguous                                       rows
-//! bytes that lie up to four apart                                      gapped rows
 //! neither is contiguous, or elements are left out                      packed, as columns if short, else as rows
 //! ```
 //!
@@ -18,7 +17,7 @@
 use crate::element::compare::Index;
 use crate::isa::InstructionSet;
 use crate::kernels::columns::TILE;
-use crate::kernels::omit::{OMIT_SCRATCH, SPAN, WIDEST};
+use crate::kernels::omit::OMIT_SCRATCH;
 use crate::kernels::pack::{SCRATCH, pitch};
 use crate::kernels::short_rows::{Answer, serve};
 use crate::layout::{ReductionAxis, ReductionLayout, positions};
@@ -70,8 +69,6 @@ pub enum Form {
     RowBatches,
     /// The kept axis is contiguous, or made so.
     Columns,
-    /// The reduced axis is not contiguous, but gaps of this many bytes less one are read with the rows.
-    Gapped(usize),
     /// The kept axis is contiguous and short, and the reduced axis goes on where it ends: this many
     /// neighbouring rows are read as one wide row, and their results combined afterwards.
     Interleaved(usize),
@@ -137,7 +134,6 @@ impl<'a> Plan<'a> {
         let short_rows = |follow| serve(element, kept.len, reduced.len, follow, answer);
         // A copy without what a mask leaves out is faster than to read both, up to here.
         let copied = reduced.len < 4 * SHORT || !of_mask;
-        let gaps = gaps(size, &reduced).filter(|_| !short && !omits && wide);
         let (form, packed) = match interleaved {
             Some(rows) => (Form::Interleaved(rows), false),
             None if contiguous(&kept) => (Form::Columns, false),
@@ -146,12 +142,8 @@ impl<'a> Plan<'a> {
             None if masked(&kept) && kept.len >= SHORT => (Form::Columns, false),
             None if omits && follows(&reduced) && copied && short_rows(true) => (Form::RowBatches, true),
             None if masked(&reduced) && reduced.strides.mask == 1 && !short => (Form::Rows, false),
-            // (A guard that binds asks for a newer Rust than the oldest.)
-            None => match gaps {
-                Some(step) => (Form::Gapped(step), false),
-                None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),
-                None => (Form::Rows, !contiguous(&reduced)),
-            },
+            None if short || (omits && follows(&kept) && kept.len >= SHORT) => (Form::Columns, true),
+            None => (Form::Rows, !contiguous(&reduced)),
         };
         // Without places, where the elements alone say all that is wanted, rows are not counted, unless blocks are combined.
         let told = !places && element.is_integer();
@@ -171,7 +163,6 @@ impl<'a> Plan<'a> {
             }
             Form::RowBatches if ends > 1 => ((TWICE / size / reduced.len + 1).next_multiple_of(LANES), usize::MAX),
             Form::Rows | Form::RowBatches => (POSITIONS, usize::MAX),
-            Form::Gapped(step) => (POSITIONS, SPAN / step),
             Form::Interleaved(rows) => (kept.len, rows * rows_of_a_block(size)),
         };
         let tile = tile.min(POSITIONS).min(fit(TILE, size)).min(kept.len).max(1);
@@ -224,13 +215,6 @@ fn interleaved_rows(size: usize, kept: &ReductionAxis, reduced: &ReductionAxis) 
     let rows = (2 * NARROW).div_ceil(kept.len);
     let follows = reduced.strides.input == (kept.len * size) as isize;
     (rows >= 4 && follows && reduced.len >= 8 * rows).then_some(rows)
-}
-
-/// From one byte of a reduced axis to the next, where the gaps between them are worth reading. Wider elements are packed:
-/// among them is NaN, which a kernel does not pass over under a mask.
-fn gaps(size: usize, reduced: &ReductionAxis) -> Option<usize> {
-    let step = usize::try_from(reduced.strides.input).ok()?;
-    (size == 1 && (3..=WIDEST).contains(&step)).then_some(step)
 }
 
 // A division is a large part of the cost of a small call: sizes are powers of two, and most axes are one piece.
