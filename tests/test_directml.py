@@ -228,6 +228,7 @@ def test_the_table_in_the_docs_is_what_the_rows_say():
 
 
 NARROW_TEXT = "FLOAT32, FLOAT16, INT32, INT16, INT8, UINT32, UINT16, UINT8"
+TOP_K = "SpecError: DML_TOP_K1-5_0"
 KEEPS = "; help: DirectML keeps the rank: a reduced dimension has size 1"
 REFUSED = [
     (
@@ -294,6 +295,15 @@ REFUSED = [
     ),
     (argmax(axes=(1, 1)), "6_4", "AxisError: DML_ARGMAX-4_1 takes each axis once"),
     (argmax(axes=()), "6_4", "SpecError: DML_ARGMAX-4_1 needs at least one axis"),
+    *(
+        (dml.TopK1OperatorDesc(tensor("INT8 4"), tensor("INT8 2"), tensor("UINT32 2"), axis, k, 1), "6_4", text)
+        for axis, k, text in (
+            (1, 2, "AxisError: DML_TOP_K1-5_0 has axis=1, but its input has rank 1; help: use a value in [0, 0]"),
+            (0, 3, "SpecError: output_value_tensor has sizes [2], but the result has [3]"),
+            (0, 5, f"{TOP_K} takes 5 elements along axis 0 of its input, which has 4; help: use a k in [0, 4]"),
+            (0, -1, f"{TOP_K} takes 0 or more elements, not k=-1"),
+        )
+    ),
     (
         dml.ArgMaxOperatorDesc(tensor("INT8 3 715827883"), tensor("INT32 1 1"), (0, 1)),
         "6_4",
@@ -358,6 +368,10 @@ def test_the_largest_index_fits():
             "help: use AxisDirection: INCREASING, DECREASING",
         ),
         (
+            lambda: dml.TopKOperatorDesc(tensor("INT8 2"), tensor("INT8 1"), tensor("UINT32 1"), 0, 1.5),
+            "k is not an integer; at: DML_TOP_K.k; given: k=1.5",
+        ),
+        (
             lambda: dml.ReduceOperatorDesc(10, tensor("INT8 2"), tensor("INT8 1"), (0,)),
             "function has no value 10; at: DML_REDUCE.function; help: use ReduceFunction: ARGMAX, ARGMIN, MAX, MIN",
         ),
@@ -403,6 +417,9 @@ SQUARE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 CUBE = np.array([[[12, 0], [-101, 11]], [[3, 234], [0, -101]]], np.float32)
 ROW = np.array([[3, 2, 1, 2, 3]], np.float32)
 HARDMAX1 = dml.ActivationHardmax1OperatorDesc
+STEPS = np.array([[0, 1, 10, 11], [3, 2, 9, 8], [4, 5, 6, 7]], np.float32)
+TIES = np.array([[1, 2, 2, 3], [3, 4, 5, 5], [6, 6, 6, 6]], np.float32)
+LARGEST_TIES = [[3, 2, 2], [5, 5, 4], [6, 6, 6]], [[3, 1, 2], [2, 3, 1], [0, 1, 2]]
 LAST_OF_SQUARE = [[[[0, 0, 1], [0, 0, 1], [0, 1, 0]]]]
 EXAMPLES = [
     *(
@@ -435,12 +452,24 @@ EXAMPLES = [
             ("ARGMIN", "UINT32", (0, 1), [[4]]),
         )
     ),
+    (dml.TopKOperatorDesc, TIES, "FLOAT32 UINT32", (1, 3), LARGEST_TIES),
+    *(
+        (dml.TopK1OperatorDesc, x, "FLOAT32 UINT32", (axis, k, AxisDirection(direction)), expected)
+        for x, axis, k, direction, expected in (
+            (STEPS, 1, 2, 1, ([[11, 10], [9, 8], [7, 6]], [[3, 2], [2, 3], [3, 2]])),
+            (STEPS, 0, 2, 1, ([[4, 5, 10, 11], [3, 2, 9, 8]], [[2, 2, 0, 0], [1, 1, 1, 1]])),
+            (TIES, 1, 3, 1, LARGEST_TIES),
+            (TIES, 1, 3, 0, ([[1, 2, 2], [3, 4, 5], [6, 6, 6]], [[0, 1, 2]] * 3)),
+        )
+    ),
 ]
 
 
-@pytest.mark.parametrize(("structure", "x", "output_type", "fields", "expected"), EXAMPLES)
-def test_an_example_of_the_documents(structure, x, output_type, fields, expected):
-    y = np.zeros(np.shape(expected), output_type.lower())
-    output = TensorDesc(TensorDataType[output_type], y.shape)
-    dml.create_operator(structure(TensorDesc(FLOAT32, x.shape), output, *fields)).dispatch([x], [y])
-    assert y.tolist() == expected
+@pytest.mark.parametrize(("structure", "x", "output_types", "fields", "expected"), EXAMPLES)
+def test_an_example_of_the_documents(structure, x, output_types, fields, expected):
+    expected = list(expected) if isinstance(expected, tuple) else [expected]
+    names = output_types.split()
+    ys = [np.zeros(np.shape(each), name.lower()) for name, each in zip(names, expected, strict=True)]
+    outputs = (TensorDesc(TensorDataType[name], y.shape) for name, y in zip(names, ys, strict=True))
+    dml.create_operator(structure(TensorDesc(FLOAT32, x.shape), *outputs, *fields)).dispatch([x], ys)
+    assert [y.tolist() for y in ys] == expected

@@ -122,6 +122,7 @@ MAXIMUM = dml.ElementWiseMaxOperatorDesc(FLOAT, FLOAT, FLOAT)
 LARGE = dml.ArgMaxOperatorDesc(
     TensorDesc(TensorDataType.FLOAT32, (2, 3), total_tensor_size_in_bytes=2**40), ARGMAX.output, (1,)
 )
+TOP_K = dml.TopKOperatorDesc(FLOAT, FLOAT, TensorDesc(TensorDataType.UINT32, (2, 3)), 1, 3)
 HOLDS = "help: a buffer holds at least the total_tensor_size_in_bytes of its description"
 OWN = "InputError: the output of DML_ARGMAX shares memory with its input; help: give it a buffer of its own"
 PARTLY = (
@@ -174,6 +175,13 @@ REFUSED = [
     (MAXIMUM, [MEMORY[:6], MEMORY[6:]], [MEMORY[5:11]], PARTLY),
     (ARGMAX, [MEMORY], [memoryview(MEMORY)], OWN),
     (ARGMAX, [BYTES], [BYTES], OWN),
+    (
+        TOP_K,
+        [X],
+        [BYTES, BYTES],
+        "InputError: the outputs of DML_TOP_K share memory; help: give each a buffer of its own",
+    ),
+    (TOP_K, [BYTES], [BYTES, bytearray(64)], OWN.replace("ARGMAX", "TOP_K")),
 ]
 
 

@@ -15,8 +15,9 @@ import pytest
 import commands
 from extremum import backend
 from extremum import directml as dml
+from extremum.check import check
 from extremum.directml import AxisDirection, FeatureLevel
-from extremum.directml.formats import FORMATS, cpp, record, text
+from extremum.directml.formats import FORMATS, cpp, dxdispatch, record, text
 from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError, ModelError
 from models import model
 from strategies import sample
@@ -183,6 +184,36 @@ def test_the_model_that_is_given_stays_as_it_is():
     before = source.SerializeToString()
     dml.lower(source, sizes={"n": 4, "x.1": 3})
     assert source.SerializeToString() == before
+
+
+TWO = "k = Constant <value_ints = [2]> ()"
+
+
+def test_a_model_becomes_dml_top_k1():
+    source = model(f"(float[n, 4] x) => (v, i) {{ {TWO} v, i = TopK <largest = 0> (x, k) }}")
+    lowered = dml.lower(source, sizes={"n": 2})
+    (step,) = lowered.nodes[0].steps
+    assert (step.inputs, step.outputs, step.output, str(step.feature_level)) == (("x",), ("v", "i"), "v", "5_0")
+    assert (step.desc.axis, step.desc.k, step.desc.axis_direction) == (1, 2, AxisDirection.INCREASING)
+    written = "".join(dxdispatch(lowered))
+    assert '"expected": {\n"v": [0.0, 10.0, 20.0, 47.0],\n"i": [0, 3, 2, 0]' in written
+    assert "op0_OutputIndexTensor" in cpp(lowered)
+    (refusal,) = dml.lower(
+        model("(float[a, b] x, int64[n] k) => (v, i) { v, i = TopK (x, k) }"), sizes={"a": 2, "b": 4, "n": 1}
+    ).refusals
+    assert (refusal.reason, refusal.remedy) == (
+        "the k of TopK-11 is not known before the model runs",
+        "give it as an initializer or a Constant",
+    )
+    (refusal,) = dml.lower(source, "4_1", sizes={"n": 2}).refusals
+    assert (type(refusal), refusal.remedy) == (ElementTypeError, "use feature level 5_0 or later")
+    assert [each.remedy for each in check(source, feature_level="4_1", select=["EX102"]).findings] == [refusal.remedy]
+
+
+def test_the_indices_of_one_operator_are_the_elements_of_another():
+    body = f"(float[1, 4] x) => (int64[1, 1] y) {{ {TWO} v, i = TopK (x, k) y = ArgMax <axis = 1> (i) }}"
+    written = "".join(dxdispatch(dml.lower(model(body))))
+    assert written.count('"initialValuesDataType": "UINT64"') == 1
 
 
 REFUSED = [
