@@ -125,6 +125,7 @@ LARGE = dml.ArgMaxOperatorDesc(
 TOP_K = dml.TopKOperatorDesc(FLOAT, FLOAT, TensorDesc(TensorDataType.UINT32, (2, 3)), 1, 3)
 HOLDS = "help: a buffer holds at least the total_tensor_size_in_bytes of its description"
 OWN = "InputError: the output of DML_ARGMAX shares memory with its input; help: give it a buffer of its own"
+BOTH = "InputError: the outputs of DML_TOP_K share memory"
 PARTLY = (
     "InputError: the output lies partly on an input; "
     "help: in place, both have the same buffer and the same strides; else give it a buffer of its own"
