@@ -219,7 +219,9 @@ impl<K: Kind, V: Lanes<K>, const N: usize, const ROWS: usize, const CHUNK: usize
                 for at in (0..CHUNK).step_by(2) {
                     V::see(&mut seen, read[at], read[at + 1]);
                 }
-                read = read.map(|elements| constants.lanes::<K, MODE>(elements));
+                for at in 0..CHUNK {
+                    read[at] = constants.lanes::<K, MODE>(read[at]);
+                }
                 let mut most = read[0].larger(read[1]);
                 for at in (2..CHUNK).step_by(2) {
                     most = most.larger(read[at].larger(read[at + 1]));
