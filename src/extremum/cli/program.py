@@ -23,7 +23,7 @@ __all__ = ["COMMANDS", "program"]
 
 COMMANDS = {
     "run": "Run a model on arrays from files, or on random arrays.",
-    "apply": "Apply a reduction, hardmax, maximum, minimum or a MODEL to files larger than memory.",
+    "apply": "Apply a reduction, top_k, hardmax, maximum, minimum or a MODEL to files larger than memory.",
     "lower": "Translate a model into DirectML operators: as text, JSON, C++ or for DxDispatch.",
     "check": "Find nodes that break their specification, or that a target refuses or answers differently.",
     "explain": "Explain a rule or an error; without a name, list all.",
