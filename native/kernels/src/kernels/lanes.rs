@@ -206,6 +206,40 @@ impl Outputs {
     }
 }
 
+/// The bits of an element of `size` bytes. Alignment is not needed.
+///
+/// # Safety
+/// It is there.
+#[inline(always)]
+pub unsafe fn read_bits(from: *const u8, size: usize) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        match size {
+            1 => u64::from(*from),
+            2 => u64::from(from.cast::<u16>().read_unaligned()),
+            4 => u64::from(from.cast::<u32>().read_unaligned()),
+            _ => from.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
+/// Writes the bits of an element of `size` bytes. Alignment is not needed.
+///
+/// # Safety
+/// There is room for it.
+#[inline(always)]
+pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match size {
+            1 => to.write(bits as u8),
+            2 => to.cast::<u16>().write_unaligned(bits as u16),
+            4 => to.cast::<u32>().write_unaligned(bits as u32),
+            _ => to.cast::<u64>().write_unaligned(bits),
+        }
+    }
+}
+
 /// Scratch memory, made when it is needed.
 #[derive(Default)]
 pub struct Scratch(Vec<Aligned<[u8; LINE]>>);

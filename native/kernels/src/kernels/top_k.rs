@@ -28,6 +28,7 @@
 
 use crate::element::rule::Rule;
 use crate::isa::Task;
+use crate::kernels::lanes::{read_bits, write_bits};
 use crate::kernels::short_rows::{store_places, values};
 use crate::vector::{Kind, Lanes, Mask, folded, splat};
 use std::marker::PhantomData;
@@ -61,17 +62,6 @@ impl Packed for u128 {
     }
 }
 
-/// The bits of an element.
-#[inline(always)]
-unsafe fn bits(from: *const u8, size: usize) -> u64 {
-    match size {
-        1 => u64::from(*from),
-        2 => u64::from(from.cast::<u16>().read_unaligned()),
-        4 => u64::from(from.cast::<u32>().read_unaligned()),
-        _ => from.cast::<u64>().read_unaligned(),
-    }
-}
-
 /// Candidates for the best of a line.
 pub struct Candidates<P> {
     pub rule: Rule,
@@ -87,7 +77,7 @@ impl<P: Packed> Candidates<P> {
     /// Adds an element, for which there is room, if it is wanted; whether it was the last one of its key.
     #[inline(always)]
     unsafe fn add(&mut self, from: *const u8, place: usize, size: usize, float: bool) -> bool {
-        let key = self.rule.key(bits(from, size), size, float);
+        let key = self.rule.key(read_bits(from, size), size, float);
         if key < self.bound || self.equal == 0 {
             return false;
         }
@@ -286,7 +276,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
             }
             let keys = &mut keys[..kept * width / K::SIZE];
             for (lane, key) in keys.iter_mut().enumerate() {
-                *key = candidates.rule.key(bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
+                *key = candidates.rule.key(read_bits(bits_of.add(lane * K::SIZE), K::SIZE), K::SIZE, K::FLOAT);
             }
             candidates.begin(kth(keys, k), k);
             collect::<K, V, P>(from, len, 0, infinity, candidates);
@@ -295,7 +285,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Find<'_, K, V, P> {
                 candidates.add_all(from, len, 0);
             }
             for (nth, place) in candidates.best(k, sorted).enumerate() {
-                to.write(line, nth, bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);
+                to.write(line, nth, read_bits(from.add(place * K::SIZE), K::SIZE), place, K::SIZE);
             }
         }
     }
@@ -339,13 +329,7 @@ impl Results {
     pub unsafe fn write(&self, line: usize, nth: usize, bits: u64, place: usize, size: usize) {
         let to = self.across * line as isize + self.along * nth as isize;
         self.indices.offset(to).write_unaligned(place as i64);
-        let values = self.values.offset(to * size as isize);
-        match size {
-            1 => values.write(bits as u8),
-            2 => values.cast::<u16>().write_unaligned(bits as u16),
-            4 => values.cast::<u32>().write_unaligned(bits as u32),
-            _ => values.cast::<u64>().write_unaligned(bits),
-        }
+        write_bits(self.values.offset(to * size as isize), bits, size);
     }
 }
 

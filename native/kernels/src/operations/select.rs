@@ -22,7 +22,7 @@
 )]
 
 use crate::element::{ElementType, IndexType};
-use crate::kernels::lanes::Outputs;
+use crate::kernels::lanes::{Outputs, read_bits, write_bits};
 use crate::kernels::omit::Pattern;
 use crate::layout::{
     Axis, ReductionAxes, ReductionAxis, ReductionLayout, ReductionOffsets, Strides, merge, place, position, positions,
@@ -158,13 +158,7 @@ impl Target {
     /// There is room for it.
     #[inline]
     pub unsafe fn write_value(&self, position: isize, bits: u64, size: usize) {
-        let values = self.values;
-        match size {
-            1 => values.wrapping_offset(position).write(bits as u8),
-            2 => values.cast::<u16>().wrapping_offset(position).write_unaligned(bits as u16),
-            4 => values.cast::<u32>().wrapping_offset(position).write_unaligned(bits as u32),
-            _ => values.cast::<u64>().wrapping_offset(position).write_unaligned(bits),
-        }
+        write_bits(self.values.wrapping_offset(position * size as isize), bits, size);
     }
 }
 
@@ -533,11 +527,6 @@ const LITTLE: usize = 1024;
 /// The bits of an element of `size` bytes, which may be swapped. Alignment is not needed.
 #[inline]
 pub unsafe fn bits(from: *const u8, size: usize, swapped: bool) -> u64 {
-    let bits = match size {
-        1 => u64::from(*from),
-        2 => u64::from(from.cast::<u16>().read_unaligned()),
-        4 => u64::from(from.cast::<u32>().read_unaligned()),
-        _ => from.cast::<u64>().read_unaligned(),
-    };
+    let bits = read_bits(from, size);
     if swapped { bits.swap_bytes() >> (64 - 8 * size) } else { bits }
 }

@@ -27,7 +27,7 @@ mod turned;
 
 use crate::element::ElementType;
 use crate::isa::{self, Task};
-use crate::kernels::lanes::{Lines, Outputs};
+use crate::kernels::lanes::{Lines, Outputs, read_bits, write_bits};
 use crate::vector::{Float16, Float32, Float64, Int8, Int16, Int32, Int64, Kind, Lanes, Register, splat};
 
 /// Bytes of the longest row that there is room for.
@@ -305,12 +305,7 @@ impl Job {
         if !self.to.values.is_null() {
             for (row, &place) in places.iter().enumerate() {
                 let from = self.row(first + row).add(place * K::SIZE);
-                let bits = match K::SIZE {
-                    1 => u64::from(*from),
-                    2 => u64::from(from.cast::<u16>().read_unaligned()),
-                    4 => u64::from(from.cast::<u32>().read_unaligned()),
-                    _ => from.cast::<u64>().read_unaligned(),
-                };
+                let bits = read_bits(from, K::SIZE);
                 self.put_bits::<K>(first + row, bits);
             }
         }
@@ -319,13 +314,7 @@ impl Job {
     /// Writes an element as the extremum of a row.
     #[inline(always)]
     unsafe fn put_bits<K: Kind>(&self, row: usize, bits: u64) {
-        let to = self.to.values.add(row * K::SIZE);
-        match K::SIZE {
-            1 => to.write(bits as u8),
-            2 => to.cast::<u16>().write_unaligned(bits as u16),
-            4 => to.cast::<u32>().write_unaligned(bits as u32),
-            _ => to.cast::<u64>().write_unaligned(bits),
-        }
+        write_bits(self.to.values.add(row * K::SIZE), bits, K::SIZE);
     }
 
     /// What lanes are made with.
