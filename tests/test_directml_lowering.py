@@ -17,7 +17,7 @@ from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
 from extremum.directml import AxisDirection, FeatureLevel
-from extremum.directml.formats import FORMATS, cpp, dxdispatch, record, text
+from extremum.directml.formats import FORMATS, record
 from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError, ModelError
 from models import model
 from strategies import sample
@@ -195,9 +195,9 @@ def test_a_model_becomes_dml_top_k1():
     (step,) = lowered.nodes[0].steps
     assert (step.inputs, step.outputs, step.output, str(step.feature_level)) == (("x",), ("v", "i"), "v", "5_0")
     assert (step.desc.axis, step.desc.k, step.desc.axis_direction) == (1, 2, AxisDirection.INCREASING)
-    written = "".join(dxdispatch(lowered))
+    written = written_as("dxdispatch", lowered)
     assert '"expected": {\n"v": [0.0, 10.0, 20.0, 47.0],\n"i": [0, 3, 2, 0]' in written
-    assert "op0_OutputIndexTensor" in cpp(lowered)
+    assert "op0_OutputIndexTensor" in written_as("cpp", lowered)
     (refusal,) = dml.lower(
         model("(float[a, b] x, int64[n] k) => (v, i) { v, i = TopK (x, k) }"), sizes={"a": 2, "b": 4, "n": 1}
     ).refusals
@@ -212,7 +212,7 @@ def test_a_model_becomes_dml_top_k1():
 
 def test_the_indices_of_one_operator_are_the_elements_of_another():
     body = f"(float[1, 4] x) => (int64[1, 1] y) {{ {TWO} v, i = TopK (x, k) y = ArgMax <axis = 1> (i) }}"
-    written = "".join(dxdispatch(dml.lower(model(body))))
+    written = written_as("dxdispatch", dml.lower(model(body)))
     assert written.count('"initialValuesDataType": "UINT64"') == 1
 
 
@@ -290,9 +290,13 @@ CHAIN = """(float[2, 3, 4] x, float[4] b, int8[3] k, double[3] d)
 ARGMAX = "(float16[2, 3] x) => (int64[2, 1] y) { y = ArgMax<axis=1>(x) }"
 
 
+def written_as(form, lowered):
+    return "".join(FORMATS[form](lowered))
+
+
 def read(form, lowered):
     """What a program reads, which takes no number that JSON does not have."""
-    return json.loads("".join(FORMATS[form](lowered)), parse_constant=pytest.fail)
+    return json.loads(written_as(form, lowered), parse_constant=pytest.fail)
 
 
 @pytest.fixture
@@ -301,7 +305,7 @@ def chain():
 
 
 def test_text():
-    assert text(dml.lower(model(ARGMAX))) == (
+    assert written_as("text", dml.lower(model(ARGMAX))) == (
         "graph.node[0]: ArgMax-13\n"
         "  DML_ARGMAX, feature level 3_0\n"
         "    InputTensor    x  FLOAT16[2, 3]\n"
@@ -314,13 +318,13 @@ def test_text():
 
 def test_text_of_a_model_without_such_nodes():
     lowered = dml.lower(model("(float[3] x) => (float[3] y) { y = Abs(x) }"))
-    assert text(lowered) == "no node of the model picks the largest or smallest\n"
-    assert cpp(lowered) == ""
+    assert written_as("text", lowered) == "no node of the model picks the largest or smallest\n"
+    assert written_as("cpp", lowered) == ""
     assert read("dxdispatch", lowered) == {"resources": {}, "dispatchables": {}, "commands": [], "expected": {}}
 
 
 def test_cpp():
-    assert cpp(dml.lower(model(ARGMAX))) == (
+    assert written_as("cpp", dml.lower(model(ARGMAX))) == (
         "// graph.node[0]: ArgMax-13, feature level 3_0\n"
         "// InputTensor = 'x', OutputTensor = 'y'\n"
         "const UINT op0_InputTensor_Sizes[] = {2u, 3u};\n"
@@ -358,7 +362,7 @@ def test_cpp():
 
 
 def test_cpp_names_every_operator_and_points_to_its_strides(chain):
-    written = cpp(chain)
+    written = written_as("cpp", chain)
     kinds = ["ELEMENT_WISE_MAX", "ELEMENT_WISE_MAX", "ARGMAX", "ACTIVATION_HARDMAX1", "ELEMENT_WISE_MIN"]
     for number, kind in enumerate(kinds):
         assert f"const DML_OPERATOR_DESC op{number}_operator = {{DML_OPERATOR_{kind}, &op{number}_desc}};" in written

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag
+from functools import partial
 from itertools import accumulate
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from extremum import dtypes
 from extremum.dtypes import ElementType
@@ -132,25 +133,45 @@ def feature_level_of(given: object) -> FeatureLevel:
 Member = TypeVar("Member", bound=_Enumeration)
 
 
-def _member(
-    enumeration: type[Member], where: str, value: object, error: type[SpecError | ElementTypeError] = SpecError
-) -> Member:
+def _member(enumeration: type[Member], where: str, value: object) -> Member:
     try:
         member = enumeration(value)
     except ValueError:
         member = None
     # IntFlag makes a member of any integer.
     if member is None or member.name not in enumeration.__members__:
+        error = ElementTypeError if enumeration is TensorDataType else SpecError
         remedy = f"use {enumeration.__name__}: {', '.join(enumeration.__members__)}"
         raise error(f"{_field(where)} has no value {value!r}", where=where, remedy=remedy)
     return member
 
 
-def _integers(where: str, values: Iterable[object]) -> tuple[int, ...]:
+def _integer(where: str, value: Any) -> int:
     try:
-        return tuple(map(operator.index, values))  # type: ignore[arg-type]
+        return operator.index(value)
+    except TypeError:
+        raise _broken(where, f"{_field(where)} is not an integer", value) from None
+
+
+def _integers(where: str, values: Any) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, values))
     except TypeError:
         raise _broken(where, f"{_field(where)} is not a sequence of integers", values) from None
+
+
+def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
+    numbers = _integers(where, given)
+    for number in numbers:
+        if not 0 <= number <= LARGEST:
+            raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
+    return numbers
+
+
+def _tensor(where: str, value: object) -> TensorDesc:
+    if not isinstance(value, TensorDesc):
+        raise ElementTypeError(f"{_field(where)} is of type {type(value).__name__}, not TensorDesc", where=where)
+    return value
 
 
 def _field(where: str) -> str:
@@ -226,7 +247,7 @@ class TensorDesc:
         guaranteed_base_offset_alignment: int = 0,
         flags: TensorFlags = TensorFlags.NONE,
     ) -> None:
-        data_type = _member(TensorDataType, "TensorDesc.data_type", data_type, ElementTypeError)
+        data_type = _member(TensorDataType, "TensorDesc.data_type", data_type)
         where, sizes = "TensorDesc.sizes", _unsigned("TensorDesc.sizes", sizes)
         if not 1 <= len(sizes) <= 8:
             raise _broken(where, f"a tensor has 1 to 8 dimensions, not {len(sizes)}", sizes)
@@ -255,8 +276,8 @@ class TensorDesc:
             raise _broken(where, rule, alignment)
         if alignment > LARGEST:
             raise _broken(where, "an alignment is below 2**32", alignment)
-        self._assign(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment)
-        self._assign(flags=_member(TensorFlags, "TensorDesc.flags", flags))
+        flags = _member(TensorFlags, "TensorDesc.flags", flags)
+        self._assign(total_tensor_size_in_bytes=total, guaranteed_base_offset_alignment=alignment, flags=flags)
 
     def _assign(self, **values: object) -> None:
         for field, value in values.items():
@@ -302,19 +323,14 @@ class TensorDesc:
         return f"{self.data_type.name}[{', '.join(map(str, self.sizes))}]{strides}"
 
 
-def _integer(where: str, given: object) -> int:
-    try:
-        return operator.index(given)  # type: ignore[arg-type]
-    except TypeError:
-        raise _broken(where, f"{_field(where)} is not an integer", given) from None
-
-
-def _unsigned(where: str, given: Iterable[int]) -> tuple[int, ...]:
-    numbers = _integers(where, given)
-    for number in numbers:
-        if not 0 <= number <= LARGEST:
-            raise _broken(where, f"{_field(where)} are numbers from 0 to {LARGEST}, not {number}", numbers)
-    return numbers
+_READERS: Mapping[str, Callable[[str, Any], object]] = {
+    "function": partial(_member, ReduceFunction),
+    "axis_direction": partial(_member, AxisDirection),
+    "axes": _integers,
+    "axis": _integer,
+    "k": _integer,
+}
+"""What checks a field of a structure; all others are tensors."""
 
 
 @dataclass(frozen=True)
@@ -347,15 +363,7 @@ class OperatorDesc:
     def __post_init__(self) -> None:
         # A frozen dataclass without slots has its fields here, in their order.
         for field, value in vars(self).items():
-            where = f"{self.operator}.{field}"
-            if field in _ENUMERATIONS:
-                object.__setattr__(self, field, _member(_ENUMERATIONS[field], where, value))
-            elif field == "axes":
-                object.__setattr__(self, field, _integers(where, value))
-            elif field in ("axis", "k"):
-                object.__setattr__(self, field, _integer(where, value))
-            elif not isinstance(value, TensorDesc):
-                raise ElementTypeError(f"{field} is of type {type(value).__name__}, not TensorDesc", where=where)
+            object.__setattr__(self, field, _READERS.get(field, _tensor)(f"{self.operator}.{field}", value))
 
     @property
     def row(self) -> str:
@@ -363,14 +371,19 @@ class OperatorDesc:
         return self.operator
 
     @property
+    def tensors(self) -> Mapping[str, TensorDesc]:
+        """The tensors by field, in the order of the structure: the inputs first."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, TensorDesc)}
+
+    @property
     def inputs(self) -> Mapping[str, TensorDesc]:
         """The input tensors by field, in the order of the structure."""
-        return {name: value for name, value in vars(self).items() if re.fullmatch("(input|a|b)_tensor", name)}
+        return {name: tensor for name, tensor in self.tensors.items() if not name.startswith("output")}
 
     @property
     def outputs(self) -> Mapping[str, TensorDesc]:
         """The output tensors by field, in the order of the structure."""
-        return {name: value for name, value in vars(self).items() if re.fullmatch("output(_[a-z]+)?_tensor", name)}
+        return {name: tensor for name, tensor in self.tensors.items() if name.startswith("output")}
 
     @property
     def output(self) -> TensorDesc:
@@ -380,10 +393,7 @@ class OperatorDesc:
     @property
     def attributes(self) -> Mapping[str, int | tuple[int, ...]]:
         """The axes, their direction and the number of elements, if the structure has them."""
-        return {name: value for name, value in vars(self).items() if name in ("axes", "axis", "k", "axis_direction")}
-
-
-_ENUMERATIONS: Mapping[str, type[_Enumeration]] = {"axis_direction": AxisDirection, "function": ReduceFunction}
+        return {name: value for name, value in vars(self).items() if name in _READERS and name != "function"}
 
 
 @dataclass(frozen=True)
@@ -399,10 +409,8 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
 
     Attributes
     ----------
-    input_tensor : TensorDesc
-        The input.
-    output_tensor : TensorDesc
-        INT64, INT32, UINT64 or UINT32; the sizes of the input, with 1 at the axes.
+    input_tensor, output_tensor : TensorDesc
+        The output is INT64, INT32, UINT64 or UINT32, with the sizes of the input and 1 at the axes.
     axes : tuple of int
         The reduced dimensions: at least one, in any order.
     axis_direction : AxisDirection
@@ -411,12 +419,9 @@ class ArgMaxOperatorDesc(_ArgOperatorDesc):
     Examples
     --------
     >>> from extremum import directml as dml
-    >>> dml.ArgMaxOperatorDesc(
-    ...     input_tensor=dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3)),
-    ...     output_tensor=dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1)),
-    ...     axes=[0, 1],
-    ...     axis_direction=dml.AxisDirection.DECREASING,
-    ... ).axes
+    >>> x = dml.TensorDesc(dml.TensorDataType.FLOAT32, sizes=(3, 3))
+    >>> y = dml.TensorDesc(dml.TensorDataType.UINT32, sizes=(1, 1))
+    >>> dml.ArgMaxOperatorDesc(x, y, axes=[0, 1], axis_direction=dml.AxisDirection.DECREASING).axes
     (0, 1)
     """
 
@@ -446,10 +451,8 @@ class ReduceOperatorDesc(OperatorDesc):
     ----------
     function : ReduceFunction
         ARGMAX, ARGMIN, MAX or MIN.
-    input_tensor : TensorDesc
-        The input.
-    output_tensor : TensorDesc
-        The sizes of the input, with 1 at the axes; an integer type for an index, else the type of the input.
+    input_tensor, output_tensor : TensorDesc
+        The output has the sizes of the input with 1 at the axes, and its type; an index has an integer type.
     axes : tuple of int
         The reduced dimensions: at least one, in any order.
 
@@ -489,10 +492,8 @@ class ElementWiseMaxOperatorDesc(_ElementWiseOperatorDesc):
 
     Attributes
     ----------
-    a_tensor, b_tensor : TensorDesc
-        The inputs; strides of 0 broadcast.
-    output_tensor : TensorDesc
-        The type and sizes of the inputs; it may use the memory of an input.
+    a_tensor, b_tensor, output_tensor : TensorDesc
+        Of one type and the same sizes: strides of 0 broadcast. The output may use the memory of an input.
 
     Examples
     --------
@@ -526,10 +527,8 @@ class ActivationHardmaxOperatorDesc(OperatorDesc):
 
     Attributes
     ----------
-    input_tensor : TensorDesc
-        The input; its sizes before the last two are 1.
-    output_tensor : TensorDesc
-        The type and sizes of the input.
+    input_tensor, output_tensor : TensorDesc
+        Of one type and the same sizes, which are 1 before the last two.
 
     Examples
     --------
@@ -551,10 +550,8 @@ class ActivationHardmax1OperatorDesc(OperatorDesc):
 
     Attributes
     ----------
-    input_tensor : TensorDesc
-        The input.
-    output_tensor : TensorDesc
-        The type and sizes of the input.
+    input_tensor, output_tensor : TensorDesc
+        Of one type and the same sizes.
     axes : tuple of int
         The dimensions that together hold one 1: at least one, in any order.
 
@@ -579,10 +576,8 @@ class TopKOperatorDesc(OperatorDesc):
 
     Attributes
     ----------
-    input_tensor : TensorDesc
-        The input.
-    output_value_tensor : TensorDesc
-        The elements: the type of the input, and its sizes with `k` at the axis.
+    input_tensor, output_value_tensor : TensorDesc
+        The elements have the type of the input, and its sizes with `k` at the axis.
     output_index_tensor : TensorDesc
         Their indices along the axis, UINT64 or UINT32; of equal elements the first index comes first.
     axis : int

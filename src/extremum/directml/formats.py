@@ -13,28 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum.directml.descriptions import OperatorDesc, TensorDesc
-from extremum.directml.lowering import LoweredModel, LoweredNode, Step
+from extremum.directml.lowering import LoweredModel, Step
 from extremum.directml.operator import create_operator
 from extremum.printable import json_text, printable
 from extremum.tensors import require_memory
 
-__all__ = ["FORMATS", "bindings", "cpp", "document", "dxdispatch", "members", "operator_type", "record", "text"]
+__all__ = ["FORMATS", "record"]
+
+_TENSOR = "data_type flags dimension_count sizes strides total_tensor_size_in_bytes guaranteed_base_offset_alignment"
 
 
-_TENSOR = (
-    *("data_type", "flags", "dimension_count", "sizes", "strides"),
-    *("total_tensor_size_in_bytes", "guaranteed_base_offset_alignment"),
-)
-
-
-def operator_type(desc: OperatorDesc) -> str:
-    """Return the enumerator of DML_OPERATOR_TYPE, such as ``DML_OPERATOR_ARGMAX``."""
-    return desc.operator.replace("DML_", "DML_OPERATOR_", 1)
-
-
-def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
+def _members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each member of a structure, in the order of directml.h."""
-    for name in _TENSOR if isinstance(desc, TensorDesc) else vars(desc):
+    for name in _TENSOR.split() if isinstance(desc, TensorDesc) else vars(desc):
         value = getattr(desc, name)
         if name == "axes":
             yield "AxisCount", len(value)
@@ -42,108 +33,94 @@ def members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
 
 
 def _member(field: str) -> str:
-    return "".join(word.capitalize() for word in field.split("_"))
+    return field.title().replace("_", "")
 
 
-def bindings(step: Step) -> dict[str, str]:
+def _type(step: Step) -> str:
+    """Return the enumerator of DML_OPERATOR_TYPE, such as ``DML_OPERATOR_ARGMAX``."""
+    return step.desc.operator.replace("DML_", "DML_OPERATOR_", 1)
+
+
+def _bindings(step: Step) -> dict[str, str]:
     """Return the name of the model's tensor for each member of the structure."""
-    bound = dict(zip(map(_member, step.desc.inputs), step.inputs, strict=True))
-    return {**bound, **dict(zip(map(_member, step.desc.outputs), step.outputs, strict=True))}
+    fields = (*step.desc.inputs, *step.desc.outputs)
+    return dict(zip(map(_member, fields), step.inputs + step.outputs, strict=True))
 
 
-def record(desc: OperatorDesc | TensorDesc) -> dict[str, Any]:
-    """Return the members for JSON: enumerators by name, without absent strides."""
-
-    def value_of(value: Any) -> Any:
-        if isinstance(value, TensorDesc):
-            return record(value)
-        return list(value) if isinstance(value, tuple) else getattr(value, "c_name", value)
-
-    return {name: value_of(value) for name, value in members(desc) if value is not None}
+def record(value: Any) -> Any:
+    """Return a structure, or the value of a member, for JSON: enumerators by name, without absent strides."""
+    if isinstance(value, OperatorDesc | TensorDesc):
+        return {name: record(each) for name, each in _members(value) if each is not None}
+    return list(value) if isinstance(value, tuple) else getattr(value, "c_name", value)
 
 
-def _all_steps(model: LoweredModel) -> Iterator[tuple[LoweredNode, Step]]:
-    return ((node, step) for node in model.nodes for step in node.steps)
-
-
-def text(model: LoweredModel) -> str:
-    """Return one block for each node: its operators and their members."""
-    return "".join(f"{line}\n" for line in _lines(model))
-
-
-def _lines(model: LoweredModel) -> Iterator[str]:
+def text(model: LoweredModel) -> Iterator[str]:
+    """Yield one block for each node: its operators and their members."""
     for node in model.nodes:
-        yield f"{printable(node.place)}: {node.version}"
+        yield f"{printable(node.place)}: {node.version}\n"
         for step in node.steps:
-            yield f"  {step.desc.operator}, feature level {step.feature_level}"
-            rows, bound = dict(members(step.desc)), bindings(step)
+            yield f"  {step.desc.operator}, feature level {step.feature_level}\n"
+            rows, bound = dict(_members(step.desc)), _bindings(step)
             width = max(map(len, rows))
             for name, value in rows.items():
                 tensor = f"{printable(bound[name])}  " if name in bound else ""
                 value = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else value
-                yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}"
+                yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}\n"
     if not model.nodes and not model.refusals:
-        yield "no node of the model picks the largest or smallest"
+        yield "no node of the model picks the largest or smallest\n"
 
 
-def document(model: LoweredModel) -> dict[str, Any]:
-    """Return the operators of each node, and the errors of nodes without operators, for JSON."""
-    return {
-        "feature_level": str(model.feature_level),
-        "nodes": [
-            {
-                "place": node.place,
-                "version": node.version,
-                "steps": [
-                    {
-                        "type": operator_type(step.desc),
-                        "feature_level": str(step.feature_level),
-                        "desc": record(step.desc),
-                        "bindings": bindings(step),
-                    }
-                    for step in node.steps
-                ],
-            }
-            for node in model.nodes
-        ],
-        "refusals": [error.record() for error in model.refusals],
-    }
+def _json(model: LoweredModel) -> Iterator[str]:
+    """Yield the operators of each node, and the errors of nodes without operators."""
+    nodes = [
+        {
+            "place": node.place,
+            "version": node.version,
+            "steps": [
+                {
+                    "type": _type(step),
+                    "feature_level": str(step.feature_level),
+                    "desc": record(step.desc),
+                    "bindings": _bindings(step),
+                }
+                for step in node.steps
+            ],
+        }
+        for node in model.nodes
+    ]
+    refusals = [error.record() for error in model.refusals]
+    yield json_text({"feature_level": str(model.feature_level), "nodes": nodes, "refusals": refusals}) + "\n"
 
 
-def cpp(model: LoweredModel) -> str:
-    """Return the initialisers of each operator's structures, for a C++ function or file; DML_OPERATOR_DESC is last."""
-    blocks = []
-    for number, (node, step) in enumerate(_all_steps(model)):
-        names = ", ".join(f"{member} = {tensor!r}" for member, tensor in bindings(step).items())
+def cpp(model: LoweredModel) -> Iterator[str]:
+    """Yield the initialisers of each operator's structures, for a C++ function or file; DML_OPERATOR_DESC is last."""
+    pairs = [(node, step) for node in model.nodes for step in node.steps]
+    for number, (node, step) in enumerate(pairs):
+        names = ", ".join(f"{member} = {tensor!r}" for member, tensor in _bindings(step).items())
         # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
-        comments = [f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}"]
-        comments.append(f"// {printable(names)}")
-        prefix, operator = f"op{number}", step.desc.operator
-        lines = [*comments, *_structure(prefix, f"{operator}_OPERATOR_DESC", f"{prefix}_desc", step.desc)]
-        lines.append(f"const DML_OPERATOR_DESC {prefix}_operator = {{{operator_type(step.desc)}, &{prefix}_desc}};")
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n" if blocks else ""
+        yield "\n" if number else ""
+        yield f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}\n// {printable(names)}\n"
+        yield from _structure(f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc)
+        yield f"const DML_OPERATOR_DESC op{number}_operator = {{{_type(step)}, &op{number}_desc}};\n"
 
 
 def _structure(prefix: str, kind: str, variable: str, desc: OperatorDesc | TensorDesc) -> Iterator[str]:
     """Yield the lines that define a variable of a structure, after those of the arrays and tensors it points to."""
     rows = []
-    for member, value in members(desc):
+    for member, value in _members(desc):
         name = f"{prefix}_{member}"
         if isinstance(value, TensorDesc):
             yield from _structure(name, "DML_BUFFER_TENSOR_DESC", f"{name}_buffer", value)
-            yield f"const DML_TENSOR_DESC {name} = {{DML_TENSOR_TYPE_BUFFER, &{name}_buffer}};"
+            yield f"const DML_TENSOR_DESC {name} = {{DML_TENSOR_TYPE_BUFFER, &{name}_buffer}};\n"
             rows.append((member, f"&{name}"))
         elif isinstance(value, tuple):
-            yield f"const UINT {name}[] = {{{', '.join(f'{number}u' for number in value)}}};"
+            yield f"const UINT {name}[] = {{{', '.join(f'{number}u' for number in value)}}};\n"
             rows.append((member, name))
         else:
             rows.append((member, "nullptr" if value is None else getattr(value, "c_name", f"{value}u")))
-    yield f"const {kind} {variable} = {{"
     width = max(len(value) for _, value in rows) + 1
-    for member, value in rows:
-        yield f"    {value + ',':<{width}}  // {member}"
-    yield "};"
+    lines = (f"    {value + ',':<{width}}  // {member}\n" for member, value in rows)
+    yield f"const {kind} {variable} = {{\n{''.join(lines)}}};\n"
 
 
 # DxDispatch runs its model on Windows. It reads `resources`, `dispatchables` and `commands`, and ignores `expected`,
@@ -158,35 +135,35 @@ _PIECE = 4096
 
 def dxdispatch(model: LoweredModel) -> Iterator[str]:
     """Yield the text of DxDispatch's model of the operators, in pieces."""
-    steps = [step for _, step in _all_steps(model)]
+    steps = [step for node in model.nodes for step in node.steps]
+    results = dict.fromkeys(name for step in steps for name in step.outputs)
     tensors: dict[str, TensorDesc] = {}
     for step in steps:
-        tensors |= zip(step.outputs, step.desc.outputs.values(), strict=True)
-    for step in steps:
-        tensors |= zip(step.inputs, step.desc.inputs.values(), strict=True)
+        for name, tensor in zip(step.inputs + step.outputs, step.desc.tensors.values(), strict=True):
+            tensors.setdefault(name, tensor)
     needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
     require_memory((needed,), np.dtype(np.uint8), "what the operators read and write")
 
     buffers: dict[str, NDArray[Any]] = {}
     yield '{\n"resources": {'
+    for name, tensor in tensors.items():
+        dtype, extent = tensor.data_type.element_type.dtype, tensor.extent
+        yield _separator(len(buffers))
+        yield f'{json_text(name)}: {{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
+        if name in results:
+            buffers[name] = np.zeros(extent, dtype)
+            yield json_text({"valueCount": extent, "value": 0})
+        else:
+            constant = model.constants.get(name)
+            pattern = (np.arange(101) * 37 % 101).astype(dtype)
+            buffers[name] = np.resize(pattern, extent) if constant is None else constant.ravel()
+            yield from _values(buffers[name])
+        yield "}"
     for step in steps:
-        for name, tensor in zip(step.inputs, step.desc.inputs.values(), strict=True):
-            if name not in buffers:
-                yield _separator(len(buffers))
-                buffers[name] = _contents(name, tensor, model.constants)
-                yield from _resource(name, tensor, _values(buffers[name]))
-        for name, output in zip(step.outputs, step.desc.outputs.values(), strict=True):
-            if name not in buffers:
-                yield _separator(len(buffers))
-                buffers[name] = np.zeros(output.extent, output.data_type.element_type.dtype)
-                yield from _resource(name, output, [json_text({"valueCount": output.extent, "value": 0})])
         # Another operator may have described the same bits as signed.
         read, written = (
-            [
-                buffers[name].view(each.data_type.element_type.dtype)
-                for name, each in zip(names, descs.values(), strict=True)
-            ]
-            for names, descs in ((step.inputs, step.desc.inputs), (step.outputs, step.desc.outputs))
+            [buffers[name].view(each.data_type.element_type.dtype) for name, each in zip(names, descs, strict=True)]
+            for names, descs in ((step.inputs, step.desc.inputs.values()), (step.outputs, step.desc.outputs.values()))
         )
         create_operator(step.desc).dispatch(read, written)
     dispatchables: dict[str, Any] = {}
@@ -194,9 +171,8 @@ def dxdispatch(model: LoweredModel) -> Iterator[str]:
     for node in model.nodes:
         for number, step in enumerate(node.steps):
             title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
-            dispatchables[title] = {"type": operator_type(step.desc), "desc": record(step.desc)}
-            commands.append({"type": "dispatch", "dispatchable": title, "bindings": bindings(step)})
-    results = dict.fromkeys(name for step in steps for name in step.outputs)
+            dispatchables[title] = {"type": _type(step), "desc": record(step.desc)}
+            commands.append({"type": "dispatch", "dispatchable": title, "bindings": _bindings(step)})
     commands += [{"type": "print", "resource": name} for name in results]
     yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
     for position, name in enumerate(results):
@@ -207,18 +183,6 @@ def dxdispatch(model: LoweredModel) -> Iterator[str]:
 
 def _separator(position: int) -> str:
     return ",\n" if position else "\n"
-
-
-def _contents(name: str, tensor: TensorDesc, constants: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    if name in constants:
-        return constants[name].ravel()
-    return np.resize((np.arange(101) * 37 % 101).astype(tensor.data_type.element_type.dtype), tensor.extent)
-
-
-def _resource(name: str, tensor: TensorDesc, values: Iterator[str] | list[str]) -> Iterator[str]:
-    yield f'{json_text(name)}: {{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
-    yield from values
-    yield "}"
 
 
 def _values(elements: NDArray[Any]) -> Iterator[str]:
@@ -234,11 +198,6 @@ def _values(elements: NDArray[Any]) -> Iterator[str]:
 
 
 FORMATS: Mapping[str, Callable[[LoweredModel], Iterator[str]]] = MappingProxyType(
-    {
-        "text": lambda model: iter([text(model)]),
-        "json": lambda model: iter([json_text(document(model)) + "\n"]),
-        "cpp": lambda model: iter([cpp(model)]),
-        "dxdispatch": dxdispatch,
-    }
+    {"text": text, "json": _json, "cpp": cpp, "dxdispatch": dxdispatch}
 )
 """The function that writes a lowered model, by the name of the format."""

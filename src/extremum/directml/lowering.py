@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from extremum import dtypes, spec, validate
+from extremum import dtypes, spec
 from extremum.directml.descriptions import (
     LARGEST,
     ActivationHardmax1OperatorDesc,
@@ -35,16 +35,16 @@ from extremum.directml.descriptions import (
     feature_level_of,
     packed_strides,
 )
-from extremum.directml.operator import accept, accept_element, feature_level_required, lowest_level
+from extremum.directml.operator import accept, accept_element, lowest_level
 from extremum.errors import ArgumentError, ElementTypeError, ExtremumError, SpecError, lacking
+from extremum.lower import operation as core_operation
+from extremum.operations import ArgReduce, OneHot, Order, Reduce, Tie, TopK
 from extremum.spec import Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
 if TYPE_CHECKING:
     import onnx
-
-    from extremum.graph.sites import Site
 
 __all__ = ["LoweredModel", "LoweredNode", "Step", "lower", "steps"]
 
@@ -146,27 +146,17 @@ class LoweredModel:
     constants: Mapping[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """What a family becomes: the structure that reduces its axes, and the elementwise one without axes."""
-
-    row: str
-    reduction: Callable[..., OperatorDesc] | None
-    element_wise: type[ElementWiseMaxOperatorDesc] | type[ElementWiseMinOperatorDesc] | None = None
-
-
-_MAX, _MIN = ElementWiseMaxOperatorDesc, ElementWiseMinOperatorDesc
-_TARGETS: Mapping[Family, _Target] = {
-    Family.ARGMAX: _Target("DML_ARGMAX", ArgMaxOperatorDesc),
-    Family.ARGMIN: _Target("DML_ARGMIN", ArgMinOperatorDesc),
-    Family.HARDMAX: _Target("DML_ACTIVATION_HARDMAX1", ActivationHardmax1OperatorDesc),
-    Family.MAXIMUM: _Target("DML_ELEMENT_WISE_MAX", None, _MAX),
-    Family.MINIMUM: _Target("DML_ELEMENT_WISE_MIN", None, _MIN),
-    # A reduction over no axis is the maximum of its input and itself.
-    Family.LARGEST: _Target("DML_REDUCE(MAX)", partial(ReduceOperatorDesc, ReduceFunction.MAX), _MAX),
-    Family.SMALLEST: _Target("DML_REDUCE(MIN)", partial(ReduceOperatorDesc, ReduceFunction.MIN), _MIN),
-    Family.TOP: _Target("DML_TOP_K1", TopK1OperatorDesc),
+_ROWS: Mapping[Family, str] = {
+    Family.ARGMAX: "DML_ARGMAX",
+    Family.ARGMIN: "DML_ARGMIN",
+    Family.HARDMAX: "DML_ACTIVATION_HARDMAX1",
+    Family.MAXIMUM: "DML_ELEMENT_WISE_MAX",
+    Family.MINIMUM: "DML_ELEMENT_WISE_MIN",
+    Family.LARGEST: "DML_REDUCE(MAX)",
+    Family.SMALLEST: "DML_REDUCE(MIN)",
+    Family.TOP: "DML_TOP_K1",
 }
+"""What a family becomes, by its name in :mod:`extremum.spec`."""
 
 
 def steps(
@@ -177,67 +167,57 @@ def steps(
     feature_level: FeatureLevel,
 ) -> tuple[Step, ...]:
     """Return the operators that compute one node of the family."""
-    target = _TARGETS[schema.family]
+    row = _ROWS[schema.family]
     for name, tensor in inputs:
         if tensor.element is None or tensor.sizes is None:
-            raise _unknown_sizes(target, name, tensor, feature_level)
-    name, result = outputs[0]
-    axes = validate.axes(schema, values, inputs[0][1].rank or 0) if target.reduction else ()
-    if axes:
-        ((source, tensor),) = inputs
-        if target.reduction is TopK1OperatorDesc:
-            desc = _selection(target, values, tensor, axes[0], validate.count(schema, values), feature_level)
-        else:
-            desc = _reduction(target, values, tensor, axes, feature_level)
+            raise _unknown_sizes(row, name, tensor, feature_level)
+    (source, first), (name, result) = inputs[0], outputs[0]
+    operation = core_operation(schema, values, first.rank or 0)
+    if isinstance(operation, ArgReduce | OneHot | TopK) or (isinstance(operation, Reduce) and operation.axes):
+        desc = _reduction(row, operation, first, feature_level)
         return (_step(desc, (source,), tuple(each for each, _ in outputs), feature_level),)
-    # One input is the maximum of it and itself.
-    (source, first), *others = inputs if len(inputs) > 1 else [*inputs, *inputs]
-    assert target.element_wise is not None
-    sizes, _ = _padded(target.element_wise.operator, result, feature_level)
+    structure = ElementWiseMaxOperatorDesc if operation.order is Order.MAX else ElementWiseMinOperatorDesc
+    sizes, _ = _padded(structure.operator, result, feature_level)
     packed = TensorDesc(_data_type(result), sizes)
-    # From the second step on, the output takes in one operand each.
+    # One input, also one that is reduced over no axis, is the maximum of it and itself. From the second step on, the
+    # output takes in one operand each.
     lefts = chain([(source, _broadcast(first, sizes))], repeat((name, packed)))
     return tuple(
-        _step(target.element_wise(left, _broadcast(tensor, sizes), packed), (bound, operand), (name,), feature_level)
-        for (bound, left), (operand, tensor) in zip(lefts, others, strict=False)
+        _step(structure(left, _broadcast(tensor, sizes), packed), (bound, operand), (name,), feature_level)
+        for (bound, left), (operand, tensor) in zip(lefts, inputs[1:] or inputs, strict=False)
     )
 
 
 def _reduction(
-    target: _Target, values: Attributes, tensor: TensorType, axes: tuple[int, ...], feature_level: FeatureLevel
+    row: str, operation: ArgReduce | OneHot | Reduce | TopK, tensor: TensorType, feature_level: FeatureLevel
 ) -> OperatorDesc:
-    assert target.reduction is not None
-    sizes = tensor.sizes or ()
-    if target.element_wise:
-        sizes, added = _padded(target.row, tensor, feature_level)
-        axes = tuple(axis + added for axis in axes)
+    sizes, added = tensor.sizes or (), 0
+    if isinstance(operation, Reduce | TopK):
+        sizes, added = _padded(row, tensor, feature_level)
     source = TensorDesc(_data_type(tensor), sizes)
-    if target.reduction is ActivationHardmax1OperatorDesc:
-        return target.reduction(source, source, axes)
+    if isinstance(operation, TopK):
+        axis = operation.axis + added
+        best = (*sizes[:axis], operation.k, *sizes[axis + 1 :])
+        # No index is negative, so that the bits of UINT64 are those of INT64.
+        value, index = TensorDesc(source.data_type, best), TensorDesc(TensorDataType.UINT64, best)
+        return TopK1OperatorDesc(source, value, index, axis, operation.k, AxisDirection(operation.order is Order.MAX))
+    axes = tuple(axis + added for axis in operation.axes)
+    if isinstance(operation, OneHot):
+        return ActivationHardmax1OperatorDesc(source, source, axes)
     kept = [1 if axis in axes else size for axis, size in enumerate(sizes)]
-    if target.element_wise:
-        return target.reduction(source, TensorDesc(source.data_type, kept), axes)
-    direction = AxisDirection.DECREASING if values.get("select_last_index") else AxisDirection.INCREASING
-    return target.reduction(source, TensorDesc(TensorDataType.INT64, kept), axes, direction)
-
-
-def _selection(
-    target: _Target, values: Attributes, tensor: TensorType, axis: int, k: int, feature_level: FeatureLevel
-) -> OperatorDesc:
-    sizes, added = _padded(target.row, tensor, feature_level)
-    axis += added
-    source, best = TensorDesc(_data_type(tensor), sizes), (*sizes[:axis], k, *sizes[axis + 1 :])
-    # No index is negative, so that the bits of UINT64 are those of INT64.
-    index = TensorDesc(TensorDataType.UINT64, best)
-    direction = AxisDirection.DECREASING if values.get("largest", 1) else AxisDirection.INCREASING
-    return TopK1OperatorDesc(source, TensorDesc(source.data_type, best), index, axis, k, direction)
+    if isinstance(operation, Reduce):
+        return ReduceOperatorDesc(
+            ReduceFunction[operation.order.name], source, TensorDesc(source.data_type, kept), axes
+        )
+    structure = ArgMaxOperatorDesc if operation.order is Order.MAX else ArgMinOperatorDesc
+    index = TensorDesc(TensorDataType.INT64, kept)
+    return structure(source, index, axes, AxisDirection(operation.tie is Tie.LAST))
 
 
 def _padded(row: str, tensor: TensorType, feature_level: FeatureLevel) -> tuple[tuple[int, ...], int]:
     """Return the sizes with as many 1 in front as an operator's lowest rank needs, and how many these are."""
     sizes = tensor.sizes or ()
-    least, _ = spec.find(spec.DIRECTML, row, feature_level).ranks
-    added = max(least - len(sizes), 0)
+    added = max(spec.find(spec.DIRECTML, row, feature_level).ranks[0] - len(sizes), 0)
     return (1,) * added + sizes, added
 
 
@@ -249,13 +229,13 @@ def _broadcast(operand: TensorType, sizes: tuple[int, ...]) -> TensorDesc:
     return TensorDesc(_data_type(operand), sizes, None if own == sizes else strides)
 
 
-def _unknown_sizes(target: _Target, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
+def _unknown_sizes(row: str, name: str, tensor: TensorType, feature_level: FeatureLevel) -> ExtremumError:
     """Return the error about unknown sizes, or the one about the element type: no sizes make that right."""
     given = f"{name}: {tensor}"
     if tensor.element is not None:
-        field = "input_tensor" if target.reduction else "a_tensor"
+        field = "a_tensor" if row.startswith("DML_ELEMENT_WISE") else "input_tensor"
         try:
-            _at(feature_level, partial(accept_element, target.row, field, _data_type(tensor)))
+            _required(feature_level, partial(accept_element, row, field, _data_type(tensor)))
         except ExtremumError as error:
             return error.with_context(given=given)
     symbols = [size for size in tensor.shape or () if isinstance(size, str)]
@@ -274,18 +254,19 @@ def _data_type(tensor: TensorType) -> TensorDataType:
 
 
 def _step(desc: OperatorDesc, inputs: tuple[str, ...], outputs: tuple[str, ...], feature_level: FeatureLevel) -> Step:
-    _at(feature_level, partial(accept, desc))
-    return Step(desc, inputs, outputs, feature_level_required(desc))
+    return Step(desc, inputs, outputs, _required(feature_level, partial(accept, desc)))
 
 
-def _at(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> None:
-    """Call for a feature level; an error names the level that accepts."""
-    try:
-        accepts(feature_level)
-    except ExtremumError as error:
-        # If no level accepts, this raises the error of the highest.
-        required = lowest_level(accepts)
-        raise type(error)(error.reason, given=error.given, remedy=f"use feature level {required} or later") from None
+def _required(feature_level: FeatureLevel, accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
+    """Return the lowest level that accepts; if it is higher than this one, raise the error of this one."""
+    required = lowest_level(accepts)
+    if required > feature_level:
+        try:
+            accepts(feature_level)
+        except ExtremumError as error:
+            remedy = f"use feature level {required} or later"
+            raise type(error)(error.reason, given=error.given, remedy=remedy) from None
+    return required
 
 
 def lower(
@@ -341,7 +322,6 @@ def lower(
     ('DML_ARGMAX', 'FLOAT32[8, 3]', (1,))
     """
     try:
-        from extremum.graph import nodes
         from extremum.graph.load import load
         from extremum.graph.sites import inlined_sites
         from extremum.graph.types import array, name_dimensions, skeleton
@@ -356,38 +336,26 @@ def lower(
     lowered: list[LoweredNode] = []
     refusals: list[ExtremumError] = []
     for site in inlined_sites(sized):
-        if nodes.is_of_family(site.node) and "" in site.opsets:
-            try:
-                lowered.append(_lowered(site, feature_level))
-            except ExtremumError as error:
-                refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
+        try:
+            if site.schema is None:
+                continue
+            outputs = list(zip(site.node.output, site.outputs(), strict=True))
+            inputs = list(zip(site.names, map(_without_made_up, site.operands), strict=False))
+            found = steps(site.schema, site.accepted, inputs, outputs, feature_level)
+            lowered.append(LoweredNode(site.place, str(site.schema), found))
+        except ExtremumError as error:
+            refusals.append(type(error)(error.reason, where=site.place, given=error.given, remedy=error.remedy))
     read = {name for node in lowered for step in node.steps for name in step.inputs}
     constants = {name: array(tensor) for name, tensor in _constants(loaded.graph) if name in read}
     return LoweredModel(feature_level, tuple(lowered), tuple(refusals), constants)
-
-
-def _lowered(site: Site, feature_level: FeatureLevel) -> LoweredNode:
-    from extremum.graph import nodes
-
-    schema = site.schema
-    assert schema is not None
-    types = [site.types.get(name, TensorType()) for name in site.names]
-    values, outputs = nodes.resolve(schema, site.attributes, site.names, types)
-    validate.output_count(schema, len(site.node.output))
-    # The inputs after these are attributes, and are among the values.
-    inputs = list(zip(site.names[: schema.input.maximum], map(_without_made_up, types), strict=False))
-    lowered = steps(schema, values, inputs, list(zip(site.node.output, outputs, strict=True)), feature_level)
-    return LoweredNode(site.place, str(schema), lowered)
 
 
 def _without_made_up(tensor: TensorType) -> TensorType:
     """Return a type without the sizes that inference named: nobody can set them."""
     from extremum.graph.inference import is_made_up
 
-    if tensor.shape is None:
-        return tensor
-    shape = (None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape)
-    return TensorType(tensor.element, tuple(shape))
+    shape = [None if isinstance(size, str) and is_made_up(size) else size for size in tensor.shape or ()]
+    return TensorType(tensor.element, None if tensor.shape is None else tuple(shape))
 
 
 def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
@@ -399,12 +367,8 @@ def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]
 
 def _set_sizes(graph: onnx.GraphProto, sizes: Mapping[str, int]) -> None:
     """Replace symbolic dimensions by their sizes."""
-    dimensions = [
-        dimension
-        for value in (*graph.input, *graph.output, *graph.value_info)
-        for dimension in value.type.tensor_type.shape.dim
-        if dimension.dim_param
-    ]
+    values = (*graph.input, *graph.output, *graph.value_info)
+    dimensions = [each for value in values for each in value.type.tensor_type.shape.dim if each.dim_param]
     known = dict.fromkeys(dimension.dim_param for dimension in dimensions)
     for name, size in sizes.items():
         if name not in known:

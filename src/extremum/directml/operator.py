@@ -42,7 +42,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     try:
         return _operation(desc, feature_level)
     except ExtremumError as error:
-        fields = [f"{field}: {tensor}" for field, tensor in {**desc.inputs, **desc.outputs}.items()]
+        fields = [f"{field}: {tensor}" for field, tensor in desc.tensors.items()]
         fields += [f"{field}={getattr(value, 'name', value)}" for field, value in desc.attributes.items()]
         where = f"{desc.row}, feature level {feature_level}"
         raise error.with_context(where=where, given=", ".join(fields)) from None
@@ -50,7 +50,7 @@ def accept(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
 
 def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     schema = spec.find(spec.DIRECTML, desc.row, feature_level)
-    for field, tensor in {**desc.inputs, **desc.outputs}.items():
+    for field, tensor in desc.tensors.items():
         _require_tensor(schema, field, tensor)
     inputs = [TensorType(tensor.data_type.element_type.name, tensor.sizes) for tensor in desc.inputs.values()]
     elements = [str(tensor.element) for tensor in inputs]
@@ -61,37 +61,27 @@ def _operation(desc: OperatorDesc, feature_level: FeatureLevel) -> Operation:
     operation = lower.operation(schema, values, inputs[0].rank or 0, index=index.name)
     axes = (operation.axis,) if isinstance(operation, TopK) else getattr(operation, "axes", ())
     for field, result in zip(desc.outputs, infer.outputs(schema, values, inputs, axes), strict=True):
-        _require_output(desc, field, result.element, result.sizes or ())
+        _require_output(desc, field, result)
     if isinstance(operation, ArgReduce):
         largest = math.prod(inputs[0].sizes or ()) // math.prod(desc.output.sizes) - 1
         if largest > np.iinfo(index.dtype).max:
-            raise SpecError(
-                f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold",
-                remedy="use UINT32, UINT64 or INT64 for output_tensor",
-            )
+            reason = f"the index may be as large as {largest}, which {desc.output.data_type.name} cannot hold"
+            raise SpecError(reason, remedy="use UINT32, UINT64 or INT64 for output_tensor")
     return operation
 
 
 def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> None:
     _require_element(schema, field, tensor.data_type)
-    least, most = schema.ranks
-    if not least <= tensor.dimension_count <= (most or tensor.dimension_count):
+    (least, most), count = schema.ranks, tensor.dimension_count
+    if not least <= count <= (most or count):
         counts = f"{least} dimensions" if least == most else f"{least} to {most} dimensions"
-        raise SpecError(
-            f"{schema} takes tensors of {counts}, but {field} has {tensor.dimension_count}",
-            remedy="put dimensions of size 1 in front" if tensor.dimension_count < least else None,
-        )
+        remedy = "put dimensions of size 1 in front" if count < least else None
+        raise SpecError(f"{schema} takes tensors of {counts}, but {field} has {count}", remedy=remedy)
     if tensor.flags & TensorFlags.OWNED_BY_DML:
         raise SpecError(
             f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
             remedy="use TensorFlags.NONE and bind the tensor in dispatch",
         )
-
-
-def _types(schema: OperatorVersion, field: str) -> tuple[str, ...]:
-    """Return the element types that a version takes for a tensor of a structure."""
-    name = field.title().replace("_", "")
-    return next((each.types for each in schema.outputs if each.name == name), schema.input.types)
 
 
 def _require_element(schema: OperatorVersion, field: str, data_type: TensorDataType) -> None:
@@ -100,24 +90,26 @@ def _require_element(schema: OperatorVersion, field: str, data_type: TensorDataT
         versions = spec.OPERATORS[schema.domain, schema.name]
         later = [each for each in versions if each.since > schema.since and element in _types(each, field)]
         note = f" (it came with {later[0]})" if later else ""
-        raise ElementTypeError(
-            f"{schema} does not take {data_type.name} as {field}{note}",
-            remedy=f"the element types of {field} in {schema} are: {_names(types)}",
-        )
+        remedy = f"the element types of {field} in {schema} are: {_names(types)}"
+        raise ElementTypeError(f"{schema} does not take {data_type.name} as {field}{note}", remedy=remedy)
 
 
-def _require_output(desc: OperatorDesc, field: str, element: str | None, sizes: tuple[int, ...]) -> None:
-    output = desc.outputs[field]
-    if element not in (None, output.data_type.element_type.name):
+def _types(schema: OperatorVersion, field: str) -> tuple[str, ...]:
+    """Return the element types that a version takes for a tensor of a structure."""
+    name = field.title().replace("_", "")
+    return next((each.types for each in schema.outputs if each.name == name), schema.input.types)
+
+
+def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
+    output, sizes = desc.outputs[field], result.sizes or ()
+    if result.element not in (None, output.data_type.element_type.name):
         raise ElementTypeError(
-            f"{field} is of type {output.data_type.name}, the input of type {_names([str(element)])}",
+            f"{field} is of type {output.data_type.name}, the input of type {_names([str(result.element)])}",
             remedy="input and output have one element type",
         )
     if output.sizes != sizes:
-        raise SpecError(
-            f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}",
-            remedy="DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None,
-        )
+        remedy = "DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None
+        raise SpecError(f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}", remedy=remedy)
     if output.overlapping:
         raise SpecError(
             f"elements of {field} share memory: its strides are {list(output.element_strides)}",
@@ -136,8 +128,7 @@ def _names(types: Iterable[str]) -> str:
 
 def accept_element(operator: str, field: str, data_type: TensorDataType, feature_level: FeatureLevel) -> None:
     """Refuse an element type that a feature level does not take for an input of any size."""
-    schema = spec.find(spec.DIRECTML, operator, feature_level)
-    _require_element(schema, field, data_type)
+    _require_element(spec.find(spec.DIRECTML, operator, feature_level), field, data_type)
 
 
 def lowest_level(accepts: Callable[[FeatureLevel], object]) -> FeatureLevel:
@@ -191,15 +182,11 @@ Buffer = Any
 class _Binding:
     """One tensor of a dispatch."""
 
-    __slots__ = ("_desc", "_dtype", "_extent", "_field", "_shape", "_strides")
+    __slots__ = ("_desc", "_dtype", "_extent", "_field", "_strides")
 
     def __init__(self, field: str, desc: TensorDesc) -> None:
-        self._field = field
-        self._desc = desc
-        self._dtype = desc.data_type.element_type.dtype
-        self._shape = desc.sizes
-        self._strides = desc.byte_strides
-        self._extent = desc.extent
+        self._field, self._desc = field, desc
+        self._dtype, self._strides, self._extent = desc.data_type.element_type.dtype, desc.byte_strides, desc.extent
 
     def view(self, buffer: Buffer, written: bool = False) -> NDArray[Any]:
         """Return the tensor in a buffer."""
@@ -215,31 +202,27 @@ class _Binding:
         return view
 
     def _array(self, array: NDArray[Any]) -> NDArray[Any]:
-        field = self._field
+        field, desc = self._field, self._desc
         if array.dtype != self._dtype:
             raise ElementTypeError(
-                f"{field} is described as {self._desc.data_type.name}, but its array holds {array.dtype}",
+                f"{field} is described as {desc.data_type.name}, but its array holds {array.dtype}",
                 remedy=f"pass an array of {self._dtype}, or memoryview(array) for its bytes",
             )
         if is_numpy_masked(type(array)) and np.ma.is_masked(array):
-            raise InputError(
-                f"the array of {field} has masked elements, and memory has no mask",
-                remedy="fill them first, as array.filled(value) does",
-            )
-        if array.shape == self._shape and array.strides == self._strides:
+            reason = f"the array of {field} has masked elements, and memory has no mask"
+            raise InputError(reason, remedy="fill them first, as array.filled(value) does")
+        if array.shape == desc.sizes and array.strides == self._strides:
             return array
         if not array.flags.c_contiguous:
             raise InputError(
                 f"the array of {field} has gaps in memory, which its description does not say",
                 given=f"{array.dtype}{list(array.shape)} with strides {array.strides}",
-                remedy=f"describe the strides of the array, or pass a contiguous one for {self._desc}",
+                remedy=f"describe the strides of the array, or pass a contiguous one for {desc}",
             )
         if array.size < self._extent:
-            raise InputError(
-                f"{field} needs {self._extent} elements, but its array has {array.size}",
-                remedy=f"pass an array that holds {self._desc}",
-            )
-        return np.ndarray(self._shape, self._dtype, array, 0, self._strides)
+            reason = f"{field} needs {self._extent} elements, but its array has {array.size}"
+            raise InputError(reason, remedy=f"pass an array that holds {desc}")
+        return np.ndarray(desc.sizes, self._dtype, array, 0, self._strides)
 
     def _bytes(self, buffer: Buffer) -> NDArray[Any]:
         try:
@@ -257,7 +240,7 @@ class _Binding:
                 f"{self._field} needs {least} bytes, but its buffer has {memory.nbytes}",
                 remedy="a buffer holds at least the total_tensor_size_in_bytes of its description",
             )
-        return np.ndarray(self._shape, self._dtype, memory, 0, self._strides)
+        return np.ndarray(self._desc.sizes, self._dtype, memory, 0, self._strides)
 
 
 class Operator:
@@ -282,8 +265,7 @@ class Operator:
     __slots__ = ("_inputs", "_operation", "_outputs", "desc", "feature_level")
 
     def __init__(self, desc: OperatorDesc, feature_level: FeatureLevel, operation: Operation) -> None:
-        self.desc = desc
-        self.feature_level = feature_level
+        self.desc, self.feature_level = desc, feature_level
         self._operation: Callable[..., object] = operation
         self._inputs = [_Binding(field, tensor) for field, tensor in desc.inputs.items()]
         self._outputs = [_Binding(field, tensor) for field, tensor in desc.outputs.items()]
