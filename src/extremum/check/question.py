@@ -8,10 +8,11 @@ shrinks.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -55,20 +56,26 @@ class Kind(enum.Enum):
     HALVES = "integers of 64 bits whose upper halves are equal; nothing for other types"
 
 
-def samples(site: Site, kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Inputs]:
+def samples(site: Site) -> Iterator[Inputs]:
     """Yield inputs for a node, by name."""
-    return _draw_samples(_sample_types(site), kinds)
+    return _draw_samples(_sample_types(site), Kind)
 
 
 def _sample_types(site: Site) -> dict[str, TensorType]:
     """Return the type of each input of a sample; with values for one that stands for an attribute."""
-    elementwise = site.schema is not None and site.schema.family in (Family.MAXIMUM, Family.MINIMUM)
-    joint = site.outputs()[0].shape if elementwise else None
+    assert site.schema is not None
+    joint = site.outputs()[0].shape if site.schema.family in (Family.MAXIMUM, Family.MINIMUM) else None
+    k = site.accepted.get("k")
+    least = min(k, _MOST_SELECTED) if isinstance(k, int) else 0
     types: dict[str, TensorType] = {}
     for at, (name, tensor) in enumerate(zip(site.names, site.inputs, strict=True)):
         if at < len(site.operands):
-            types[name] = TensorType(tensor.element, _with_selected(site, _sizes(tensor, joint)))
-        elif site.schema is not None and site.schema.family is Family.TOP:
+            sizes = _sizes(tensor, joint)
+            # As many elements along the axis of a selection as it takes, within reason.
+            chosen = validate.axes(site.schema, site.accepted, len(sizes)) if least else ()
+            sizes = tuple(max(size, least) if axis in chosen else size for axis, size in enumerate(sizes))
+            types[name] = TensorType(tensor.element, sizes)
+        elif site.schema.family is Family.TOP:
             types[name] = TensorType("int64", (1,), tensor.values or (1,))
         else:
             # The last axis if the model leaves it open.
@@ -77,16 +84,7 @@ def _sample_types(site: Site) -> dict[str, TensorType]:
     return types
 
 
-def _with_selected(site: Site, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the sizes of a sample with as many elements along the axis of a selection as it takes, within reason."""
-    k = site.accepted.get("k") if site.schema is not None else None
-    if site.schema is None or not isinstance(k, int):
-        return sizes
-    chosen = validate.axes(site.schema, site.accepted, len(sizes))
-    return tuple(max(size, min(k, _MOST_SELECTED)) if axis in chosen else size for axis, size in enumerate(sizes))
-
-
-def _draw_samples(types: Mapping[str, TensorType], kinds: Collection[Kind]) -> Iterator[Inputs]:
+def _draw_samples(types: Mapping[str, TensorType], kinds: Iterable[Kind]) -> Iterator[Inputs]:
     is_wide = any(each.values is None and each.element in ("int64", "uint64") for each in types.values())
     for seed, kind in enumerate(Kind):
         if kind in kinds and (is_wide or kind is not Kind.HALVES):
@@ -133,11 +131,8 @@ def _values(dtype: np.dtype[Any], kind: Kind) -> NDArray[Any]:
         middle = info.max // 2
         limits = [info.min, info.min + 1, middle, middle + 1, info.max - 1, info.max]
     else:
-        import ml_dtypes
-
-        finfo: Any = ml_dtypes.finfo
-        info = finfo(dtype)
-        least, nan = info.smallest_subnormal, [np.nan] * 4
+        info, nan = ml_dtypes.finfo(dtype), [np.nan] * 4  # type: ignore[no-untyped-call]
+        least = info.smallest_subnormal
         limits = [-np.inf, info.min, -least, -0.0, 0.0, least, info.max, np.inf]
     half = len(limits) // 2
     values = {
@@ -189,7 +184,7 @@ class AskedRuntime:
         self.name = shown(watched)
         self._evidence: dict[object, list[_Evidence]] = {}
 
-    def differences(self, site: Site, kinds: Collection[Kind] = tuple(Kind)) -> list[Difference]:
+    def differences(self, site: Site, kinds: Iterable[Kind] = tuple(Kind)) -> list[Difference]:
         """Return the differences, one for each class of answers; none for a node that breaks its promise."""
         if site.schema is None or any(tensor.element is None for tensor in site.inputs):
             return []
@@ -207,14 +202,16 @@ class AskedRuntime:
         key = node.SerializeToString(deterministic=True), site.opsets[""], tuple(types.items()), tuple(kinds)
         if key not in self._evidence:
             self._evidence[key] = list(self._differences(site, node, types, kinds))
-        text = f"{_text(stated)}, opset {site.opsets['']}"
+        attributes = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in stated.attribute)
+        called = f"{stated.op_type}{f' <{attributes}>' if attributes else ''} ({', '.join(stated.input)})"
+        text = f"{called}, opset {site.opsets['']}"
         return [
             Difference(outcome, why, "; ".join([text, *map(" = ".join, zip(names, arrays, strict=True)), *answers]))
             for outcome, why, arrays, answers in self._evidence[key]
         ]
 
     def _differences(
-        self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Collection[Kind]
+        self, site: Site, node: onnx.NodeProto, types: Mapping[str, TensorType], kinds: Iterable[Kind]
     ) -> Iterator[_Evidence]:
         seen = {Outcome.EXACT}
         for inputs in _draw_samples(types, kinds):
@@ -242,14 +239,15 @@ class AskedRuntime:
             outputs = self.watched.ask(model_of([node], site.opsets[""], inputs, *values), inputs)
         except NoAnswerError as error:
             return error.outcome, str(error), []
-        text = f"expected {'; '.join(map(_array, expected))}"
-        if len(outputs) != len(expected):
-            return Outcome.WRONG, "", [text, f"answered {len(outputs)} outputs"]
-        arrays = list(inputs.values())
-        attributes = validate.attributes(site.schema, site.attributes, operand_types(site.schema, arrays))
-        outcome = compare(Question(site.schema, attributes, arrays), expected, outputs)
-        exact = outcome is Outcome.EXACT
-        return outcome, "", [] if exact else [text, f"answered {'; '.join(map(_array, outputs))}"]
+        arrays, answered = list(inputs.values()), f"{len(outputs)} outputs"
+        outcome = Outcome.WRONG
+        if len(outputs) == len(expected):
+            attributes = validate.attributes(site.schema, site.attributes, operand_types(site.schema, arrays))
+            outcome = compare(Question(site.schema, attributes, arrays), expected, outputs)
+            if outcome is Outcome.EXACT:
+                return outcome, "", []
+            answered = "; ".join(map(_array, outputs))
+        return outcome, "", [f"expected {'; '.join(map(_array, expected))}", f"answered {answered}"]
 
 
 def expected_outputs(node: onnx.NodeProto, inputs: Inputs, opset: int) -> list[NDArray[Any]]:
@@ -300,11 +298,6 @@ def _size(inputs: Inputs, axis: int) -> int:
 def _take(inputs: Inputs, axis: int, places: list[int]) -> Inputs:
     # An array with one element along the axis is broadcast.
     return {name: x if x.ndim < -axis or x.shape[axis] == 1 else np.take(x, places, axis) for name, x in inputs.items()}
-
-
-def _text(node: onnx.NodeProto) -> str:
-    stated = ", ".join(f"{each.name}={onnx.helper.get_attribute_value(each)}" for each in node.attribute)
-    return f"{node.op_type}{f' <{stated}>' if stated else ''} ({', '.join(node.input)})"
 
 
 def _array(x: NDArray[Any]) -> str:

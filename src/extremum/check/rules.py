@@ -233,6 +233,8 @@ def refusals(question: Callable[..., object], *arguments: object) -> Iterator[Ex
         yield error
 
 
+_ELEMENTWISE = (Family.MAXIMUM, Family.MINIMUM)
+
 # EX001 to EX099: what a version of an operator refuses.
 
 
@@ -363,8 +365,14 @@ def shapes(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     Example: 7 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     Instead: 8 (float[2, 3] a, float[3] b) => (float[2, 3] c) { c = Max (a, b) }
     """
-    if schema.family in (Family.MAXIMUM, Family.MINIMUM):
-        yield from refusals(infer.outputs, schema, site.accepted, site.inputs)
+    if schema.family in _ELEMENTWISE:
+        yield from _shape_errors(site, schema)
+
+
+def _shape_errors(site: Site, schema: OperatorVersion) -> Iterator[ExtremumError]:
+    """Yield the error in the shapes of the inputs; EX003 finds an axis that is not there."""
+    found = refusals(infer.outputs, schema, site.accepted, site.inputs) if site.inputs else ()
+    yield from (error for error in found if not isinstance(error, AxisError))
 
 
 @rule("EX009", "nothing to choose from", Severity.ERROR)
@@ -376,11 +384,8 @@ def empty_reduction(site: Site, schema: OperatorVersion, targets: Targets) -> It
     Example: 13 (float[4, 0] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (float[0, 10] scores) => (int64[0, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    if schema.family not in (Family.MAXIMUM, Family.MINIMUM, Family.TOP) and site.inputs:
-        for error in refusals(infer.outputs, schema, site.accepted, site.inputs):
-            # EX003 finds an axis that is not there.
-            if not isinstance(error, AxisError):
-                yield error
+    if schema.family not in (*_ELEMENTWISE, Family.TOP):
+        yield from _shape_errors(site, schema)
 
 
 @rule("EX010", "rank 0", Severity.ERROR)
@@ -457,10 +462,8 @@ def too_many(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[
     Instead: 12 (float[4, 10] scores) => (float[4, 10] best, int64[4, 10] index) {
     k = Constant <value_ints = [10]> (); best, index = TopK (scores, k) }
     """
-    if schema.family is Family.TOP and site.inputs:
-        for error in refusals(infer.outputs, schema, site.accepted, site.inputs):
-            if not isinstance(error, AxisError):
-                yield error
+    if schema.family is Family.TOP:
+        yield from _shape_errors(site, schema)
 
 
 @rule("EX015", "k of 0", Severity.WARNING)
@@ -541,7 +544,7 @@ def nan(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Extre
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    if schema.family not in (Family.MAXIMUM, Family.MINIMUM) and "float" in (site.element or ""):
+    if schema.family not in _ELEMENTWISE and "float" in (site.element or ""):
         yield SpecError(
             f"runtimes answer {schema} differently where its input holds a NaN",
             remedy="make sure that there is none, or run the node with extremum",
@@ -586,11 +589,7 @@ def cuda_select_last_index(site: Site, schema: OperatorVersion, targets: Targets
         )
 
 
-_FAILURES = {
-    Outcome.REFUSED: "does not run",
-    Outcome.CRASHED: "crashes on",
-    Outcome.TIMED_OUT: "does not finish",
-}
+_FAILURES = {Outcome.REFUSED: "does not run", Outcome.CRASHED: "crashes on", Outcome.TIMED_OUT: "does not finish"}
 
 
 @rule("EX106", "refused by the runtime", Severity.WARNING)
@@ -605,8 +604,7 @@ def refused(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[E
     wide_left = Cast <to = 6> (left); wide_right = Cast <to = 6> (right);
     wide = Max (wide_left, wide_right); louder = Cast <to = 4> (wide) }
     """
-    asked = targets.asked
-    if asked is None:
+    if (asked := targets.asked) is None:
         return
     for each in asked.differences(site):
         if each.outcome in _FAILURES:
@@ -633,8 +631,7 @@ def answered_differently(site: Site, schema: OperatorVersion, targets: Targets) 
     Example: 13 (float[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     Instead: 13 (int32[4, 10] scores) => (int64[4, 1] label) { label = ArgMax <axis = 1> (scores) }
     """
-    asked = targets.asked
-    if asked is None:
+    if (asked := targets.asked) is None:
         return
     for each in asked.differences(site):
         if not each.why:
@@ -660,7 +657,7 @@ def halves(site: Site, schema: OperatorVersion, targets: Targets) -> Iterator[Ex
     Instead: 13 (int64[4] before, int64[4] now) => (int64[4] latest) {
     later = Greater (now, before); latest = Where (later, now, before) }
     """
-    compares = schema.family in (Family.MAXIMUM, Family.MINIMUM, Family.LARGEST, Family.SMALLEST)
+    compares = schema.family in (*_ELEMENTWISE, Family.LARGEST, Family.SMALLEST)
     if targets.runtime is None or not compares or site.element != "int64":
         return
     asked = _in_process(targets.runtime)

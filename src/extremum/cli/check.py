@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import click
 
 from extremum import __version__
-from extremum.check import RULES, AskedRuntime, Finding, Report, Rule, Severity, find, matching
+from extremum.check import RULES, AskedRuntime, Finding, Report, Severity, find, matching
 from extremum.check import check as look
 from extremum.cli import options, user_errors
 from extremum.cli.terminal import write
@@ -34,22 +35,10 @@ else:
 
 __all__ = ["check"]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+# The word of SARIF, and the command of a workflow.
+_WORDS = {Severity.ERROR: ("error",) * 2, Severity.WARNING: ("warning",) * 2, Severity.INFO: ("note", "notice")}
 
-_LEVELS = {str(level): level for level in FeatureLevel}
-# A message is cut already; a path is not.
-_LONGEST = 5000
-_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
-
-# Setting: the parameter of the command, and the type of the value.
-_SETTINGS: dict[str, tuple[str, type]] = {
-    "select": ("select", list),
-    "ignore": ("ignore", list),
-    "feature-level": ("feature_level", str),
-    "for": ("name", str),
-    "infos": ("infos", bool),
-    "strict": ("strict", bool),
-}
+_SETTINGS = {"select": list, "ignore": list, "feature-level": str, "for": str, "infos": bool, "strict": bool}
 _TYPES = {list: "a list of strings", str: "a string", bool: "true or false"}
 
 
@@ -71,11 +60,11 @@ def _read_settings(path: Path) -> dict[str, Any]:
         if name not in _SETTINGS:
             remedy = f"the settings are {', '.join(_SETTINGS)}"
             raise ArgumentError(f"there is no setting {name!r}", where=where, remedy=remedy)
-        type_ = _SETTINGS[name][1]
         texts = value if isinstance(value, list) else []
-        if not isinstance(value, type_) or not all(isinstance(each, str) for each in texts):
-            raise ArgumentError(f"the setting {name!r} must be {_TYPES[type_]}", where=where, given=repr(value))
-    return {_SETTINGS[name][0]: value for name, value in table.items()}
+        if not isinstance(value, _SETTINGS[name]) or not all(isinstance(each, str) for each in texts):
+            reason = f"the setting {name!r} must be {_TYPES[_SETTINGS[name]]}"
+            raise ArgumentError(reason, where=where, given=repr(value))
+    return {"name" if name == "for" else name.replace("-", "_"): value for name, value in table.items()}
 
 
 def _use_settings(context: click.Context, _: click.Parameter, path: Path | None) -> None:
@@ -85,23 +74,20 @@ def _use_settings(context: click.Context, _: click.Parameter, path: Path | None)
         context.default_map = _read_settings(found)
 
 
-def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], _Function]:
-    return click.option(
-        name,
-        parameter,
-        multiple=True,
-        metavar="CODES",
-        callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
-        shell_complete=options.complete_codes,
-        help=f"{text} rules that start so, such as EX0,EX101; may be repeated.",
-    )
+_codes_option = partial(
+    click.option,
+    multiple=True,
+    metavar="CODES",
+    callback=lambda _context, _parameter, given: [code.strip() for codes in given for code in codes.split(",")],
+    shell_complete=options.complete_codes,
+)
 
 
 @click.command(cls=options.Command)
 @options.models_argument
 @click.option(
     "--feature-level",
-    type=click.Choice(list(_LEVELS)),
+    type=click.Choice(list(map(str, FeatureLevel))),
     metavar="LEVEL",
     help="Check for DirectML too, at a feature level such as 4_1.",
 )
@@ -113,8 +99,8 @@ def _code_option(name: str, parameter: str, text: str) -> Callable[[_Function], 
     help="Run each node on this runtime, such as tract.",
 )
 @options.adapter_option
-@_code_option("--select", "select", "Use only")
-@_code_option("--ignore", "ignore", "Leave out")
+@_codes_option("--select", help="Use only rules that start so, such as EX0,EX101; may be repeated.")
+@_codes_option("--ignore", help="Leave out rules that start so, such as EX0,EX101; may be repeated.")
 @click.option("--infos/--no-infos", help="Show findings of severity info too.")
 @click.option("--strict/--no-strict", help="Show and count findings of severity info.")
 @click.option("--json", "form", flag_value="json", help="Print one JSON object.")
@@ -151,7 +137,6 @@ def check(
     Defaults come from [tool.extremum.check] in the nearest pyproject.toml, in this folder or above it: select,
     ignore, feature-level, for, infos and strict.
     """
-    level = None if feature_level is None else _LEVELS[feature_level]
     for code in (*select, *ignore):
         matching(code)
     name = options.sole_runtime(name, adapters)
@@ -159,7 +144,7 @@ def check(
 
     def result(model: str, runtime: AskedRuntime | None) -> Report | Failure:
         try:
-            return look(model, feature_level=level, runtime=runtime, select=select, ignore=ignore)
+            return look(model, feature_level=feature_level, runtime=runtime, select=select, ignore=ignore)
         except Exception as error:
             # The next model may still be readable.
             return user_errors.show(error, about=model if several else "")
@@ -208,10 +193,6 @@ def _record(model: str, result: Report | Failure) -> dict[str, Any]:
     return {"model": model, "nodes": result.nodes, "findings": findings, "notes": list(result.notes)}
 
 
-def _title(code: str) -> str:
-    return f"{code} {find(code).title}"
-
-
 def _message(finding: Finding) -> str:
     return str(finding).partition(": ")[2]
 
@@ -223,49 +204,39 @@ def _annotations(findings_by_model: _Findings) -> Iterable[str]:
             if isinstance(each, Failure):
                 command, title, message = "error", "could not be checked", str(each.message)
             else:
-                command, title, message = _COMMANDS[each.severity], _title(each.code), _message(each)
+                title, message = f"{each.code} {find(each.code).title}", _message(each)
+                command = _WORDS[each.severity][1]
             # Encoded, not escaped: GitHub has to find the file.
             file, title = (_encoded(text).replace(":", "%3A").replace(",", "%2C") for text in (model, title))
             yield f"::{command} file={file},title={title}::{_encoded(message)}"
 
 
 def _encoded(text: str) -> str:
-    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), _LONGEST)
+    # A message is cut already; a path is not.
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"), 5000)
 
 
 def _sarif(findings_by_model: _Findings) -> dict[str, Any]:
     """Return one run with the findings about all models, and a notification for each model without a report."""
-    failed = [
-        {"level": "error", "message": {"text": str(each.message)}, "locations": [_location(model)]}
-        for model, each in findings_by_model.items()
-        if isinstance(each, Failure)
-    ]
+    rules, failed, results = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+    for rule in RULES:
+        models = f"For example:\n\n```\n{rule.example}```\n\nInstead:\n\n```\n{rule.instead}```"
+        texts = {"shortDescription": {"text": rule.title}, "fullDescription": {"text": rule.what}}
+        help_ = {"text": rule.why, "markdown": f"{rule.why}\n\n{models}"}
+        level = {"level": _WORDS[rule.severity][0]}
+        rules.append({"id": rule.code, **texts, "help": help_, "defaultConfiguration": level})
+    for model, found in findings_by_model.items():
+        if isinstance(found, Failure):
+            message = {"text": str(found.message)}
+            failed.append({"level": "error", "message": message, "locations": [_location(model)]})
+        else:
+            results += (_result(model, each) for each in found)
     run = {
-        "tool": {"driver": {"name": "extremum", "version": __version__, "rules": list(map(_rule, RULES))}},
+        "tool": {"driver": {"name": "extremum", "version": __version__, "rules": rules}},
         "invocations": [{"executionSuccessful": not failed, "toolExecutionNotifications": failed}],
-        "results": [
-            _result(model, each)
-            for model, findings in findings_by_model.items()
-            if not isinstance(findings, Failure)
-            for each in findings
-        ],
+        "results": results,
     }
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-
-
-def _level(severity: Severity) -> str:
-    return "note" if severity is Severity.INFO else severity.value
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    models = f"For example:\n\n```\n{rule.example}```\n\nInstead:\n\n```\n{rule.instead}```"
-    return {
-        "id": rule.code,
-        "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": rule.what},
-        "help": {"text": rule.why, "markdown": f"{rule.why}\n\n{models}"},
-        "defaultConfiguration": {"level": _level(rule.severity)},
-    }
 
 
 def _result(model: str, finding: Finding) -> dict[str, Any]:
@@ -275,7 +246,7 @@ def _result(model: str, finding: Finding) -> dict[str, Any]:
     return {
         "ruleId": finding.code,
         "ruleIndex": RULES.index(find(finding.code)),
-        "level": _level(finding.severity),
+        "level": _WORDS[finding.severity][0],
         "message": {"text": _message(finding)},
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
         "locations": [{**_location(model), "logicalLocations": [{"fullyQualifiedName": printable(finding.place)}]}],

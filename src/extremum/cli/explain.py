@@ -20,7 +20,7 @@ from extremum.errors import ArgumentError
 from extremum.fix import REWRITES
 from extremum.printable import json_text, markdown_table
 
-__all__ = ["explain", "explain_rule", "list_errors", "list_rules", "markdown", "record_of_rule"]
+__all__ = ["explain", "list_errors", "list_rules", "markdown", "record_of_rule"]
 
 _RULES_PAGE = """\
 # What `extremum check` looks for
@@ -52,7 +52,6 @@ take more time and memory than the one they replace. A Hardmax, ReduceMax or Red
 empty axis. DirectML has no doubles: for it, a rewrite of double has a TopK that runs elsewhere, and EX102 names it.
 """
 
-
 CLASSES = {
     name.lower(): error
     for name in errors.__all__
@@ -74,22 +73,28 @@ def explain(code: str | None, form: str | None) -> None:
 
     A rule has a code, such as EX001. An error has a class name, such as AxisError.
     """
-    if code is not None and form == "markdown":
+    if code is None:
+        records, text = list(map(record_of_rule, RULES)), f"{list_rules()}\n\n{list_errors()}"
+    elif form == "markdown":
         reason = f"--markdown prints the page about all rules, not about {code!r}"
         raise ArgumentError(reason, remedy="drop one of them")
     # In any case, with or without its module.
-    if code is not None and (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
-        write(json_text([record_of_error(error)]) if form == "json" else explain_error(error))
-        return
-    if code is not None and not code.upper().startswith("EX"):
-        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
-    rules = RULES if code is None else (find(code),)
-    if form == "json":
-        write(json_text([record_of_rule(rule) for rule in rules]))
-    elif form == "markdown":
-        write(markdown().rstrip("\n"))
+    elif (error := CLASSES.get(code.lower().removeprefix("extremum.errors."))) is not None:
+        records = [_record_of_error(error)]
+        caught = f"It is caught as {', '.join(records[0]['caught_as'])} too."
+        text = _filled(error.__name__, *_paragraphs(error), caught)
+    elif code.upper().startswith("EX"):
+        rule = find(code)
+        records, models = [record_of_rule(rule)], {"For example": rule.example, "Instead": rule.instead}
+        text = _filled(f"{rule.code} {rule.title} ({rule.severity.value})", rule.what, rule.why)
+        text += "".join(f"\n\n{word}:\n\n{textwrap.indent(each.rstrip(), '    ')}" for word, each in models.items())
     else:
-        write(f"{list_rules()}\n\n{list_errors()}" if code is None else explain_rule(*rules))
+        raise ArgumentError(f"there is no rule and no error {code!r}", remedy="run extremum explain for a list")
+    write(json_text(records) if form == "json" else markdown().rstrip("\n") if form == "markdown" else text)
+
+
+def _filled(heading: str, *paragraphs: str) -> str:
+    return "\n\n".join((heading, *(textwrap.fill(each, 80) for each in paragraphs)))
 
 
 def list_errors() -> str:
@@ -98,19 +103,12 @@ def list_errors() -> str:
     return "\n".join(f"{error.__name__:<{longest}}  {_paragraphs(error)[0]}" for error in CLASSES.values())
 
 
-def record_of_error(error: type[Exception]) -> dict[str, Any]:
-    """Return the explanation of a class as JSON can hold it."""
+def _record_of_error(error: type[Exception]) -> dict[str, Any]:
     what, *more = _paragraphs(error)
     bases = [each for each in error.__mro__[1:] if each not in (BaseException, object)]
     here = ("builtins", errors.__name__)
     names = [each.__name__ if each.__module__ in here else f"{each.__module__}.{each.__name__}" for each in bases]
     return {"error": error.__name__, "caught_as": names, "what": what, "more": " ".join(more)}
-
-
-def explain_error(error: type[Exception]) -> str:
-    """Return the explanation of a class for a terminal."""
-    caught = f"It is caught as {', '.join(record_of_error(error)['caught_as'])} too."
-    return "\n\n".join((error.__name__, *(textwrap.fill(each, 80) for each in (*_paragraphs(error), caught))))
 
 
 def _paragraphs(error: type[Exception]) -> list[str]:
@@ -126,36 +124,17 @@ def list_rules() -> str:
 
 def record_of_rule(rule: Rule) -> dict[str, Any]:
     """Return the explanation of a rule as JSON can hold it."""
-    words = {"code": rule.code, "title": rule.title, "severity": rule.severity.value, "what": rule.what}
-    return {**words, "why": rule.why, "example": rule.example, "instead": rule.instead}
-
-
-def explain_rule(rule: Rule) -> str:
-    """Return the explanation of a rule for a terminal."""
-    parts = (
-        f"{rule.code} {rule.title} ({rule.severity.value})",
-        *(textwrap.fill(each, 80) for each in (rule.what, rule.why)),
-    )
-    return "\n\n".join((*parts, f"For example:\n\n{_indented(rule.example)}", f"Instead:\n\n{_indented(rule.instead)}"))
-
-
-def _indented(model: str) -> str:
-    return textwrap.indent(model.rstrip("\n"), "    ")
+    words = {name: getattr(rule, name) for name in ("code", "title", "severity", "what", "why", "example", "instead")}
+    return {**words, "severity": rule.severity.value}
 
 
 def markdown() -> str:
     """Return the page about all rules and rewrites."""
-    return "\n".join((_RULES_PAGE, *map(_section, RULES), _REWRITES_PAGE, _rewrites()))
-
-
-def _section(rule: Rule) -> str:
-    return (
+    sections = (
         f"## {rule.code} {rule.title}\n\n{rule.severity.value.capitalize()}. {rule.what} {rule.why}\n\n"
         f"```onnx\n{rule.example}```\n\nInstead:\n\n```onnx\n{rule.instead}```\n"
+        for rule in RULES
     )
-
-
-def _rewrites() -> str:
     names = {versions[0].family: versions[0].name for (domain, _), versions in spec.OPERATORS.items() if not domain}
     rows = (
         [
@@ -167,4 +146,5 @@ def _rewrites() -> str:
         ]
         for each in REWRITES
     )
-    return markdown_table(["rewrite", "operators", "element types", "from opset", "answers"], rows)
+    table = markdown_table(["rewrite", "operators", "element types", "from opset", "answers"], rows)
+    return "\n".join((_RULES_PAGE, *sections, _REWRITES_PAGE, table))

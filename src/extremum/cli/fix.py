@@ -80,7 +80,16 @@ def fix(
             continue
         status = max(status, 1 if result.refusals or result.differences else 0)
         if as_json:
-            records.append(_record(model, result, path))
+            record = {
+                "model": str(model),
+                "target": result.target,
+                "changes": [change.record() for change in result.changes],
+                "refusals": [refusal.record() for refusal in result.refusals],
+                "differences": [difference.record() for difference in result.differences],
+                "notes": list(result.notes),
+                "written": None if path is None else str(path),
+            }
+            records.append(record)
         else:
             heading = [f"{printable(str(model))}:"] if several else []
             write("\n".join((*heading, *_lines(result, path, diff=diff))))
@@ -132,15 +141,3 @@ def _lines(fixed: Fixed, path: Path | None, *, diff: bool) -> list[str]:
     elif fixed.changes:
         lines.append(f"nothing is written: add -o OUT{'' if diff else ', or --diff to see the changes'}")
     return lines
-
-
-def _record(model: Path, fixed: Fixed, path: Path | None) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "target": fixed.target,
-        "changes": [change.record() for change in fixed.changes],
-        "refusals": [refusal.record() for refusal in fixed.refusals],
-        "differences": [difference.record() for difference in fixed.differences],
-        "notes": list(fixed.notes),
-        "written": None if path is None else str(path),
-    }

@@ -7,7 +7,7 @@ in :mod:`extremum.fix.rewrites`. Nothing else in the model changes; its opset ch
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from extremum.errors import ExtremumError, ModelError, SpecError, lacking
 
@@ -92,7 +92,7 @@ def _fixed(original: onnx.ModelProto, target: Target, raise_opset: int | None, *
     refused = [(site, findings[site.path][0]) for site in family if site.path in findings]
     needs_later = raise_opset is not None and any(_needs_later(site, code, raise_opset) for site, code in refused)
     source = convert(original, raise_opset) if raise_opset is not None and needs_later else original
-    changes, refusals, differences = _changes(family, _family(source), findings, _names(source), target)
+    changes, refusals, differences = _changes(family, source, findings, target)
     notes = [
         f"an element type at {site.place} is not known, so {target.name} was not asked about it"
         for site in family
@@ -134,14 +134,18 @@ def _finding(site: Site, target: Target) -> _Finding | None:
 
 
 def _changes(
-    family: Sequence[Site], now: Sequence[Site], findings: Mapping[str, _Finding], known: frozenset[str], target: Target
+    family: Sequence[Site], source: onnx.ModelProto, findings: Mapping[str, _Finding], target: Target
 ) -> tuple[tuple[Change, ...], tuple[ExtremumError, ...], tuple[ExtremumError, ...]]:
     """Return the changes, and why some nodes have none that the target refuses, or answers differently.
 
-    ``family`` has the nodes of the original, ``now`` those at a later opset, if the model is converted to one.
+    ``family`` has the nodes of the original; ``source`` is at a later opset, if that is converted to one.
     """
+    now = _family(source)
     if [site.node.op_type for site in family] != [site.node.op_type for site in now]:
         raise ModelError("the conversion to a later opset moved the nodes that are to be rewritten")
+    names = {value.name for value in source.graph.input}
+    for _, _, node in nodes.everywhere(source):
+        names.update((node.name, *node.input, *node.output))
     elements: dict[str, set[str | None]] = {}
     for site in family:
         elements.setdefault(site.path, set()).update(tensor.element for tensor in site.operands)
@@ -152,7 +156,7 @@ def _changes(
             _require_same_meaning(before, site)
             if not code:
                 continue
-            change = _change(before, site, known, target, code)
+            change = _change(before, site, names, target, code)
             if len(elements[before.path]) > 1 or changes.setdefault(before.path, change) != change:
                 raise SpecError(
                     f"{before.schema} is in a function that is called with several element types",
@@ -171,14 +175,6 @@ def _changes(
 
 def _family(model: onnx.ModelProto) -> list[Site]:
     return [site for site in sites(model) if site.schema is not None]
-
-
-def _names(model: onnx.ModelProto) -> frozenset[str]:
-    """Return the names of all nodes and of the values that they read or write."""
-    names = {value.name for value in model.graph.input}
-    for _, _, node in nodes.everywhere(model):
-        names.update((node.name, *node.input, *node.output))
-    return frozenset(names)
 
 
 def _needs_later(site: Site, code: str, most: int) -> bool:
@@ -214,7 +210,7 @@ def _require_same_meaning(before: Site, site: Site) -> None:
         )
 
 
-def _change(before: Site, site: Site, known: frozenset[str], target: Target, code: str) -> Change:
+def _change(before: Site, site: Site, names: Collection[str], target: Target, code: str) -> Change:
     """Return the change of a node with a finding: ``before`` in the original, ``site`` at a later opset, if any."""
     opset = site.opsets[""]
     taker = _taker(before)
@@ -242,7 +238,7 @@ def _change(before: Site, site: Site, known: frozenset[str], target: Target, cod
             remedy=f"allow opset {rewrite.since} with raise_opset, if the whole model may be raised",
         )
     prefix = f"{site.node.output[0]}/"
-    while any(name.startswith(prefix) for name in known):
+    while any(name.startswith(prefix) for name in names):
         prefix += "/"
     fragment = Fragment(site, opset, prefix)
     rewrite.build(fragment)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,10 +117,10 @@ class Fixed:
             return f"not modified: {_count(self.refusals)} cannot be rewritten for {self.target}"
         differs = f"answers {_count(self.differences)} differently"
         if self.changes:
-            rewritten = f"{_count(self.changes)} rewritten for {self.target}"
-            return f"{rewritten}, which {differs}" if self.differences else rewritten
-        taken = f"not modified: {self.target} takes every node"
-        return f"{taken}, but {differs}" if self.differences else taken
+            text, joint = f"{_count(self.changes)} rewritten for {self.target}", "which"
+        else:
+            text, joint = f"not modified: {self.target} takes every node", "but"
+        return f"{text}, {joint} {differs}" if self.differences else text
 
 
 def _count(nodes: Sequence[object]) -> str:
@@ -128,8 +129,7 @@ def _count(nodes: Sequence[object]) -> str:
 
 def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.NodeProto]]) -> onnx.ModelProto:
     """Return a copy of a model with other nodes at some paths."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
+    copy = deepcopy(model)
 
     def rebuild(body: onnx.GraphProto | onnx.FunctionProto, prefix: str) -> None:
         result: list[onnx.NodeProto] = []
@@ -138,7 +138,7 @@ def splice(model: onnx.ModelProto, replacements: Mapping[str, Sequence[onnx.Node
                 rebuild(graph, nodes.path(prefix, index, name))
             result.extend(replacements.get(nodes.path(prefix, index), [node]))
         if any(path.rpartition(".")[0] == prefix for path in replacements):
-            copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in result]
+            copies = list(map(deepcopy, result))
             del body.node[:]
             body.node.extend(copies)
 
@@ -190,10 +190,8 @@ def convert(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
 
 def _with_domains(model: onnx.ModelProto, rename: Callable[[str], str]) -> onnx.ModelProto:
     """Return a copy with other names of the domains, except ONNX's own."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    named: list[onnx.OperatorSetIdProto | onnx.NodeProto] = [*copy.opset_import]
-    named += (node for _, _, node in nodes.everywhere(copy))
+    copy = deepcopy(model)
+    named: list[Any] = [*copy.opset_import, *(node for _, _, node in nodes.everywhere(copy))]
     for each in named:
         if nodes.canonical(each.domain):
             each.domain = rename(each.domain)

@@ -61,10 +61,8 @@ class Target:
     ) -> Sequence[NDArray[Any]]:
         """Run nodes that give outputs of some element types."""
         if self.runtime is not None:
-            results = [
-                onnx.helper.make_tensor_value_info(name, dtypes.from_name(element).onnx_number, None)
-                for name, element in outputs.items()
-            ]
+            numbers = {name: dtypes.from_name(element).onnx_number for name, element in outputs.items()}
+            results = [onnx.helper.make_tensor_value_info(name, number, None) for name, number in numbers.items()]
             return self.runtime.load(model_of(body, opset, inputs, *results))(inputs)
         values: dict[str, NDArray[Any]] = dict(inputs)
         for node in body:
@@ -122,10 +120,10 @@ def same_bits(first: Any, second: Any) -> bool:
     first, second = np.asarray(first), np.asarray(second)
     if first.dtype != second.dtype or first.shape != second.shape:
         return False
+    same = first == second
     if first.dtype.kind in "fV":
-        signed = np.signbit(first) == np.signbit(second)
-        return bool(np.all((first == second) & signed | (first != first) & (second != second)))
-    return bool(np.array_equal(first, second))
+        same = same & (np.signbit(first) == np.signbit(second)) | (first != first) & (second != second)
+    return bool(np.all(same))
 
 
 def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
@@ -140,17 +138,11 @@ def verify_node(site: Site, change: Change, opset: int, target: Target) -> None:
                 answers = target.run(body, opset, inputs, outputs)
         except Exception as error:
             # A target may raise anything.
-            raise ModelError(
-                f"{target.name} does not run the replacement of {change.operator}",
-                where=change.place,
-                given=first_line(error),
-            ) from error
+            reason = f"{target.name} does not run the replacement of {change.operator}"
+            raise ModelError(reason, where=change.place, given=first_line(error)) from error
         if not same_bits(answers, expected):
-            raise ModelError(
-                f"the replacement of {change.operator} gives other answers in {target.name}",
-                where=change.place,
-                given=f"{change.element} {change.title}",
-            )
+            reason = f"the replacement of {change.operator} gives other answers in {target.name}"
+            raise ModelError(reason, where=change.place, given=f"{change.element} {change.title}")
 
 
 def verify_model(
