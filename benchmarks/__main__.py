@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +15,9 @@ from benchmarks import matrix as cases_of
 from benchmarks import peers, report, run
 
 _SUITES = {
-    **dict.fromkeys(("memory", "answers", "scaling"), "arrays"),
+    **dict.fromkeys(("memory", "answers", "scaling", "top_k"), "arrays"),
     **dict.fromkeys(("sessions", "preparing"), "models"),
     "large": "large",
-    "top_k": "top_k",
 }
 
 
@@ -35,9 +35,7 @@ class _Suites(click.Group):
 
 
 @click.group(cls=_Suites)
-@click.option(
-    "--instruction-set", "held", type=click.Choice(list(run.SETS)), help="Hold this package, NumPy, JAX to it."
-)
+@click.option("--instruction-set", "held", type=click.Choice(list(run.SETS)), help="Of this package, NumPy and JAX.")
 def bench(held: str | None) -> None:
     """Time this package: answers are compared first, and calls take turns."""
     if held is not None:
@@ -48,9 +46,7 @@ def bench(held: str | None) -> None:
 @click.option("--quick", is_flag=True, help="222 cases in the second-level cache, in two minutes.")
 @run.FILTER
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of every contender.")
-@click.option(
-    "--time-per-case", "budget", type=float, default=0.5, show_default=True, help="Seconds, for all together."
-)
+@click.option("--time-per-case", "budget", type=float, default=0.5, show_default=True, help="Seconds, all together.")
 @click.option("-o", "--output", type=click.File("x"), help="Write the record as JSON; a file is never replaced.")
 @click.option("--publish", "published", is_flag=True, help="With --quick: put a row into docs/performance.md.")
 def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextIO | None, published: bool) -> None:
@@ -61,7 +57,9 @@ def matrix(quick: bool, pattern: str, threads: int, budget: float, output: TextI
     # Before a peer is imported that sizes its pool by the processors it sees.
     run.hold(threads)
     name = f"filter {pattern}" if pattern else "quick" if quick else "full"
-    result = run.measure(name, cases, peers.installed(threads, run.HELD if run.held() else ()), threads, budget)
+    result = run.measure(
+        name, cases, peers.installed(threads, run.HELD if run.VARIABLE in os.environ else ()), threads, budget
+    )
     for section, table in report.SECTIONS.items():
         click.echo(f"## {section.capitalize()}\n\n{table([result])}\n")
     if published and name == "quick":

@@ -1,4 +1,4 @@
-"""The suites of the array functions: beyond the caches, values and masks beside the plain answer, two threads."""
+"""The suites of the array functions: beyond the caches, values and masks beside the plain answer, threads, top k."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import isqrt
+from statistics import geometric_mean
 from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import extremum as ex
-from benchmarks import report, run
+from benchmarks import peers, report, run
+from benchmarks.matrix import Array, Case
 
-Array = NDArray[Any]
 Call = Callable[[], Any]
 
 
@@ -61,7 +61,7 @@ def _each(work: Callable[[Array], Any], parts: list[Array]) -> list[Any]:
 
 @click.command
 @run.SECONDS
-@click.option("--publish", "published", is_flag=True, help="Put the rows into docs/performance.md.")
+@run.PUBLISH
 @click.option("--megabytes", type=click.IntRange(min=4), default=96, show_default=True)
 def memory(budget: float, published: bool, megabytes: int) -> None:
     """Time reductions of arrays that no cache holds, on one thread: over NumPy, and over a bare loop in brackets."""
@@ -232,3 +232,60 @@ def scaling(pattern: str, budget: float) -> None:
                 best = run.compared(calls, budget)
                 rows[-1].append(f"{best['1'] / best[str(count)]:.2f}")
         click.echo(report.table([f"{count} threads over one", *titles], rows))
+
+
+# Top k: the shapes that users have, in every sequence of elements, over the fastest peer.
+
+# Shape, axis and k: sampling of a language model, neighbours, routing to experts, detection, columns.
+_TOP_K: tuple[tuple[tuple[int, ...], int, int], ...] = (
+    *(((50257,), 0, 50), ((32, 50257), 1, 1), ((32, 50257), 1, 50), ((10_000, 64), 1, 8), ((4096, 256), 1, 2)),
+    *(((1000, 1000), 0, 5), ((21, 256, 256), 0, 3), ((1_000_000,), 0, 1000), ((1_000_000,), 0, 100_000)),
+    *(((100, 1000), 1, 5), ((64,), 0, 5), ((8400, 80), 1, 1), ((1, 100_000), 1, 300)),
+)
+# From a generator, and the place of each element on the axis, to the elements.
+_TEXTURES: dict[str, Callable[[np.random.Generator, Array], Array]] = {
+    "random": lambda generator, places: generator.standard_normal(places.shape, np.float32),
+    "ascending": lambda generator, places: places.copy(),
+    "descending": lambda generator, places: -places.copy(),
+    "few values": lambda generator, places: generator.integers(0, 4, places.shape).astype(np.float32),
+    "int64": lambda generator, places: generator.integers(-(2**40), 2**40, places.shape),
+}
+
+
+@click.command
+@run.FILTER
+@run.SECONDS
+@run.PUBLISH
+def top_k(pattern: str, budget: float, published: bool) -> None:
+    """Time `top_k` on one thread: over the fastest peer, in brackets microseconds; the worst order."""
+    run.hold(1)
+    contenders = peers.installed(1, (peers.OURS, "numpy", "onnxruntime", "jax", "torch"))
+    rows, ratios = [], []
+    for shape, axis, k in _TOP_K:
+        name = f"{'x'.join(map(str, shape))}, axis {axis}, k {k}"
+        if not re.search(pattern, name):
+            continue
+        ours, row = [], [run.processor(), name]
+        for draw in _TEXTURES.values():
+            places = np.broadcast_to(np.indices(shape, np.float32, sparse=True)[axis], shape)
+            x = draw(np.random.default_rng(39), places)
+            # The first of equals, which peers do not promise.
+            index = np.take(np.argsort(-x, axis, kind="stable"), range(k), axis)
+            calls: dict[str, Call] = {}
+            for library, _, prepare in contenders:
+                if prepared := prepare(Case("top k", "top_k", x.dtype.name, shape, (axis,), k=k), [x]):
+                    calls[library] = prepared.call
+                    values, found = calls[library]()[:2]
+                    np.testing.assert_array_equal(values, np.take_along_axis(x, index, axis), f"{library}, {name}")
+                    if library == peers.OURS:
+                        np.testing.assert_array_equal(found, index, name)
+            best = run.interleave(calls, budget, keep=(peers.OURS,))
+            ours.append(best[peers.OURS])
+            ratios.append(best[report.fastest_peer(best)] / ours[-1])
+            row.append(f"{ratios[-1]:.2f} ({ours[-1] * 1e6:.1f})")
+        rows.append([*row, f"{max(ours[:4]) / ours[0]:.2f}"])
+    head = ("processor", "case", *_TEXTURES, "worst / random")
+    click.echo(report.table(head, rows))
+    click.echo(f"mean {geometric_mean(ratios):.2f}, worst {min(ratios):.2f}")
+    if published:
+        report.publish_rows("top k", head, rows)

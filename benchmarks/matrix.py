@@ -20,17 +20,12 @@ Array = NDArray[Any]
 FLOAT_TYPES = ("float32", "float16", "bfloat16", "float64")
 ELEMENT_TYPES = (*FLOAT_TYPES, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
-CALL = "call"
-KINDS = (
-    *(CALL, "full", "long rows", "non-last axis", "several axes", "short rows", "views", "elementwise", "hardmax"),
-)
-
 
 class Case(NamedTuple):
     """One line of the benchmark."""
 
     kind: str
-    # argmax, argmin, max, min or hardmax.
+    # argmax, argmin, max, min, hardmax or top_k.
     operator: str
     element_type: str
     # Of the input; of max and min, of the result.
@@ -45,6 +40,8 @@ class Case(NamedTuple):
     broadcast: str = "same"
     # Hardmax 11 takes the axes from its `axis` to the last together.
     opset: int = 13
+    # Of top_k.
+    k: int = 0
 
     @property
     def name(self) -> str:
@@ -93,7 +90,7 @@ _TOTAL = 1 << 21
 
 # kind, shape, reduced axes, layout
 _REDUCTIONS: tuple[tuple[str, tuple[int, ...], tuple[int, ...] | None, str], ...] = (
-    (CALL, (8,), None, "contiguous"),
+    ("call", (8,), None, "contiguous"),
     *(("full", (1 << bits,), None, "contiguous") for bits in (10, 12, 16, 20, 25)),
     ("long rows", (4096, 1024), (1,), "contiguous"),
     ("non-last axis", (4096, 1024), (0,), "contiguous"),
@@ -130,10 +127,8 @@ def full() -> Iterator[Case]:
         for operands in (2, 3, 4, 8):
             yield from _each(Case("elementwise", "max", "", shape, operands=operands, broadcast=broadcast))
     yield from _each(Case("elementwise", "min", "", (1 << 20,), operands=2))
-    for size, operands, layout in (
-        *((512, 2, "fortran"), (2000, 2, "fortran"), (2000, 3, "fortran")),
-        *((2000, 2, "strided"), (2000, 2, "reversed")),
-    ):
+    views = [(512, 2, "fortran"), (2000, 2, "fortran"), (2000, 3, "fortran"), (2000, 2, "strided")]
+    for size, operands, layout in (*views, (2000, 2, "reversed")):
         yield from _each(Case("views", "max", "", (size, size), layout=layout, operands=operands))
     for shape, axis in (((4096, 1024), 0), *((s, 1) for s in ((4096, 1024), (131072, 16), (524288, 4), (32, 50257)))):
         yield from _each(Case("hardmax", "hardmax", "", shape, (axis,)), FLOAT_TYPES)
@@ -187,11 +182,11 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...], np.dtype[Any]], Array]] = {
 def drawn(case: Case) -> tuple[list[NDArray[np.int8]], Array]:
     """Return the numbers of every operand of a case of int8, the same at every call, and the right answer."""
     generator = np.random.default_rng(20)
-    broadcast = case.layout == "broadcast"
-    shapes = [(1, *case.shape[1:])] if broadcast else case.operand_shapes
-    normal = [generator.standard_normal(shape, dtype=np.float32) for shape in shapes]
-    numbers = [np.asarray(np.clip(np.rint(each * 16), -127, 127), dtype=np.int8) for each in normal]
-    numbers = [np.broadcast_to(numbers[0], case.shape)] if broadcast else numbers
+    numbers = []
+    for shape in case.operand_shapes:
+        own = (1, *shape[1:]) if case.layout == "broadcast" else shape
+        normal = np.rint(generator.standard_normal(own, dtype=np.float32) * 16)
+        numbers.append(np.broadcast_to(np.asarray(np.clip(normal, -127, 127), dtype=np.int8), shape))
     return numbers, _answer(case, numbers)
 
 
@@ -200,13 +195,13 @@ def arrays(case: Case, numbers: Sequence[NDArray[np.int8]]) -> list[Array]:
     layouts = [case.layout] if len(numbers) == 1 else ["contiguous", case.layout] * len(numbers)
     placed = []
     for operand, layout in zip(numbers, layouts, strict=False):
-        values = _typed(operand, case.element_type)
+        values = typed(operand, case.element_type)
         placed.append(LAYOUTS[layout](values.shape, values.dtype))
         placed[-1][...] = values
     return placed
 
 
-def _typed(numbers: NDArray[np.int8], element_type: str) -> Array:
+def typed(numbers: NDArray[np.int8], element_type: str) -> Array:
     """Return the numbers in an element type, in the same order: floats a sixteenth, unsigned shifted by 128."""
     dtype = dtypes.from_name(element_type).dtype
     if dtype.kind == "i":
@@ -229,8 +224,3 @@ def _answer(case: Case, numbers: Sequence[NDArray[np.int8]]) -> Array:
     ones[np.arange(index.size), index] = 1
     moved = ones.reshape(case.kept_shape + tuple(case.shape[axis] for axis in case.reduced))
     return np.ascontiguousarray(moved.transpose(np.argsort(case.kept + case.reduced)))
-
-
-def agrees(case: Case, result: Array, right: Array) -> bool:
-    """Return whether a result is the right one; the width of an index may be the contender's own."""
-    return bool(np.array_equal(result, _typed(right, case.element_type) if case.elementwise else right))

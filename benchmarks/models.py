@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -27,8 +28,6 @@ import extremum.backend
 import extremum.onnxruntime
 from benchmarks import report, run
 from benchmarks.peers import parsed
-
-Model = tuple[bytes, dict[str, NDArray[Any]]]
 
 _stock = partial(onnxruntime.InferenceSession, providers=["CPUExecutionProvider"])
 
@@ -60,7 +59,7 @@ _PREPARED = (
 )
 
 
-def _node(operator: str, element: str, shapes: str) -> Model:
+def _node(operator: str, element: str, shapes: str) -> tuple[bytes, dict[str, NDArray[Any]]]:
     """Return a model of one node, and a feed for it."""
     sizes = {f"x{number}": size for number, size in enumerate(re.findall(r"\((.*?)\)", shapes))}
     inputs = ", ".join(f"{element}[{size}] {name}" for name, size in sizes.items())
@@ -69,37 +68,16 @@ def _node(operator: str, element: str, shapes: str) -> Model:
     # Before opset 10 the number of elements is an attribute.
     outputs, opset = ("y, i", 9) if operator.startswith("TopK") else ("y", 13)
     dtype = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element.upper()))
-    random = np.random.default_rng(0)
-    feed = {
-        name: (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
-        for name, size in sizes.items()
-    }
+    random, feed = np.random.default_rng(0), {}
+    for name, size in sizes.items():
+        feed[name] = (random.standard_normal([int(n) for n in size.split(",")]) * 40).astype(dtype)
     return parsed(f"({inputs}) => ({result}[{axes}] y) {{ {outputs} = {operator}({', '.join(sizes)}) }}", opset), feed
-
-
-def _sessions(source: bytes, feed: dict[str, NDArray[Any]], threads: int, budget: float) -> list[float]:
-    """Return the least time of a run: in this package's session, and in onnxruntime's own."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    calls: dict[str, Callable[[], Any]] = {}
-    for kind in (extremum.onnxruntime.InferenceSession, onnxruntime.InferenceSession):
-        session = kind(source, options, providers=["CPUExecutionProvider"])
-        calls[kind.__module__] = partial(session.run, None, feed)
-    return list(run.compared(calls, budget).values())
-
-
-def _prepared(source: bytes, budget: float) -> list[float]:
-    session, reference = _stock(source), ReferenceEvaluator(onnx.load_from_string(source))
-    feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
-    calls: dict[str, Callable[[], Any]] = {"ours": partial(extremum.backend.prepare(source).run, feed)}
-    calls |= {"onnxruntime": partial(session.run, None, feed), "reference": partial(reference.run, None, feed)}
-    return list(run.compared(calls, budget).values())
 
 
 @click.command
 @run.SECONDS
 @run.FILTER
-@click.option("--publish", "published", is_flag=True, help="Put both tables into docs/onnxruntime.md.")
+@run.PUBLISH
 def sessions(budget: float, pattern: str, published: bool) -> None:
     """Time each node in this package's session over onnxruntime's own, and runs of prepared models of one node.
 
@@ -107,21 +85,31 @@ def sessions(budget: float, pattern: str, published: bool) -> None:
     is best taken from your own model.
     """
     counts = sorted({1, os.cpu_count() or 1})
-    rows, times = [], []
+    options, rows, times = onnxruntime.SessionOptions(), [], []
     for node in (node for node in _NODES if re.search(pattern, " ".join(node))):
-        pairs = (_sessions(*_node(*node), count, budget) for count in counts)
-        rows.append(["`{}` {} {}".format(*node), *(f"{theirs / ours:.2f}" for ours, theirs in pairs)])
+        source, feed = _node(*node)
+        rows.append(["`{}` {} {}".format(*node)])
+        for count in counts:
+            options.intra_op_num_threads = count
+            calls: dict[str, Callable[[], Any]] = {}
+            for kind in (extremum.onnxruntime.InferenceSession, onnxruntime.InferenceSession):
+                session = kind(source, options, providers=["CPUExecutionProvider"])
+                calls[kind.__module__] = partial(session.run, None, feed)
+            ours, theirs = run.compared(calls, budget).values()
+            rows[-1].append(f"{theirs / ours:.2f}")
     for name, opset, graph in (each for each in _PREPARED if re.search(pattern, each[0])):
-        best = _prepared(parsed(graph, opset), budget)
+        source = parsed(graph, opset)
+        session, reference = _stock(source), ReferenceEvaluator(onnx.load_from_string(source))
+        feed = {each.name: np.random.default_rng(0).random((4, 8), np.float32) for each in session.get_inputs()}
+        calls = {"ours": partial(extremum.backend.prepare(source).run, feed)}
+        calls |= {"onnxruntime": partial(session.run, None, feed), "reference": partial(reference.run, None, feed)}
+        best = [*run.compared(calls, budget).values()]
         times.append([name, *(f"{seconds * 1e6:.1f}" for seconds in best), f"{best[0] / best[1]:.1f}"])
     heads = ["node", *(f"{count} thread{'s' if count > 1 else ''}" for count in counts)]
     others = ["node", "`prepare`, us", "onnxruntime, us", "reference evaluator, us", "over onnxruntime"]
-    facts = run.describe()
-    conditions = f"{run.processor()}, {facts['cores']} cores; onnxruntime {onnxruntime.__version__}."
-    tables = {
-        "sessions": f"{conditions}\n\n{report.table(heads, rows)}",
-        "prepared": f"{conditions}\n\n{report.table(others, times)}",
-    }
+    conditions = f"{run.processor()}, {os.cpu_count()} cores; onnxruntime {onnxruntime.__version__}."
+    tables = {"sessions": report.table(heads, rows), "prepared": report.table(others, times)}
+    tables = {name: f"{conditions}\n\n{table}" for name, table in tables.items()}
     click.echo("\n\n".join(tables.values()))
     if published:
         report.fill(tables, report.DOCS / "onnxruntime.md")
@@ -137,10 +125,9 @@ def _large(blocks: int = 100, width: int = 512) -> onnx.ModelProto:
     outputs = ", ".join(f"int64[n,1] y{n}" for n in range(blocks))
     model = onnx.load_from_string(parsed(f"(float[n,{width}] x0) => ({outputs}) {{ {nodes} }}", 17))
     random = np.random.default_rng(0)
-    for name, shape in (("w", (width, width)), ("v", (width, width)), ("b", (width,))):
-        for n in range(blocks):
-            weights = random.standard_normal(shape).astype(np.float32)
-            model.graph.initializer.append(numpy_helper.from_array(weights, f"{name}{n}"))
+    for name, n in product("wvb", range(blocks)):
+        weights = random.standard_normal((width,) if name == "b" else (width, width)).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(weights, f"{name}{n}"))
     return model
 
 
@@ -148,11 +135,8 @@ def _opened(who: str, path: str) -> dict[str, float]:
     """Open a model in this process, and return what it took beyond what the process held."""
     run.lower_mark()
     before, start = run.high_water(), perf_counter()
-    opened = extremum.backend.prepare if who == "prepare" else _stock
-    kept = opened(path)
-    took = {"seconds": perf_counter() - start, "megabytes": (run.high_water() - before) / 1e6}
-    del kept
-    return took
+    _kept = (extremum.backend.prepare if who == "prepare" else _stock)(path)
+    return {"seconds": perf_counter() - start, "megabytes": (run.high_water() - before) / 1e6}
 
 
 @click.command
@@ -164,16 +148,14 @@ def preparing(turns: int) -> None:
     """
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        files = {"in the file": Path(folder, "inside.onnx"), "beside it": Path(folder, "beside.onnx")}
-        onnx.save(_large(), files["in the file"])
-        onnx.save(_large(), files["beside it"], save_as_external_data=True, location="weights")
-        for where, path in files.items():
+        for where, external in {"in the file": False, "beside it": True}.items():
+            path = Path(folder, f"{where}.onnx")
+            onnx.save(_large(), path, save_as_external_data=external, location="weights")
             taken: dict[str, list[dict[str, float]]] = {"prepare": [], "onnxruntime": []}
             for _ in range(turns):
                 for who, each in taken.items():
                     command = [sys.executable, "-m", "benchmarks.models", who, str(path)]
-                    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=run.ROOT)
-                    each.append(json.loads(done.stdout))
+                    each.append(json.loads(subprocess.check_output(command, text=True, cwd=run.ROOT)))
             pairs = zip(*taken.values(), strict=True)
             ratio = median(ours["seconds"] / stock["seconds"] for ours, stock in pairs)
             most = [f"{median(each['megabytes'] for each in taken[who]):.0f} MB" for who in taken]

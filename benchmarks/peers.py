@@ -16,16 +16,14 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import TensorProto
 from onnx.parser import parse_model
 
 import extremum
-from benchmarks.matrix import CALL, Case
+from benchmarks.matrix import Array, Case
 from extremum import dtypes
 
 OURS = "extremum"
-Array = NDArray[Any]
 
 
 class Prepared(NamedTuple):
@@ -36,6 +34,8 @@ class Prepared(NamedTuple):
 
 
 Prepare = Callable[[Case, Sequence[Array]], Prepared | None]
+Work = Callable[[Any, Any, int], Any]
+_ELEMENTWISE = {"max": "maximum", "min": "minimum"}
 
 
 class Contender(NamedTuple):
@@ -59,28 +59,28 @@ def _extremum(threads: int) -> tuple[str, Prepare]:
     extremum.set_num_threads(threads)
 
     def prepare(case: Case, arrays: Sequence[Array]) -> Prepared:
+        function = getattr(extremum, _ELEMENTWISE.get(case.operator, case.operator))
         if case.elementwise:
-            return Prepared(partial(extremum.maximum if case.operator == "max" else extremum.minimum, *arrays))
+            return Prepared(partial(function, *arrays))
         if case.operator == "hardmax":
-            return Prepared(partial(extremum.hardmax, arrays[0], case.reduced))
+            return Prepared(partial(function, arrays[0], case.reduced))
+        if case.operator == "top_k":
+            return Prepared(partial(function, arrays[0], case.k, case.reduced[0]))
         # The arguments that differ from their defaults.
-        options: dict[str, Any] = {}
-        if case.axes is not None:
-            options["axis"] = case.axes[0] if len(case.axes) == 1 else case.axes
-        if case.last:
-            options["select_last_index"] = True
-        return Prepared(partial(getattr(extremum, case.operator), arrays[0], **options))
+        options: dict[str, Any] = {} if case.axes is None else {"axis": case.axes if case.axes[1:] else case.axes[0]}
+        return Prepared(partial(function, arrays[0], **options, **{"select_last_index": True} if case.last else {}))
 
     return extremum.__version__, prepare
 
 
-def _work(library: Any, case: Case, operands: Sequence[Any], one_hot: Callable[[Any, Any, int], Any]) -> Any:
+def _work(library: Any, case: Case, operands: Sequence[Any], one_hot: Work, top_k: Work) -> Any:
     """Return the case's work in a library that has NumPy's names: one call where it has the function."""
+    if case.operator == "top_k":
+        return partial(top_k, operands[0], case.k, case.reduced[0])
+    pick = getattr(library, {**_ELEMENTWISE, "hardmax": "argmax"}.get(case.operator, case.operator))
     if case.elementwise:
-        pick = library.maximum if case.operator == "max" else library.minimum
         return partial(pick, *operands) if case.operands == 2 else partial(reduce, pick, operands)
     x = operands[0]
-    pick = library.argmin if case.operator == "argmin" else library.argmax
     single = len(case.reduced) == 1
     axis = case.reduced[0] if single else -1
 
@@ -111,15 +111,22 @@ def _numpy(threads: int) -> tuple[str, Prepare]:
         np.put_along_axis(out, index, 1, axis=axis)
         return out
 
-    return np.__version__, lambda case, arrays: Prepared(_work(np, case, arrays, one_hot))
+    def top_k(x: Array, k: int, axis: int) -> tuple[Array, Array]:
+        part = np.take(np.argpartition(x, -k, axis), range(-k, 0), axis)
+        values = np.take_along_axis(x, part, axis)
+        order = np.flip(np.argsort(values, axis), axis)
+        return np.take_along_axis(values, order, axis), np.take_along_axis(part, order, axis)
+
+    return np.__version__, lambda case, arrays: Prepared(_work(np, case, arrays, one_hot, top_k))
 
 
 def _method(threads: int) -> tuple[str, Prepare]:
     """Call the method a.argmax(), the shortest way into NumPy: for the calls on 8 elements only."""
-    return (
-        np.__version__,
-        lambda case, arrays: Prepared(arrays[0].argmax) if case.kind == CALL and not case.last else None,
-    )
+
+    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
+        return Prepared(arrays[0].argmax) if case.kind == "call" and not case.last else None
+
+    return np.__version__, prepare
 
 
 def _jax(threads: int) -> tuple[str, Prepare]:
@@ -135,13 +142,16 @@ def _jax(threads: int) -> tuple[str, Prepare]:
     def one_hot(rows: Any, index: Any, axis: int) -> Any:
         return jax.nn.one_hot(index.squeeze(axis), rows.shape[axis], axis=axis, dtype=rows.dtype)
 
+    def top_k(x: Any, k: int, axis: int) -> Any:
+        return [jax.numpy.moveaxis(each, -1, axis) for each in jax.lax.top_k(jax.numpy.moveaxis(x, axis, -1), k)]
+
     def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
         if case.layout != "contiguous":
             return None
         operands = [jax.device_put(array) for array in arrays]
-        traced = jax.jit(lambda *operands: _work(jax.numpy, case, operands, one_hot)())
+        traced = jax.jit(lambda *operands: _work(jax.numpy, case, operands, one_hot, top_k)())
         compiled = traced.lower(*operands).compile()
-        return Prepared(lambda: compiled(*operands).block_until_ready())
+        return Prepared(lambda: jax.block_until_ready(compiled(*operands)))
 
     return jax.__version__, prepare
 
@@ -163,7 +173,7 @@ def _torch(threads: int) -> tuple[str, Prepare]:
         return torch.zeros_like(rows).scatter_(axis, index, 1)
 
     return torch.__version__, lambda case, arrays: Prepared(
-        _work(torch, case, [tensor(array) for array in arrays], one_hot), read
+        _work(torch, case, [tensor(array) for array in arrays], one_hot, torch.topk), read
     )
 
 
@@ -208,48 +218,45 @@ def parsed(graph: str, opset: int) -> bytes:
 
 
 def _model(case: Case) -> bytes:
-    """Return a case as an ONNX model, x0, x1 ... to y; ArgMax has one axis, so several are flattened before."""
+    """Return a case as an ONNX model, x0, x1 ... to y, and of TopK i; of ArgMax several axes are flattened."""
     element = TensorProto.DataType.Name(dtypes.from_name(case.element_type).onnx_number).lower()
-    names, operator = [f"x{number}" for number in range(case.operands)], case.operator.capitalize()
+    names, before, axis = [f"x{number}" for number in range(case.operands)], "", case.reduced[0]
     inputs = ", ".join(f"{element}{[*shape]} {name}" for shape, name in zip(case.operand_shapes, names, strict=True))
-    result, before, options = f"{element}{[*case.shape]}", "", f"<axis={case.reduced[0]}>" * (not case.elementwise)
-    if operator.startswith("Arg"):
-        operator, axis, result = f"Arg{case.operator[3:].capitalize()}", case.reduced[0], f"int64{[*case.kept_shape]}"
+    outputs, results, options = f"{element}{[*case.shape]} y", "y", "" if case.elementwise else f"<axis={axis}>"
+    operator = {"argmax": "ArgMax", "argmin": "ArgMin", "top_k": "TopK"}.get(case.operator, case.operator.capitalize())
+    if operator == "TopK":
+        shape = [*case.shape[:axis], case.k, *case.shape[axis + 1 :]]
+        outputs, results, names = f"{element}{shape} y, int64{shape} i", "y, i", ["x0", "k"]
+        before = f"k = Constant<value_ints={[case.k]}>()"
+    elif operator.startswith("Arg"):
+        outputs = f"int64{[*case.kept_shape]} y"
         if len(case.reduced) > 1:
             axis, names = len(case.kept), ["flat"]
             before = f"moved = Transpose<perm={[*case.kept, *case.reduced]}>(x0) "
             before += f"rows = Constant<value_ints={[*case.kept_shape, -1]}>() flat = Reshape(moved, rows)"
         options = f"<axis={axis}, keepdims=0, select_last_index={int(case.last)}>"
-    return parsed(f"({inputs}) => ({result} y) {{ {before} y = {operator}{options}({', '.join(names)}) }}", case.opset)
+    work = f"{before} {results} = {operator}{options}({', '.join(names)})"
+    return parsed(f"({inputs}) => ({outputs}) {{ {work} }}", case.opset)
 
 
 def _one_axis(library: str, prefix: str, threads: int) -> tuple[str, Prepare]:
-    """Call an argmax that takes one axis or all, and finds the first of equals, on one thread."""
+    """Call an argmax that takes one axis or all, or is a Series' own, and finds the first of equals, on one thread."""
+    # polars reads the size of its pool at import.
+    os.environ["POLARS_MAX_THREADS"] = str(threads)
     module: Any = import_module(library)
 
     def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
-        several = case.axes is not None and len(case.axes) > 1
-        if not case.operator.startswith("arg") or case.last or several:
+        if not case.operator.startswith("arg") or case.last or len(case.axes or ()) > 1:
             return None
+        if library == "polars":
+            return (
+                Prepared(getattr(module.Series(arrays[0]), prefix + case.operator[3:])) if arrays[0].ndim == 1 else None
+            )
         # bottleneck has compiled code for these only.
         if library == "bottleneck" and case.element_type not in ("float32", "float64", "int32", "int64"):
             return None
         pick = getattr(module, prefix + case.operator)
         return Prepared(partial(pick, arrays[0], **{} if case.axes is None else {"axis": case.axes[0]}))
-
-    return module.__version__, prepare
-
-
-def _polars(threads: int) -> tuple[str, Prepare]:
-    """Call a Series, of one dimension; polars reads the size of its pool at import."""
-    os.environ["POLARS_MAX_THREADS"] = str(threads)
-    module: Any = import_module("polars")
-
-    def prepare(case: Case, arrays: Sequence[Array]) -> Prepared | None:
-        if not case.operator.startswith("arg") or case.last or len(case.shape) != 1:
-            return None
-        series = module.Series(arrays[0])
-        return Prepared(series.arg_max if case.operator == "argmax" else series.arg_min)
 
     return module.__version__, prepare
 
@@ -262,7 +269,7 @@ _PEERS: dict[str, Callable[[int], tuple[str, Prepare]]] = {
     "jax": _jax,
     "openvino": _openvino,
     "bottleneck": partial(_one_axis, "bottleneck", "nan"),
-    "polars": _polars,
+    "polars": partial(_one_axis, "polars", "arg_"),
     "numkong": partial(_one_axis, "numkong", ""),
     "torch": _torch,
 }

@@ -7,6 +7,7 @@ stays a person's. Runs differ in their number of threads; what is not about thre
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,6 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
-from benchmarks.matrix import CALL, KINDS
 from benchmarks.peers import OURS
 from benchmarks.run import Record
 from extremum.printable import markdown_table
@@ -26,41 +26,28 @@ NOISE = 0.95
 # Calls shorter than this are all overhead, which the calls on 8 elements judge.
 _SHORT = 1e-6
 
-# Kinds of cases, those that find an index apart by which of equals they find: many peers know the first one alone.
-_ENDS = (", first index", ", last index")
-GROUPS = [
-    kind + words
-    for kind in KINDS
-    for words in {"elementwise": [""], "hardmax": [""], "views": [*_ENDS, ", elementwise"]}.get(kind, _ENDS)
-]
-
 
 def _group(case: Record) -> str:
-    index = case["operator"].startswith("arg")
-    words = _ENDS["/last" in case["name"]] if index else ", elementwise" * (case["kind"] == "views")
-    return f"{case['kind']}{words}"
+    """Return the kind of a case, and which of equals it finds: many peers know the first alone."""
+    if case["operator"].startswith("arg"):
+        return f"{case['kind']}, {'last' if '/last' in case['name'] else 'first'} index"
+    return "views, elementwise" if case["kind"] == "views" else str(case["kind"])
 
 
-def _fastest_peer(case: Record) -> str | None:
-    peers = {name: seconds for name, seconds in case["seconds"].items() if name != OURS}
-    return min(peers, key=peers.__getitem__) if peers else None
+def fastest_peer(seconds: Mapping[str, float]) -> str:
+    """Return the library, this package aside, that needs the least time; empty where none has the function."""
+    return min((name for name in seconds if name != OURS), key=seconds.__getitem__, default="")
 
 
-def _ratio(case: Record) -> float | None:
-    """Return how many times faster this package is than the fastest peer."""
-    peer = _fastest_peer(case)
-    return case["seconds"][peer] / case["seconds"][OURS] if peer else None
-
-
-def _judged(case: Record) -> float | None:
-    """Return the ratio of a case that is more than overhead."""
-    times = _ratio(case)
-    return None if times is None or case["seconds"][OURS] * max(times, 1) < _SHORT else times
+def _ratio(case: Record, least: float = _SHORT) -> float | None:
+    """Return how many times faster this package is than the fastest peer, if either needs the least seconds."""
+    ours, peer = case["seconds"][OURS], case["seconds"].get(fastest_peer(case["seconds"]))
+    return None if peer is None or max(ours, peer) < least else peer / ours
 
 
 def speed(cases: Iterable[Record]) -> tuple[str, ...]:
     """Return how many cases count, the geometric mean and the least of their ratios, and how many are lost."""
-    ratios = [times for case in cases if (times := _judged(case)) is not None]
+    ratios = [times for case in cases if (times := _ratio(case)) is not None]
     if not ratios:
         return "0", "-", "-", "-"
     lost = sum(times < NOISE for times in ratios)
@@ -90,19 +77,16 @@ def _libraries(run: Record) -> str:
 
 def _conditions(runs: Sequence[Record]) -> str:
     run = runs[0]
-    measured = ", ".join(f"{_threads(each)} {each['started']}, {each['duration'] / 60:.0f} min" for each in runs)
-    facts = {
-        **run["machine"],
-        "cases": f"{len(run['cases'])} ({run['matrix']})",
-        "versions": _libraries(run),
-        "measured": measured,
-    }
+    facts = run["machine"] | {"cases": f"{len(run['cases'])} ({run['matrix']})", "versions": _libraries(run)}
+    facts["measured"] = ", ".join(
+        f"{_threads(each)} {each['started']}, {each['duration'] / 60:.0f} min" for each in runs
+    )
     return "\n".join(f"- {name}: {value}" for name, value in facts.items())
 
 
 def _speed(runs: Sequence[Record]) -> str:
     rows = []
-    for name in (*GROUPS, "all"):
+    for name in (*dict.fromkeys(map(_group, runs[0]["cases"])), "all"):
         sums = [speed(case for case in run["cases"] if name in (_group(case), "all")) for run in runs]
         if any(count != "0" for count, *_ in sums):
             rows.append([name, sums[0][0], *(cell for _, *cells in sums for cell in cells)])
@@ -113,9 +97,9 @@ def _speed(runs: Sequence[Record]) -> str:
 def _lost(runs: Sequence[Record]) -> str:
     rows = []
     for run in runs:
-        judged = ((times, case) for case in run["cases"] if (times := _judged(case)) is not None and times < NOISE)
+        judged = ((times, case) for case in run["cases"] if (times := _ratio(case)) is not None and times < NOISE)
         for times, case in sorted(judged, key=lambda pair: pair[0]):
-            peer = _fastest_peer(case) or ""
+            peer = fastest_peer(case["seconds"])
             cells = (_time(case["seconds"][OURS]), f"{peer} {_time(case['seconds'][peer])}", f"{times:.2f}")
             rows.append([case["name"], str(run["threads"]), *cells])
     return table(["case", "threads", OURS, "fastest peer", "speed over it"], rows) if rows else "None."
@@ -133,11 +117,10 @@ def _cases(runs: Sequence[Record]) -> str:
     peers = [name for name in run["versions"] if name in found]
     rows = []
     for case in run["cases"]:
-        best, times = _fastest_peer(case), _ratio(case)
+        best, times = fastest_peer(case["seconds"]), _ratio(case, 0)
         cells = dict.fromkeys(case["wrong"], "wrong")
-        cells |= {name: _time(seconds) for name, seconds in case["seconds"].items()}
-        if best is not None:
-            cells[best] = f"*{cells[best]}*"
+        for name, seconds in case["seconds"].items():
+            cells[name] = f"*{_time(seconds)}*" if name == best else _time(seconds)
         over = "" if times is None else f"{times:.2f}" if times >= NOISE else f"**{times:.2f}**"
         rows.append([case["name"], *(cells.get(name, "") for name in (OURS, *peers)), over])
     return table(["case", OURS, *peers, "over the fastest"], rows)
@@ -170,10 +153,8 @@ def fill(tables: Mapping[str, str], page: Path) -> None:
     """Put tables between their markers on a page; the text around them stays as it is."""
     text = page.read_text(encoding="utf-8")
     for name, content in tables.items():
-        opening, closing = f"<!-- bench: {name} -->\n", f"\n<!-- /bench: {name} -->"
-        if opening in text:
-            before, rest = text.split(opening)
-            text = f"{before}{opening}{content}{closing}{rest.split(closing)[1]}"
+        between = rf"(?s)(?<=<!-- bench: {name} -->\n).*?(?=\n<!-- /bench: {name} -->)"
+        text = re.sub(between, content.replace("\\", r"\\"), text)
     page.write_text(text, encoding="utf-8")
 
 
@@ -198,11 +179,10 @@ _STYLE = {"font.size": 9, "legend.frameon": False, "svg.hashsalt": "extremum", "
 
 def _chart(run: Record, kind: str) -> bytes:
     """Draw a line with three marks for each kind of case, from its least ratio to the largest."""
-    readings: dict[str, list[float]] = {name: [] for name in GROUPS if not name.startswith(CALL)}
+    readings: dict[str, list[float]] = {}
     for case in run["cases"]:
-        if (times := _judged(case)) is not None and _group(case) in readings:
-            readings[_group(case)].append(times)
-    readings = {name: ratios for name, ratios in readings.items() if ratios}
+        if (times := _ratio(case)) is not None and case["kind"] != "call":
+            readings.setdefault(_group(case), []).append(times)
     rows = range(len(readings))
     with import_module("matplotlib").rc_context(_STYLE):
         figure = import_module("matplotlib.figure").Figure(figsize=(8, 1.3 + 0.3 * len(rows)), layout="constrained")

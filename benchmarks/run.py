@@ -27,19 +27,17 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
 import extremum
-from benchmarks.matrix import LAYOUTS, Case, agrees, arrays, drawn
+from benchmarks.matrix import LAYOUTS, Case, arrays, drawn, typed
 from benchmarks.peers import OURS, Contender
 from extremum import _native
 
 ROOT = Path(__file__).resolve().parent.parent
-Array = NDArray[Any]
-Work = Callable[[Array], Any]
 SECONDS = click.option("--seconds", "budget", type=float, default=1.0, show_default=True, help="For each case.")
+PUBLISH = click.option("--publish", "published", is_flag=True, help="Put the rows into the documentation.")
 FILTER = click.option("--filter", "pattern", metavar="REGEX", default="", help="Only those whose name matches.")
 # A JSON document.
 Record = dict[str, Any]
@@ -57,7 +55,6 @@ def interleave(
     calls: Mapping[str, Callable[[], object]], budget: float, keep: Collection[str] = ()
 ) -> dict[str, float]:
     """Return the least time of one run of every call: in turns, so that a machine that slows down slows all of them."""
-    collecting = gc.isenabled()
     gc.disable()
     try:
         best = {name: _turn(call, _SLOW, _FIRST) for name, call in calls.items()}
@@ -70,8 +67,7 @@ def interleave(
                 best[name] = min(best[name], _turn(calls[name], best[name], turn))
         return best
     finally:
-        if collecting:
-            gc.enable()
+        gc.enable()
 
 
 def _turn(call: Callable[[], object], estimate: float, length: float) -> float:
@@ -114,14 +110,13 @@ def processor() -> str:
 
 def _model() -> str:
     path = Path("/proc/cpuinfo")
-    if path.exists():
-        text = path.read_text(encoding="utf-8", errors="replace")
-        keys: dict[str, str] = dict(re.findall(r"^(model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE))
-        if "model name" in keys:
-            # Clouds cut the name down to the brand; family and model still say which generation it is.
-            numbers = f" (family {keys['cpu family']}, model {keys['model']})" if "cpu family" in keys else ""
-            return keys["model name"].strip() + numbers
-    return platform.processor() or platform.machine()
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    keys: dict[str, str] = dict(re.findall(r"^(model name|cpu family|model)\s*: (.+)$", text, re.MULTILINE))
+    if "model name" not in keys:
+        return platform.processor() or platform.machine()
+    # Clouds cut the name down to the brand; family and model still say which generation it is.
+    numbers = f" (family {keys['cpu family']}, model {keys['model']})" if "cpu family" in keys else ""
+    return keys["model name"].strip() + numbers
 
 
 def hold(threads: int) -> None:
@@ -132,41 +127,32 @@ def hold(threads: int) -> None:
     extremum.set_num_threads(threads)
 
 
-# What NumPy may not use and what XLA may use at most, and our own names for the set, the best first.
-SETS: dict[str, tuple[tuple[str, ...], str, tuple[str, ...]]] = {
-    "avx512": ((), "AVX512", ("avx512",)),
-    "avx2": (("X86_V4", "AVX512_ICL", "AVX512_SPR"), "AVX2", ("avx2",)),
-    "x86-64-v2": (("X86_V4", "AVX512_ICL", "AVX512_SPR", "X86_V3"), "SSE4_2", ("sse4.2", "baseline")),
+# What NumPy may not use and what XLA may use at most, and our own name for the set.
+SETS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "avx512": ((), "AVX512", "avx512"),
+    "avx2": (("X86_V4", "AVX512_ICL", "AVX512_SPR"), "AVX2", "avx2"),
+    "x86-64-v2": (("X86_V4", "AVX512_ICL", "AVX512_SPR", "X86_V3"), "SSE4_2", "sse4.2"),
 }
 # Who takes part in a run that is held to a set: what can be held, and onnxruntime, which our users come from.
 HELD = ("extremum", "numpy", "method", "onnxruntime", "jax")
 # Says in the process of the run which set it was made for.
-_VARIABLE = "EXTREMUM_BENCH_INSTRUCTION_SET"
-
-
-def held() -> bool:
-    """Say whether this run is held to a set."""
-    return _VARIABLE in os.environ
+VARIABLE = "EXTREMUM_BENCH_INSTRUCTION_SET"
 
 
 def hold_set(name: str) -> None:
     """Hold this package, NumPy and XLA to a set: those read the environment at import, so the command starts anew."""
     without, most, ours = SETS[name]
-    if os.environ.get(_VARIABLE) == name:
-        # A processor without the first of them fails here, and says which it has.
-        _native.set_instruction_set(next((each for each in ours if each in _native.instruction_sets()), ours[0]))
+    if os.environ.get(VARIABLE) == name:
+        # A processor without it fails here, and says which it has.
+        _native.set_instruction_set(ours)
         return
     has = import_module("numpy._core._multiarray_umath").__cpu_features__
     variables = {
         "NPY_DISABLE_CPU_FEATURES": " ".join(feature for feature in without if has.get(feature)),
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa={most}".strip(),
-        _VARIABLE: name,
+        VARIABLE: name,
     }
     os.execve(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]], {**os.environ, **variables})
-
-
-class WrongResultError(Exception):
-    """A wrong answer of our own: nothing is timed."""
 
 
 def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], threads: int, budget: float) -> Record:
@@ -177,8 +163,7 @@ def measure(name: str, cases: Sequence[Case], contenders: Sequence[Contender], t
     footprints = []
     for layout, work in product(LAYOUTS, WORK) if name == "full" else ():
         command = [sys.executable, "-m", "benchmarks.run", str(threads), layout, work]
-        output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
-        footprints.append(json.loads(output))
+        footprints.append(json.loads(subprocess.check_output(command, text=True, cwd=ROOT)))
     return {
         "matrix": name,
         "threads": threads,
@@ -209,10 +194,11 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
                 raise
             absent[name] = " ".join(str(reason).split())[:200] or type(reason).__name__
             continue
-        if agrees(case, result, right):
+        # The width of an index may be the contender's own.
+        if np.array_equal(result, typed(right, case.element_type) if case.elementwise else right):
             calls[name] = prepared.call
         elif name == OURS:
-            raise WrongResultError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
+            raise ArithmeticError(f"{case.name} gives a wrong result; there is nothing to time before it is right")
         else:
             wrong.append(name)
     words = {"name": case.name, "kind": case.kind, "operator": case.operator, "element_type": case.element_type}
@@ -220,7 +206,7 @@ def measure_case(case: Case, contenders: Sequence[Contender], budget: float) -> 
 
 
 # Peak memory: the work on each layout of the input, in a process of its own.
-WORK: dict[str, Work] = {
+WORK: dict[str, Callable[[Any], Any]] = {
     **{f"axis {axis}": partial(extremum.argmax, axis=axis) for axis in (0, 1, 2, (0, 2))},
     "hardmax": extremum.hardmax,
     "maximum of two": lambda x: extremum.maximum(x, x),
@@ -240,21 +226,18 @@ def _footprint(layout: str, work: str) -> Record:
     return {"layout": layout, "work": work, "extra": max(0, extra)}
 
 
-_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-
 def lower_mark() -> None:
     """Have the mark say what is held now, where the system can: the imports before have held more."""
     with contextlib.suppress(OSError):
         # Linux's number for it.
-        _RESET.write_text("5")
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def high_water() -> int:
     """Return the most bytes this process has held."""
     # getrusage's mark is handed on from the parent on Linux; this one is the process's own.
-    if _STATUS.exists():
-        return 1024 * int(_STATUS.read_text().split("VmHWM:")[1].split()[0])
+    if (status := Path("/proc/self/status")).exists():
+        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
     import resource
 
     mark = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
