@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import sys
 from collections.abc import Sequence
 from numbers import Number
 from types import NoneType
@@ -20,25 +19,6 @@ from numpy.typing import NDArray
 
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.loading import loaded
-
-__all__ = [
-    "FILL",
-    "FILL_MASKED",
-    "as_array",
-    "as_element",
-    "as_output",
-    "as_result",
-    "class_name",
-    "common_type",
-    "copy",
-    "first_lost",
-    "is_bfloat16",
-    "is_numpy_masked",
-    "not_there",
-    "refuse_device",
-    "refuse_missing",
-    "refuse_own_rules",
-]
 
 FILL = "fill or drop them first"
 FILL_MASKED = f"{FILL}, as x.filled(value) or x.compressed() does"
@@ -56,18 +36,16 @@ _OBJECTS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Number,), "convert them to float64 or to integers first"),
 )
 
-# What every floating-point type can hold: the largest number of float16, the narrowest.
-_LEAST_LIMIT = 65504.0
-
 # DLPack's numbers of devices whose memory the CPU reads: its own, and pinned or managed by CUDA or ROCm.
 _HOST = (1, 3, 11, 13)
 
 
 def as_array(x: object) -> NDArray[Any]:
     """Return ``x`` as a NumPy array, sharing its memory where a protocol allows it."""
-    # DLPack is asked first (PyTorch, JAX, CuPy on the host), then ``__array__``, the buffer protocol and
-    # sequences.
-    array = _plain(cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x))
+    array = cast(NDArray[Any], x) if issubclass(type(x), np.ndarray) else _through_protocols(x)
+    if type(array) is not np.ndarray:
+        refuse_missing(array)
+        array = np.ndarray.view(array, np.ndarray)
     if array.dtype.kind in "OSU":
         kind, remedy = _objects(array) if array.dtype.kind == "O" else ("", _NUMBERS)
         reason = f"elements of type {array.dtype}{f', here {kind},' if kind else ''} have no order here"
@@ -107,22 +85,25 @@ def copy(source: NDArray[Any], destination: NDArray[Any]) -> None:
 
 def is_bfloat16(scalar: type) -> bool:
     """Whether a type is that of ml_dtypes, which is imported where elements of it exist."""
-    return scalar is getattr(sys.modules.get("ml_dtypes"), "bfloat16", None)
+    return scalar is loaded("ml_dtypes", "bfloat16")
+
+
+def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
+    """Whether an element type has numbers of this kind or a wider one: a float type has integers."""
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    return kind in ("biuf" if isinstance(number, bool) else "iuf" if isinstance(number, int) else "f")
 
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a Python number as an array without dimensions, in the element type of the arrays beside it."""
-    # A number takes that type where it is of its kind or a simpler one: an int beside float arrays, not a float
-    # beside int arrays, which is left as NumPy reads it.
-    kind = dtype.kind if dtype.kind in "fiub" or dtype.name != "bfloat16" else "f"
-    takes = kind in "fiub" if isinstance(number, bool) else kind == "f" or (isinstance(number, int) and kind in "iu")
-    if takes and not _is_in_range(number, dtype, kind):
+    """Return a Python number as an array without dimensions: in the element type beside it, or else in NumPy's."""
+    is_taken = takes(dtype, number)
+    if is_taken and not _is_in_range(number, dtype):
         raise ArgumentError(
             f"the number {number} does not fit {dtype}",
             given=f"{number} beside arrays of {dtype}",
             remedy="convert the arrays to a wider type, or pass a number within its range",
         )
-    return np.asarray(number, dtype=dtype if takes else None)
+    return np.asarray(number, dtype=dtype if is_taken else None)
 
 
 def refuse_device(x: object, device: object) -> None:
@@ -156,27 +137,16 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
             )
 
 
-def _is_in_range(number: bool | int | float, dtype: np.dtype[Any], kind: str) -> bool:
+def _is_in_range(number: bool | int | float, dtype: np.dtype[Any]) -> bool:
     """Whether a number is not too large for a type; NumPy wraps integers before version 2, and floats become inf."""
-    if kind in "iu":
+    if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return limits.min <= number <= limits.max
     try:
-        plain = float(number)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return math.isinf(number) or not np.isinf(np.asarray(float(number), dtype=dtype))
     except OverflowError:
         return False
-    if abs(plain) <= _LEAST_LIMIT or math.isinf(plain):
-        return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        return not np.isinf(np.asarray(plain, dtype=dtype))
-
-
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the elements of an array without what its class makes of them, where none is missing."""
-    if type(array) is np.ndarray:
-        return array
-    refuse_missing(array)
-    return np.ndarray.view(array, np.ndarray)
 
 
 def refuse_own_rules(x: object) -> None:
@@ -301,40 +271,29 @@ def common_type(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any] | None:
 
 def first_lost(array: NDArray[Any], dtype: np.dtype[Any]) -> Any:
     """Return an element of `array` that a common type does not hold exactly, or None."""
-    own = array.dtype
-    if not array.size or _holds(dtype, own):
+    own, times = array.dtype, array.dtype.kind in "mM"
+    held = own.newbyteorder("=") == dtype if times else own.kind not in "iu" or dtype.kind != "f"
+    if not array.size or held:
         return None
     # The elements between the ends convert where the ends do: times keep their order, and integers that are small are
     # held one and all.
     ends = np.array([np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)])
-    if own.kind in "iu":
+    if not times:
         limit = 2 ** (np.finfo(dtype).nmant + 1)
         if -limit <= int(ends[0]) and int(ends[1]) <= limit:
             return None
         ends = array
-    lost = ends[~_survives(ends, dtype)]
-    return lost[0] if lost.size else None
-
-
-def _holds(dtype: np.dtype[Any], own: np.dtype[Any]) -> bool:
-    """Whether a type holds all elements of another; of times only the elements say it."""
-    if own.kind in "mM":
-        return own.newbyteorder("=") == dtype
-    if own.kind in "iu" and dtype.kind == "f":
-        return np.iinfo(own).bits - (own.kind == "i") <= np.finfo(dtype).nmant + 1
-    return True
-
-
-def _survives(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.bool_]:
-    """Return which elements are the same after a conversion there and back."""
     try:
         with np.errstate(invalid="ignore"):
-            there = array.astype(dtype)
-            same = there.astype(array.dtype) == array
+            there = ends.astype(dtype)
+            same = there.astype(own) == ends
     except OverflowError:
         # A NumPy that does not convert such times in silence.
-        return np.zeros(array.shape, np.bool_)
-    if array.dtype.kind in "mM":
-        return np.asarray(same | np.isnat(array))
-    # 2**63 and above wrap on the way back, or stop at the largest integer, as the processor does it.
-    return np.asarray(same & (there < 2.0 ** (np.iinfo(array.dtype).bits - (array.dtype.kind == "i"))))
+        return ends[0]
+    if times:
+        same |= np.isnat(ends)
+    else:
+        # 2**63 and above wrap on the way back, or stop at the largest integer, as the processor does it.
+        same &= there < 2.0 ** (np.iinfo(own).bits - (own.kind == "i"))
+    lost = ends[~same]
+    return lost[0] if lost.size else None

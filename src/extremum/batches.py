@@ -16,8 +16,6 @@ from extremum.backend import PreparedModel
 from extremum.errors import ArgumentError, InputError, ModelError
 from extremum.graph.types import declared_inputs
 
-__all__ = ["Output", "outputs"]
-
 
 @dataclass(frozen=True, slots=True)
 class Output:

@@ -16,8 +16,6 @@ from extremum.errors import ArgumentError, ElementTypeError
 from extremum.loading import LOCK
 from extremum.signatures import MinMax, MinMaxIndices, ValuesIndices, unknown_keyword
 
-__all__ = ["find"]
-
 
 def numpy_table() -> object:
     """Return the capsule with NumPy's C functions, for those that the native module's binding lacks."""

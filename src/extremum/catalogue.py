@@ -12,8 +12,6 @@ from typing import Any
 from extremum import dtypes, spec
 from extremum.printable import markdown_table
 
-__all__ = ["markdown", "records", "table", "tables"]
-
 
 def records() -> list[dict[str, Any]]:
     """Return one record per operator version, as JSON can hold it."""

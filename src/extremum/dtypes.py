@@ -14,8 +14,6 @@ import numpy as np
 from extremum.errors import ElementTypeError
 from extremum.loading import load_module
 
-__all__ = ["ELEMENT_TYPES", "ElementType", "from_directml", "from_name", "from_numpy"]
-
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
@@ -58,29 +56,24 @@ _BY_NAME = {row.name: row for row in ELEMENT_TYPES}
 _BY_DIRECTML = {row.directml: row for row in ELEMENT_TYPES if row.directml}
 
 
-def _unknown(given: object) -> ElementTypeError:
-    return ElementTypeError(
-        f"{given} is not an element type that can be compared here",
-        remedy=f"use one of {', '.join(row.name for row in ELEMENT_TYPES)}",
-    )
-
-
 def from_name(name: str) -> ElementType:
     """Return the element type called ``name`` in NumPy or ml_dtypes."""
-    try:
-        return _BY_NAME[name]
-    except KeyError:
-        raise _unknown(name) from None
+    return _row(_BY_NAME, name)
 
 
 def from_numpy(dtype: np.dtype[Any]) -> ElementType:
     """Return the element type of a NumPy dtype, whatever its byte order."""
-    return from_name(dtype.name)
+    return _row(_BY_NAME, dtype.name)
 
 
 def from_directml(name: str) -> ElementType:
     """Return the element type called ``name`` in ``DML_TENSOR_DATA_TYPE``."""
-    try:
-        return _BY_DIRECTML[name]
-    except KeyError:
-        raise _unknown(name) from None
+    return _row(_BY_DIRECTML, name)
+
+
+def _row(rows: dict[str, ElementType], name: str) -> ElementType:
+    if name in rows:
+        return rows[name]
+    raise ElementTypeError(
+        f"{name} is not an element type that can be compared here", remedy=f"use one of {', '.join(_BY_NAME)}"
+    )

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extremum import _native
-from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules
+from extremum.arrays import FILL, FILL_MASKED, as_element, as_result, class_name, first_lost, refuse_own_rules, takes
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError
 from extremum.interop import Operand, as_operand, common_library, frontend
 from extremum.reductions import as_mask, nan, require_policy, write_out
-
-__all__ = ["at_once", "broadcast_shape", "extremum"]
 
 # Elements of one piece: what is converted stays in the second-level cache until it is compared.
 _PIECE = 1 << 14
@@ -56,7 +54,9 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
         raise ArgumentTypeError(f"out is {type(out).__name__}, not an array", remedy="pass a numpy.ndarray")
     if where is not None:
         where = as_mask(function, where)
-        arrays[0] = np.broadcast_to(arrays[0], _shape_under(function, arrays, where))
+        shape = broadcast_shape(function, [each.shape for each in arrays])
+        fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
+        arrays[0] = np.broadcast_to(arrays[0], broadcast_shape(function, [shape, where.shape], fault))
     target = None if nan_policy == "raise" or where is not None else out
     result = _computed(function, arrays, dtype, target, nan_policy == "omit")
     if nan_policy == "raise":
@@ -96,21 +96,18 @@ def _result_type(function: str, dtypes: list[np.dtype[Any]], numbers: list[Any])
             f"{function}: times compare with times of their kind, not {' with '.join(words)}",
             remedy="convert the operands to one kind first",
         )
+    if not dtypes and not numbers:
+        raise ArgumentError(
+            f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
+        )
     try:
-        common = np.result_type(*dtypes) if dtypes else None
-        for number in numbers:
-            if common is None or not _takes(common, number):
-                own = _DEFAULT[type(number)]
-                common = own if common is None else np.result_type(common, own)
+        common = np.result_type(*(dtypes or [_DEFAULT[type(number)] for number in numbers]))
+        common = np.result_type(common, *(_DEFAULT[type(number)] for number in numbers if not takes(common, number)))
     except (OverflowError, TypeError):
         names = " and ".join(str(dtype) for dtype in dict.fromkeys(dtypes))
         raise ElementTypeError(
             f"{function}: operands of {names} have no common type", remedy="convert them to one element type first"
         ) from None
-    if common is None:
-        raise ArgumentError(
-            f"{function}: needs at least one array", remedy=f"call {function}(x) or {function}(x, y, ...)"
-        )
     return common.newbyteorder("=")
 
 
@@ -135,17 +132,12 @@ def _require_same_times(operands: list[Operand], dtype: np.dtype[Any], out: Any)
             )
 
 
-def _takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
-    """Whether an array's type holds numbers of this kind, as a float type holds integers."""
-    kind = "f" if dtype.name == "bfloat16" else dtype.kind
-    return kind in {bool: "biuf", int: "iuf", float: "f"}[type(number)]
-
-
 def _computed(
     function: str, arrays: list[NDArray[Any]], dtype: np.dtype[Any], out: NDArray[Any] | None, omit: bool
 ) -> Any:
-    if dtype.kind not in "mM" and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
-        return _native.extremum(function, tuple(arrays), largest=function == "maximum", omit=omit, out=out)
+    largest, times = function == "maximum", dtype.kind in "mM"
+    if not times and all(each.dtype.newbyteorder("=") == dtype for each in arrays):
+        return _native.extremum(function, tuple(arrays), largest=largest, omit=omit, out=out)
     if len(arrays) >= _MOST:
         # Conversion keeps the order of elements, so that those of one type may be compared before.
         arrays = [
@@ -163,12 +155,17 @@ def _computed(
         casting="unsafe",
         buffersize=_PIECE,
     )
+    # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
+    turned = int(largest != omit)
     with pieces:
         result = pieces.operands[-1]
         pieces.reset()
-        if result.size:
-            for *parts, piece in pieces:
-                _compare(function, parts, omit, piece)
+        for *parts, piece in pieces if result.size else ():
+            if times:
+                parts, piece = [part.view(np.int64) - turned for part in parts], piece.view(np.int64)
+            _native.extremum(function, tuple(parts), largest=largest, omit=omit and not times, out=piece)
+            if times:
+                piece += turned
     return as_result(result) if out is None else out
 
 
@@ -182,30 +179,8 @@ def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str
         raise ArgumentError(f"{function}: {fault}", remedy=remedy) from None
 
 
-def _compare(function: str, parts: list[NDArray[Any]], omit: bool, piece: NDArray[Any]) -> None:
-    """Compare operands of one length and type; times as the integers they are stored as."""
-    largest = function == "maximum"
-    if piece.dtype.kind not in "mM":
-        _native.extremum(function, tuple(parts), largest=largest, omit=omit, out=piece)
-        return
-    # NaT is the smallest integer. One less and it is the largest, and the others are in the same order.
-    turned = int(largest != omit)
-    integers = tuple(part.view(np.int64) - turned for part in parts)
-    target = piece.view(np.int64)
-    _native.extremum(function, integers, largest=largest, omit=False, out=target)
-    target += turned
-
-
-def _shape_under(function: str, arrays: list[NDArray[Any]], where: NDArray[np.bool_]) -> tuple[int, ...]:
-    shape = broadcast_shape(function, [each.shape for each in arrays])
-    fault = f"where has shape {where.shape}, which does not broadcast with the shape {shape} of the operands"
-    return broadcast_shape(function, [shape, where.shape], fault)
-
-
 def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:
     """Refuse NaN, which a result holds wherever an operand that takes part does."""
-    if not result.size or not nan(result.reshape(-1)[_native.argmax(result)]).any():
-        return
     found = nan(result)
     if where is not None:
         found &= where

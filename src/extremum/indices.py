@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from extremum.errors import ArgumentError, ArgumentTypeError, AxisError, ElementTypeError
-
-__all__ = ["axis_error", "integers", "unravel"]
 
 
 def unravel(
@@ -61,7 +60,7 @@ def unravel(
     if len(axes) < len(several):
         raise axis_error("unravel", several, shape, what="a shape")
     lengths = [shape[each] for each in axes]
-    size = int(np.prod(lengths, dtype=object)) if lengths else 1
+    size = math.prod(lengths)
     outside = (flat >= size) | (flat < -1) if flat.dtype.kind == "i" else flat >= size
     if outside.any():
         raise ArgumentError(
@@ -69,12 +68,9 @@ def unravel(
             given=f"shape {tuple(shape)}",
             remedy="pass the shape and the axes of the array that was reduced",
         )
-    places: list[NDArray[Any]] = []
-    rest = flat
-    for length in reversed(lengths):
-        places.append(np.where(flat == -1, flat, rest % length) if length else flat)
-        rest = rest // length if length else rest
-    return tuple(place.astype(flat.dtype, copy=False) for place in reversed(places))
+    # (-1 is all that there may be beside a length of 0.)
+    places = np.unravel_index(np.where(flat == -1, 0, flat), [length or 1 for length in lengths]) if lengths else ()
+    return tuple(np.where(flat == -1, flat, place).astype(flat.dtype, copy=False) for place in places)
 
 
 def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int | tuple[int, ...]:
@@ -86,9 +82,8 @@ def integers(function: str, axis: Any, array: NDArray[Any] | None = None) -> int
         for each in tuple(axis) if several else (axis,):
             numbers.append(operator.index(None if isinstance(each, bool) else each))  # type: ignore[arg-type]
     except TypeError:
-        reason, given = f"{function}: axis {each!r} is not an integer", None
-        if array is not None:
-            given = _given(array, list(array.shape), axis)
+        given = None if array is None else _given(array, list(array.shape), axis)
+        reason = f"{function}: axis {each!r} is not an integer"
         raise ArgumentTypeError(reason, given=given, remedy="pass an int or a tuple of ints") from None
     return tuple(numbers) if several else numbers[0]
 

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 
 from extremum import validate
 from extremum.errors import SpecError
-from extremum.spec import OPERATORS, Broadcasting, Family, OperatorVersion
+from extremum.spec import OPERATORS, Family, OperatorVersion
 from extremum.tensors import Dimension, Shape, TensorType
 from extremum.validate import Attributes
-
-__all__ = ["outputs"]
 
 
 def outputs(
@@ -78,7 +76,7 @@ def _selected(
 
 def _joint(schema: OperatorVersion, shapes: Sequence[Shape | None]) -> Shape | None:
     known = [shape for shape in shapes if shape is not None]
-    if schema.broadcasting is Broadcasting.NONE:
+    if not schema.broadcasts:
         return functools.reduce(functools.partial(_same, schema), known) if known else None
     rank = max(map(len, known), default=0)
     padded = [(1,) * (rank - len(shape)) + shape for shape in known]
@@ -90,7 +88,7 @@ def _same(schema: OperatorVersion, first: Shape, second: Shape) -> Shape:
     pairs = list(zip(first, second, strict=False))
     if len(first) != len(second) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
         versions = OPERATORS[schema.domain, schema.name]
-        broadcasting = next((each for each in versions if each.broadcasting is not Broadcasting.NONE), None)
+        broadcasting = next((each for each in versions if each.broadcasts), None)
         raise SpecError(
             f"{schema} takes inputs of one shape, not {_text(first)} and {_text(second)}",
             remedy=f"use {broadcasting.requirement} or later, which broadcasts" if broadcasting else None,

@@ -32,20 +32,6 @@ from extremum.arrays import (
 from extremum.errors import ArgumentError, ArgumentTypeError, ElementTypeError, ExtremumError, first_line
 from extremum.loading import load_module
 
-__all__ = [
-    "AxisMap",
-    "Operand",
-    "Table",
-    "Wrap",
-    "as_numpy",
-    "as_operand",
-    "column",
-    "common_library",
-    "frontend",
-    "is_table",
-    "split_table",
-]
-
 
 class _Library:
     def __init__(self, name: str) -> None:

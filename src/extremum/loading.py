@@ -12,8 +12,6 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-__all__ = ["LOCK", "load_module", "loaded"]
-
 LOCK = RLock()
 """Held while a module is loaded."""
 

@@ -13,8 +13,6 @@ from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, R
 from extremum.spec import Family, OperatorVersion
 from extremum.validate import Attributes
 
-__all__ = ["operation"]
-
 _SMALLEST = (Family.ARGMIN, Family.MINIMUM, Family.SMALLEST)
 
 
@@ -29,7 +27,7 @@ def operation(schema: OperatorVersion, values: Attributes, rank: int, index: str
             # ONNX and DirectML have a name each for the same choice.
             last = values.get("select_last_index") or values.get("axis_direction")
             tie = Tie.LAST if last else Tie.FIRST
-            return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.output.types[0]))
+            return ArgReduce(order, axes, keepdims, tie, np.dtype(index or schema.outputs[0].types[0]))
         case Family.HARDMAX:
             return OneHot(axes)
         case Family.MAXIMUM | Family.MINIMUM:

@@ -7,7 +7,7 @@ negative axis or a default means. The native module compares and traverses the e
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +38,6 @@ class Tie(enum.Enum):
     LAST = "last"
 
 
-_ARG: Mapping[Order, Callable[..., NDArray[Any]]] = {Order.MAX: _native.argmax, Order.MIN: _native.argmin}
-_ELEMENTWISE: Mapping[Order, Callable[..., NDArray[Any]]] = {Order.MAX: _native.maximum, Order.MIN: _native.minimum}
-
-
 @dataclass(frozen=True, slots=True)
 class ArgReduce:
     """The index of the extremum over a set of axes in any sequence, row-major within the reduced block."""
@@ -54,8 +50,9 @@ class ArgReduce:
 
     def __call__(self, x: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the indices; ``out``, if given, receives them and is returned."""
+        arg: Callable[..., NDArray[Any]] = _native.argmax if self.order is Order.MAX else _native.argmin
         last = self.tie is Tie.LAST
-        return _ARG[self.order](x, self.axes, keepdims=self.keepdims, select_last_index=last, dtype=self.index, out=out)
+        return arg(x, self.axes, keepdims=self.keepdims, select_last_index=last, dtype=self.index, out=out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,8 @@ class Extremum:
 
     def __call__(self, *operands: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the extremum; ``out``, if given, receives it and is returned."""
-        return _ELEMENTWISE[self.order](*operands, out=out)
+        extremum: Callable[..., NDArray[Any]] = _native.maximum if self.order is Order.MAX else _native.minimum
+        return extremum(*operands, out=out)
 
 
 @dataclass(frozen=True, slots=True)

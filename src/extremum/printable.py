@@ -10,9 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-__all__ = ["json_text", "markdown_table", "printable"]
-
-
 # More than any message has without a name that was made to be long.
 _LONGEST = 1000
 

@@ -24,26 +24,6 @@ from extremum.indices import unravel
 from extremum.interop import Operand, as_operand, frontend
 from extremum.signatures import NanPolicy, ValuesIndices, result_of
 
-__all__ = [
-    "ENDS",
-    "Reduction",
-    "as_mask",
-    "beyond_index",
-    "beyond_values",
-    "broadcast_mask",
-    "flag",
-    "hardmax",
-    "index_type",
-    "nan",
-    "ones",
-    "operand_of",
-    "require_fit",
-    "require_policy",
-    "values_then_indices",
-    "write_out",
-    "wrong_output",
-]
-
 _INT64 = np.dtype(np.int64)
 
 
@@ -124,7 +104,7 @@ class Reduction:
         beside = times and not omit and True in self.largest
         ends = tuple(dict.fromkeys((False, *self.largest))) if beside else self.largest
         empty, parts = _native.reduce(
-            array.view(_int64(array)) if times else array,
+            ticks(array),
             self.axis,
             function=self.function,
             largest=ends,
@@ -136,13 +116,12 @@ class Reduction:
             values=values or beside,
             index=index,
         )
-        found: list[ValuesIndices[Any, Any]]
-        found = [ValuesIndices(*(None if each is None else np.asarray(each) for each in part)) for part in parts]
-        if times:
-            native = array.dtype.newbyteorder("=")
-            found = [
-                ValuesIndices(None if end.values is None else end.values.view(native), end.indices) for end in found
-            ]
+        found: list[ValuesIndices[Any, Any]] = []
+        for part in parts:
+            best, places = (None if each is None else np.asarray(each) for each in part)
+            found.append(
+                ValuesIndices(best.view(array.dtype.newbyteorder("=")) if times and best is not None else best, places)
+            )
         if beside:
             low, high = found[0], found[-1]
             missing = np.isnat(low.values)
@@ -163,22 +142,46 @@ class Reduction:
         defaults: tuple[Any, ...] | None,
     ) -> Ends:
         """Return what was found with defaults and in the type of index, or refuse it; of `array` the shape is read."""
-        if defaults is None and 0 in array.shape:
-            self._require_elements(array)
+        axes = self.axes(array.ndim)
+        if defaults is None and any(array.shape[axis] == 0 for axis in axes):
+            # There may be no slice that lacks them.
+            raise ArgumentError(
+                f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
+                given=_summary(array),
+                remedy="reduce axes that are not empty, or pass a default",
+            )
         if self.nan_policy == "raise":
             found = nan(ends[0].values)
             if empty is not None:
                 # The value of an empty slice means nothing.
                 found &= ends[0].indices != -1
             self.refuse_nan(array, found)
-        if empty:
-            for number, end in enumerate(ends):
-                self._fill(array, end.values if values else None, end.indices, defaults[number] if defaults else None)
-        return tuple(ValuesIndices(end.values if values else None, self._as_type(end.indices, index)) for end in ends)
+        if empty and defaults is None:
+            why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
+            raise ArgumentError(
+                f"{self.function}: {self._first_slice(ends[0].indices == -1)} has no element to choose from: {why}",
+                given=_summary(array),
+                remedy="pass a default for such slices",
+            )
+        results = []
+        for end, default in zip(ends, defaults or ends, strict=True):
+            if empty:
+                (end.values if values else end.indices)[end.indices == -1] = default
+            indices = None if index is None else end.indices.astype(index, copy=False)
+            results.append(ValuesIndices(end.values if values else None, indices))
+        return tuple(results)
 
     def wrap(self, x: Operand, result: NDArray[Any]) -> Any:
         """Return a result that was found as an array of the caller's library."""
-        return x.wrap(result, lambda: self.axis_map(x.array.ndim))
+
+        def axis_map() -> tuple[int, ...]:
+            rank = x.array.ndim
+            axes = self.axes(rank)
+            if self.keepdims:
+                return tuple(-1 if axis in axes else axis for axis in range(rank))
+            return tuple(axis for axis in range(rank) if axis not in axes)
+
+        return x.wrap(result, axis_map)
 
     def axes(self, rank: int) -> tuple[int, ...]:
         """Return the axes that are reduced, ascending."""
@@ -186,13 +189,6 @@ class Reduction:
             return tuple(range(rank))
         several = self.axis if isinstance(self.axis, tuple | list) else (self.axis,)
         return tuple(sorted(operator.index(axis) % rank for axis in several))
-
-    def axis_map(self, rank: int) -> tuple[int, ...]:
-        """Return the axis of the input that each axis of the result was, -1 for one that was reduced."""
-        axes = self.axes(rank)
-        if self.keepdims:
-            return tuple(-1 if axis in axes else axis for axis in range(rank))
-        return tuple(axis for axis in range(rank) if axis not in axes)
 
     def mask(self, x: Operand) -> NDArray[np.bool_] | None:
         """Return which elements take part, None where all do; NaN is not looked for."""
@@ -218,28 +214,6 @@ class Reduction:
             )
         return tuple(_default_value(self.function, each, array.dtype.newbyteorder("=")) for each in defaults)
 
-    def _fill(self, array: NDArray[Any], values: NDArray[Any] | None, indices: NDArray[Any], default: Any) -> None:
-        """Put the default into empty slices, whose index is -1, or refuse them."""
-        empty = indices == -1
-        if default is None:
-            why = "all are NaN or masked" if self.nan_policy == "omit" else "all are masked"
-            raise ArgumentError(
-                f"{self.function}: {self._first_slice(empty)} has no element to choose from: {why}",
-                given=_summary(array),
-                remedy="pass a default for such slices",
-            )
-        (indices if values is None else values)[empty] = default
-
-    def _require_elements(self, array: NDArray[Any]) -> None:
-        """Refuse to reduce an axis without elements, even where there is no slice that lacks them."""
-        axes = self.axes(array.ndim)
-        if any(array.shape[axis] == 0 for axis in axes):
-            raise ArgumentError(
-                f"{self.function}: the reduced axes {axes} of shape {array.shape} hold no element",
-                given=_summary(array),
-                remedy="reduce axes that are not empty, or pass a default",
-            )
-
     def refuse_nan(self, array: NDArray[Any], found: NDArray[np.bool_]) -> None:
         """Refuse the slices that hold NaN."""
         if found.any():
@@ -252,9 +226,6 @@ class Reduction:
     def _first_slice(self, meant: NDArray[np.bool_]) -> str:
         first = tuple(map(int, np.argwhere(meant)[0] + (self.origin or 0)))
         return f"the slice at {first} of the result" if first else "the array"
-
-    def _as_type(self, indices: NDArray[Any] | None, index: np.dtype[Any] | None) -> NDArray[Any] | None:
-        return None if indices is None or index is None else indices.astype(index, copy=False)
 
 
 def _summary(array: NDArray[Any]) -> str:
@@ -436,9 +407,7 @@ def write_out(function: str, out: Any, result: NDArray[Any], *, fill: bool = Tru
         raise wrong_output(function, out, result.dtype, result.shape)
     if fill:
         # The native module writes, because it refuses an output whose elements share memory.
-        times = result.dtype.kind in "mM"
-        source, target = (each.view(_int64(each)) if times else each for each in (result, out))
-        _native.extremum(function, (source,), largest=True, omit=False, out=target)
+        _native.extremum(function, (ticks(result),), largest=True, omit=False, out=ticks(out))
     return out
 
 
@@ -455,9 +424,9 @@ def wrong_output(function: str, out: NDArray[Any], dtype: np.dtype[Any], shape: 
     return ArgumentError(f"{function}: {reason}", given=given, remedy=remedy)
 
 
-def _int64(times: NDArray[Any]) -> np.dtype[Any]:
-    """Return the integers that times are stored as, in their byte order."""
-    return np.dtype(np.int64).newbyteorder(times.dtype.byteorder)
+def ticks(array: NDArray[Any]) -> NDArray[Any]:
+    """Return times as the integers that they are stored as, in their byte order; other elements as they are."""
+    return array.view(_INT64.newbyteorder(array.dtype.byteorder)) if array.dtype.kind in "mM" else array
 
 
 # At which ends of the order each function looks: True for the largest.

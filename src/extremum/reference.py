@@ -6,7 +6,7 @@ negative, operands of one element type.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -14,18 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from extremum.errors import ArgumentError
 from extremum.operations import ArgReduce, Extremum, OneHot, Operation, Order, Reduce, Tie, TopK
 
-__all__ = ["arg_reduce", "extremum", "find", "identity_of", "one_hot", "reduce", "run", "top_k"]
-
 Array = NDArray[Any]
 Number = int | float
-
-
-@overload
-def run(operation: TopK, *inputs: ArrayLike) -> tuple[Array, Array]: ...
-@overload
-def run(operation: ArgReduce | OneHot | Extremum | Reduce, *inputs: ArrayLike) -> Array: ...
-@overload
-def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]: ...
 
 
 def run(operation: Operation, *inputs: ArrayLike) -> Array | tuple[Array, Array]:
@@ -91,8 +81,8 @@ def find(
     values, indices = np.zeros(kept, x.dtype), np.full(kept, -1, np.int64)
     masks = _blocks(np.ones(x.shape, np.bool_) if where is None else np.broadcast_to(where, x.shape), axes)
     for place, block, mask in zip(np.ndindex(*kept), _blocks(x, axes), masks, strict=True):
-        elements = block.ravel()
-        there = [i for i in np.flatnonzero(mask.ravel()) if not (omit and _is_nan(elements[i]))]
+        elements, numbers = block.ravel(), _numbers(block)
+        there = [i for i in np.flatnonzero(mask.ravel()) if not (omit and math.isnan(numbers[i]))]
         if there:
             indices[place] = there[_position(elements[there], order, tie)]
             values[place] = elements[indices[place]]
@@ -159,10 +149,6 @@ def _numbers(block: Array) -> list[Number]:
         return [math.nan if missing else tick for tick, missing in zip(ticks, np.isnat(block.ravel()), strict=True)]
     numbers: list[Number] = block.ravel().tolist()
     return numbers
-
-
-def _is_nan(element: np.generic) -> bool:
-    return math.isnan(_numbers(np.asarray(element))[0])
 
 
 def _key(value: Number, order: Order) -> tuple[bool, Number]:

@@ -19,10 +19,8 @@ from extremum.arrays import FILL_MASKED
 from extremum.errors import ArgumentError, ArgumentTypeError
 from extremum.indices import axis_error, integers
 from extremum.interop import Operand, frontend
-from extremum.reductions import Reduction, flag, nan, operand_of, require_policy
+from extremum.reductions import Reduction, flag, nan, operand_of, require_policy, ticks
 from extremum.signatures import ValuesIndices
-
-__all__ = ["Selection", "one_axis", "top_k"]
 
 
 def top_k(x: object, k: Any, axis: Any, mode: Any, in_order: Any, nan_policy: Any) -> Any:
@@ -55,10 +53,20 @@ class Selection:
         if mode not in ("largest", "smallest"):
             raise ArgumentError(f"top_k: there is no mode {mode!r}", remedy="use 'largest' or 'smallest'")
         require_policy("top_k", nan_policy)
-        in_order, k = flag("top_k", "sorted", in_order), _integer(k)
+        in_order = flag("top_k", "sorted", in_order)
+        try:
+            k = operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
+        except TypeError:
+            raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
         # (Whatever looks at an argument may give the array another shape.)
         axis = one_axis(x, axis)
-        _require_within(x, k, axis)
+        where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
+        if not 0 <= k <= most:
+            raise ArgumentError(
+                f"top_k: k is {k}, and there are {most} elements{where}",
+                given=f"{x.dtype}{list(x.shape)}, k={k}",
+                remedy=f"pass k from 0 to {most}",
+            )
         return cls(k, axis, mode == "largest", in_order, nan_policy)
 
     def select(self, x: Operand) -> ValuesIndices[NDArray[Any], NDArray[Any]]:
@@ -67,7 +75,7 @@ class Selection:
         array, times = x.array, x.array.dtype.kind in "mM"
         length = array.size if self.axis is None else array.shape[self.axis]
         values, indices = _native.top_k_plain(
-            array.view(np.dtype(np.int64).newbyteorder(array.dtype.byteorder)) if times else array,
+            ticks(array),
             min(max(self.k, self.nan_policy == "raise"), length),
             self.axis,
             function="top_k",
@@ -101,20 +109,3 @@ def one_axis(x: Any, axis: Any) -> int | None:
     if not -rank <= number < rank:
         raise axis_error("top_k", number, x.shape, x)
     return number % rank
-
-
-def _integer(k: Any) -> int:
-    try:
-        return operator.index(None if isinstance(k, bool | np.bool_) else k)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentTypeError(f"top_k: k is {k!r}, not an integer", remedy="pass an int") from None
-
-
-def _require_within(x: Any, k: int, axis: int | None) -> None:
-    where, most = ("", math.prod(x.shape)) if axis is None else (f" along axis {axis}", x.shape[axis])
-    if not 0 <= k <= most:
-        raise ArgumentError(
-            f"top_k: k is {k}, and there are {most} elements{where}",
-            given=f"{x.dtype}{list(x.shape)}, k={k}",
-            remedy=f"pass k from 0 to {most}",
-        )

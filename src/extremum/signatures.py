@@ -15,32 +15,6 @@ import numpy as np
 
 from extremum.errors import ArgumentTypeError
 
-__all__ = [
-    "ArgKeywords",
-    "ArgOptions",
-    "ArgPlain",
-    "Axes",
-    "Axis",
-    "HardmaxOptions",
-    "IndexType",
-    "Indexed",
-    "MinMax",
-    "MinMaxIndices",
-    "NanPolicy",
-    "No",
-    "Pairs",
-    "TieOptions",
-    "TopKOptions",
-    "ValueKeywords",
-    "ValueOptions",
-    "Values",
-    "ValuesIndices",
-    "Yes",
-    "like",
-    "result_of",
-    "unknown_keyword",
-]
-
 NanPolicy = Literal["propagate", "omit", "raise"]
 """SciPy's words: NaN is the extremum, or is not there, or is an error."""
 

@@ -14,21 +14,6 @@ from typing import Any
 
 from extremum.errors import SpecError, UnknownOperatorError
 
-__all__ = [
-    "DIRECTML",
-    "ONNX",
-    "OPERATORS",
-    "Attribute",
-    "AttributeRange",
-    "AttributeType",
-    "Broadcasting",
-    "Family",
-    "OperatorVersion",
-    "Parameter",
-    "find",
-    "requirement",
-]
-
 ONNX = ""
 """The domain of ONNX's own operators."""
 DIRECTML = "directml"
@@ -78,13 +63,6 @@ class AttributeRange(enum.Enum):
         return self not in (AttributeRange.ANY, AttributeRange.FLAG, AttributeRange.COUNT)
 
 
-class Broadcasting(enum.Enum):
-    """How the shapes of several inputs have to go together."""
-
-    NONE = "all shapes equal"
-    MULTIDIRECTIONAL = "multidirectional"
-
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One input or output, named as the document spells it."""
@@ -124,7 +102,8 @@ class OperatorVersion:
     outputs: tuple[Parameter, ...]
     # In the document's order.
     attributes: tuple[Attribute, ...] = ()
-    broadcasting: Broadcasting = Broadcasting.NONE
+    # Whether several inputs are broadcast, rather than of one shape.
+    broadcasts: bool = False
     # Whether the input is seen as 2-D, split at the axis.
     coerced: bool = False
     # Whether no axis means all of them, unless `noop_with_empty_axes` says otherwise.
@@ -145,11 +124,6 @@ class OperatorVersion:
     def input_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that come as inputs, after those that hold elements."""
         return tuple(attribute for attribute in self.attributes if attribute.input is not None)
-
-    @property
-    def output(self) -> Parameter:
-        """The first output, for most operators the only one."""
-        return self.outputs[0]
 
     @property
     def least_inputs(self) -> int:
@@ -217,7 +191,7 @@ _ARG: list[_Row] = [
 ]
 
 # Max and Min. 6 dropped consumed_inputs, 8 added broadcasting, 12 the integers, 13 bfloat16.
-_BROADCAST = {"broadcasting": Broadcasting.MULTIDIRECTIONAL}
+_BROADCAST = {"broadcasts": True}
 _ELEMENTWISE: list[_Row] = [
     (1, _FLOATS, {"attributes": (Attribute("consumed_inputs", AttributeType.INTS, None, AttributeRange.ANY),)}),
     (6, _FLOATS, {}),

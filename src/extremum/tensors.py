@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from extremum.errors import MemoryLimitError
 
-__all__ = ["Dimension", "Shape", "TensorType", "require_memory"]
-
 Dimension = int | str | None
 """A size, the name of a size, or nothing known."""
 

@@ -40,43 +40,35 @@ def attributes(schema: OperatorVersion, given: Mapping[str, object], types: Sequ
 
 def input_values(schema: OperatorVersion, types: Sequence[TensorType]) -> dict[str, int | tuple[int, ...] | Unknown]:
     """Return the values of the attributes that come as inputs of these types."""
-    return {
-        attribute.name: _input_value(attribute, tensor)
-        for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False)
-    }
-
-
-def _input_value(attribute: Attribute, tensor: TensorType) -> int | tuple[int, ...] | Unknown:
-    if attribute.type is AttributeType.INT:
-        # `input_attribute` refuses another number of values.
-        return tensor.values[0] if tensor.values and len(tensor.values) == 1 else UNKNOWN
-    return () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+    found: dict[str, int | tuple[int, ...] | Unknown] = {}
+    for attribute, tensor in zip(schema.input_attributes, types[schema.input.maximum :], strict=False):
+        values = () if tensor.shape == (0,) else UNKNOWN if tensor.values is None else tensor.values
+        if attribute.type is AttributeType.INT and not isinstance(values, Unknown):
+            # `input_attribute` refuses another number of values.
+            found[attribute.name] = values[0] if len(values) == 1 else UNKNOWN
+        else:
+            found[attribute.name] = values
+    return found
 
 
 def known_attribute(schema: OperatorVersion, name: str) -> None:
     """Refuse an attribute that the version does not have."""
-    if _has(schema, name):
-        return
-    having = [version for version in OPERATORS[schema.domain, schema.name] if _has(version, name)]
-    reason = f"{schema} has no attribute {name!r}"
-    stated = schema.attribute(name)
-    if stated is not None and stated.input is not None:
+    stated, reason = schema.attribute(name), f"{schema} has no attribute {name!r}"
+    if stated is not None:
+        if stated.input is None:
+            return
         remedy = f"give {stated.input.name} as a list of int64 after the data"
         raise SpecError(f"{reason} any more: it is an input", remedy=remedy)
+    versions = ((version, version.attribute(name)) for version in OPERATORS[schema.domain, schema.name])
+    having = [(version, each) for version, each in versions if each is not None and each.input is None]
     if not having:
         names = ", ".join(attribute.name for attribute in schema.attributes if attribute.input is None) or "none"
         raise SpecError(reason, remedy=f"drop it; the attributes of {schema} are: {names}")
-    if having[0].since > schema.since:
-        least = having[0].attribute(name)
-        assert least is not None
-        remedy = f"use {having[0].requirement} or later, or drop the attribute if its value is {least.default}"
-        raise SpecError(f"{reason} (it came with {having[0]})", remedy=remedy)
-    raise SpecError(f"{reason} (the last to have it was {having[-1]})", remedy="drop it, it has no effect")
-
-
-def _has(schema: OperatorVersion, name: str) -> bool:
-    attribute = schema.attribute(name)
-    return attribute is not None and attribute.input is None
+    first, own = having[0]
+    if first.since > schema.since:
+        remedy = f"use {first.requirement} or later, or drop the attribute if its value is {own.default}"
+        raise SpecError(f"{reason} (it came with {first})", remedy=remedy)
+    raise SpecError(f"{reason} (the last to have it was {having[-1][0]})", remedy="drop it, it has no effect")
 
 
 def attribute_value(schema: OperatorVersion, attribute: Attribute, given: Mapping[str, object]) -> Value:
@@ -182,13 +174,8 @@ def input_attribute(schema: OperatorVersion, attribute: Attribute, tensor: Tenso
         raise ElementTypeError(f"{schema} takes {name} of {' or '.join(accepted)}, not {tensor.element}")
     if tensor.rank not in (None, 1):
         raise SpecError(f"{schema} takes {name} as a list, not as a tensor of rank {tensor.rank}")
-    if (
-        attribute.type is AttributeType.INT
-        and tensor.shape
-        and isinstance(tensor.shape[0], int)
-        and tensor.shape[0] != 1
-    ):
-        raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {tensor.shape[0]}")
+    if attribute.type is AttributeType.INT and (sizes := tensor.sizes) and sizes != (1,):
+        raise SpecError(f"{schema} takes {name} as a list of 1 element, not of {sizes[0]}")
 
 
 def element_type(schema: OperatorVersion, element: str | None) -> None:
@@ -204,11 +191,9 @@ def element_type(schema: OperatorVersion, element: str | None) -> None:
 
 def shape(schema: OperatorVersion, tensor: TensorType) -> None:
     """Refuse an input of a rank that the version does not take; a description of DirectML has refused others."""
-    if tensor.shape is None:
-        return
-    rank = len(tensor.shape)
-    if rank < schema.ranks[0]:
-        raise SpecError(f"{schema} has no axis to look along in a tensor of rank {rank}", remedy="give it at least one")
+    if tensor.rank is not None and tensor.rank < schema.ranks[0]:
+        reason = f"{schema} has no axis to look along in a tensor of rank {tensor.rank}"
+        raise SpecError(reason, remedy="give it at least one")
 
 
 def output_count(schema: OperatorVersion, count: int) -> None:

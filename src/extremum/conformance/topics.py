@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from extremum.spec import AttributeRange, Broadcasting, Family, OperatorVersion
+from extremum.spec import AttributeRange, Family, OperatorVersion
 
 __all__ = ["TOPICS", "Array", "Placement", "Question", "Subject"]
 
@@ -344,7 +344,7 @@ def _coercion(s: Subject) -> Iterator[Question]:
         yield s.ask("rank_3_axis_minus_2", s.distinct(2, 3, 4), axis=-2, says=_MATRIX)
 
 
-@_topic(lambda s: s.elementwise and s.version.broadcasting is not Broadcasting.NONE)
+@_topic(lambda s: s.elementwise and s.version.broadcasts)
 def _broadcasting(s: Subject) -> Iterator[Question]:
     for title, shapes in {
         "row": ((3, 4), (4,)),
@@ -512,7 +512,7 @@ def _wrong_operands(s: Subject) -> Iterator[Question]:
     x = np.zeros((2, 3), np.float32)
     yield s.ask("mixed_types", x, x.astype(np.float64), says="all inputs have one element type")
     says = "multidirectional broadcasting"
-    if s.version.broadcasting is Broadcasting.NONE:
+    if not s.version.broadcasts:
         says = "all inputs have the same shape"
         yield s.ask("row", x, x[0], says=says)
         yield s.ask("size_1", x, x[:, :1].copy(), says=says)

@@ -24,7 +24,7 @@ from extremum.graph import nodes as nodes_of
 from extremum.graph.load import load
 from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
 from extremum.graph.sites import Site, require_harmless, sites
-from extremum.spec import Broadcasting, Family, OperatorVersion
+from extremum.spec import Family, OperatorVersion
 
 __all__ = ["DOMAIN", "Change", "Conversion", "Which", "convert", "convert_sites"]
 
@@ -273,7 +273,7 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
     added: dict[str, str | int] = {"order": order} if order else {}
     if schema.coerced:
         added["to_last"] = 1
-    if schema.input.maximum > 1 and schema.broadcasting is Broadcasting.NONE:
+    if schema.input.maximum > 1 and not schema.broadcasts:
         added["broadcast"] = 0
     if schema.every_axis and not schema.identity:
         added["identity"] = 0
