@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -29,22 +28,29 @@ from extremum.errors import (
     ExtremumError,
     MemoryLimitError,
     ModelError,
+    UnknownOperatorError,
     first_line,
+    needed,
 )
 from extremum.graph import nodes
 from extremum.graph.load import Model
 from extremum.graph.sites import Site
-from extremum.operations import results
+from extremum.operations import Operation, results
 from extremum.spec import ONNX, OPERATORS, OperatorVersion
 from extremum.tensors import require_memory
+
+# The domains of which onnxruntime has operators that onnx's reference implementation has not.
+_ONNXRUNTIME = ("", "ai.onnx.ml", "com.microsoft")
+_Outputs = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
+"""Sizes and type of each output of a node."""
 
 
 class _Operator(OpRun):
     # Without a schema the evaluator fills in no defaults: they depend on the model's opset.
     op_schema = None
     place: str | None = None
-    # The types of the last inputs and what they led to: most calls come with inputs of the same types.
-    _last: tuple[object, _Plan] | None = None
+    # The types of the last inputs, the operation and the outputs of these: most calls come with the same types.
+    _last: tuple[object, Callable[..., Any], _Outputs] | None = None
 
     def run(
         self, *inputs: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any
@@ -53,16 +59,15 @@ class _Operator(OpRun):
         # Some of its operators give a NumPy scalar for a tensor of rank 0.
         inputs = tuple(np.asarray(x) if isinstance(x, np.generic) else x for x in inputs)
         try:
-            signature, last = self._signature(inputs), self._last
+            signature, plan = self._signature(inputs), self._last
             # A function's attributes may differ from call to call.
-            if last is not None and last[0] == signature and not linked_attributes:
-                plan = last[1]
-            else:
-                plan = self._plan(inputs, linked_attributes or {})
-                self._last = None if linked_attributes else (signature, plan)
-            for sizes, dtype in plan.outputs:
-                require_memory(sizes, dtype, plan.what)
-            return results(plan.operation(*inputs[: plan.operands]))
+            if linked_attributes or plan is None or plan[0] != signature:
+                plan = (signature, *self._plan(inputs, linked_attributes or {}))
+                self._last = None if linked_attributes else plan
+            _signature, operation, outputs = plan
+            for sizes, dtype in outputs:
+                require_memory(sizes, dtype, f"the output of {self._version}")
+            return results(operation(*inputs[: self._version.input.maximum]))
         except ExtremumError as error:
             place = self.place or f"the node that gives {self.onnx_node.output[0]!r}"
             raise error.with_context(where=f"{place}, opset {self.run_params['opsets']['']}") from None
@@ -85,7 +90,7 @@ class _Operator(OpRun):
             signature.append((x.dtype, x.shape, x.tobytes()) if is_list else None)
         return signature
 
-    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> _Plan:
+    def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, _Outputs]:
         version = self._version
         names = nodes.operand_names(self.onnx_node, version)
         inputs = inputs[: len(names)]
@@ -94,25 +99,8 @@ class _Operator(OpRun):
                 raise ElementTypeError(f"{version} takes tensors", given=f"{name}: {type(x).__name__}")
         attributes = nodes.attributes_of(self.onnx_node, linked_attributes)
         values, outputs = nodes.resolve(version, attributes, names, nodes.operand_types(version, inputs))
-        return _Plan(
-            lower.operation(version, values, inputs[0].ndim),
-            min(len(inputs), version.input.maximum),
-            [(each.sizes or (), dtypes.from_name(str(each.element)).dtype) for each in outputs],
-            f"the output of {version}",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a node computes from inputs of certain types."""
-
-    operation: Callable[..., Any]
-    # How many of the inputs it computes from; the others stand for attributes.
-    operands: int
-    # Sizes and type of each output.
-    outputs: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
-    # They, as an error names it.
-    what: str
+        types = [(each.sizes or (), dtypes.from_name(str(each.element)).dtype) for each in outputs]
+        return lower.operation(version, values, inputs[0].ndim), types
 
 
 # The evaluator goes by the name of a class.
@@ -157,18 +145,6 @@ class Executor(ReferenceEvaluator):
         of_function = proto.attribute_proto if isinstance(proto, onnx.FunctionProto) else ()
         self._defaults = {each.name: nodes.value(each) for each in of_function}
 
-    def implements(self, node: onnx.NodeProto) -> bool:
-        """Return whether there is an implementation for a node, model-local functions aside."""
-        try:
-            self._load_impl(node)
-        except onnx.reference.op_run.RuntimeContextError:
-            # There is one, chosen by the types of the inputs.
-            return True
-        except (NotImplementedError, RuntimeError, TypeError, ValueError):
-            # onnx takes a version of more than 32 bits for an argument of another type.
-            return False
-        return True
-
     def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
         if node.domain != nodes.canonical(node.domain):
             renamed = onnx.NodeProto()
@@ -195,6 +171,23 @@ class Executor(ReferenceEvaluator):
         return super().run(
             output_names, feed_inputs, {**self._defaults, **(attributes or {})}, *options, **named_options
         )
+
+
+def require_implementation(domain: str, operator: str, version: int, refusal: str | None) -> None:
+    """Refuse an operator that the evaluator lacks, model-local functions aside; a refusal is that of onnxruntime."""
+    node = onnx.NodeProto(domain=domain, op_type=operator)
+    try:
+        Executor(onnx.GraphProto(), opsets={domain: version})._load_impl(node)
+    except onnx.reference.op_run.RuntimeContextError:
+        # There is one, chosen by the types of the inputs.
+        return
+    except (NotImplementedError, RuntimeError, TypeError, ValueError):
+        # onnx takes a version of more than 32 bits for an argument of another type.
+        remedy = "give it as a model-local function"
+        if refusal is None and domain in _ONNXRUNTIME and not is_installed():
+            remedy = f"{needed('onnxruntime')}, which may have it, or {remedy}"
+        name = f"{domain}.{operator}" if domain else operator
+        raise UnknownOperatorError(f"there is no implementation of {name}", given=refusal, remedy=remedy) from None
 
 
 def _located(operator: OpRun, place: str) -> Callable[..., tuple[Any, ...]]:
@@ -253,46 +246,39 @@ def is_installed() -> bool:
     return True
 
 
-def open_session(
-    model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None = None
-) -> Session:
-    """Return a session for a model whose weights are split off; by default onnxruntime decides its threads."""
-    from extremum.onnxruntime.convert import convert_sites
-    from extremum.onnxruntime.library import add_weights, onnxruntime, register, session_options
-    from extremum.onnxruntime.library import open_session as open_onnxruntime
-
-    options = session_options()
-    if threads is not None:
-        options.intra_op_num_threads = threads
-    converted = convert_sites(model.proto, sites).model
-    register(options)
-    add_weights(options, model)
-    try:
-        session = open_onnxruntime(converted.SerializeToString(), options)
-    except Exception as error:
-        # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
-        given = f"onnxruntime {onnxruntime.__version__}: {first_line(error)}"
-        raise ExecutionError("onnxruntime does not take the model", given=given) from None
-    return Session(session, reference)
-
-
 class Session:
-    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails."""
+    """A session that is run like the reference evaluator, and has it take over where onnxruntime fails.
 
-    def __init__(self, session: Any, reference: Callable[[], Executor] | None) -> None:
-        self._session = session
+    It is of a model whose weights are split off; by default onnxruntime decides its threads.
+    """
+
+    def __init__(
+        self, model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None
+    ) -> None:
+        from extremum.onnxruntime.convert import convert_sites
+        from extremum.onnxruntime.library import add_weights, onnxruntime, open_session, register, session_options
+
+        options = session_options()
+        if threads is not None:
+            options.intra_op_num_threads = threads
+        converted = convert_sites(model.proto, sites).model
+        register(options)
+        add_weights(options, model)
+        try:
+            self._session = open_session(converted.SerializeToString(), options)
+        except Exception as error:
+            # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
+            given = f"onnxruntime {onnxruntime.__version__}: {first_line(error)}"
+            raise ExecutionError("onnxruntime does not take the model", given=given) from None
+        self.output_names = [output.name for output in self._session.get_outputs()]
         self._reference = reference
         self._executor: Executor | None = None
 
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the outputs in the model's order."""
-        return [output.name for output in self._session.get_outputs()]
-
     def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
         """Run the model once."""
+        native = {name: x.astype(x.dtype.newbyteorder("=")) if _is_swapped(x) else x for name, x in feeds.items()}
         try:
-            results = self._session.run(output_names, {name: _in_native_order(x) for name, x in feeds.items()})
+            results = self._session.run(output_names, native)
             # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
             return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
         except Exception as error:
@@ -305,5 +291,5 @@ class Session:
         return taken_over
 
 
-def _in_native_order(x: Any) -> Any:
-    return x if not isinstance(x, np.ndarray) or x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+def _is_swapped(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and not x.dtype.isnative

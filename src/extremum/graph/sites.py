@@ -1,8 +1,8 @@
 """The nodes of a model, each with what is known around it.
 
 Decides the order of the walk (the graph, subgraphs before the node that holds them, then the model-local functions) and
-what is known of a tensor at each node. Whether a node is right is asked by
-:mod:`extremum.backend.prepared`, which stops at the first that is not, and by :mod:`extremum.check`, which goes on.
+what is known of a tensor at each node. Whether a node is right is asked by :mod:`extremum.backend`, which stops at the
+first that is not, and by :mod:`extremum.check`, which goes on.
 """
 
 from __future__ import annotations
