@@ -224,35 +224,24 @@ def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVers
             _check(site, site.schema)
         except ExtremumError as error:
             raise error.with_context(where=site.where) from None
-        if selection == "all" or not _runs(site, site.schema):
-            schemas[site.path] = site.schema
+        if selection == "unsupported":
+            # The import raises if onnxruntime is missing or too old.
+            import_module("extremum.onnxruntime.library")
+            element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
+            if element is not None and _has_kernel(site.schema, site.opsets[site.schema.domain], element):
+                continue
+        schemas[site.path] = site.schema
     return schemas
 
 
-def _import(importer: nodes_of.Importer) -> None:
-    if DOMAIN not in {each.domain for each in importer.opset_import}:
-        importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
-
-
 def _check(site: Site, schema: OperatorVersion) -> None:
-    attributes, inputs = site.attributes, site.inputs
-    for reference in site.node.attribute:
-        if reference.name not in attributes:
-            # Its value comes with the call of the function: any will do, but the version has to have the attribute.
-            attribute = schema.attribute(reference.name)
-            if attribute is None:
-                attributes[reference.name] = None
-            elif attribute.default is not None:
-                attributes[reference.name] = attribute.default
-    attributes = {**nodes_of.left_open(site.node, schema), **attributes}
-    nodes_of.resolve(schema, attributes, site.names, inputs)
-
-
-def _runs(site: Site, schema: OperatorVersion) -> bool:
-    # The import raises if onnxruntime is missing or too old.
-    import_module("extremum.onnxruntime.library")
-    element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
-    return element is not None and _has_kernel(schema, site.opsets[schema.domain], element)
+    attributes = {**nodes_of.left_open(site.node, schema), **site.attributes}
+    for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
+        # Its value comes with the call of the function: any will do, but the version has to have the attribute.
+        attribute = schema.attribute(name)
+        if attribute is None or attribute.default is not None:
+            attributes[name] = attribute and attribute.default
+    nodes_of.resolve(schema, attributes, site.names, site.inputs)
 
 
 @functools.cache
@@ -267,8 +256,12 @@ def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
     return True
 
 
+def _import(importer: nodes_of.Importer) -> None:
+    if DOMAIN not in {each.domain for each in importer.opset_import}:
+        importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+
+
 def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
-    kept = [each for each in node.attribute if each.name != "consumed_inputs" and not _is_empty(each)]
     operator, order = _OPERATORS[schema.family]
     added: dict[str, str | int] = {"order": order} if order else {}
     if schema.coerced:
@@ -277,19 +270,19 @@ def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
         added["broadcast"] = 0
     if schema.every_axis and not schema.identity:
         added["identity"] = 0
-    node.domain, node.op_type = DOMAIN, operator
-    attributes = [onnx.helper.make_attribute(name, value) for name, value in added.items()] + kept
-    del node.attribute[:]
-    node.attribute.extend(attributes)
+    # ONNX Runtime gives a custom operator the same for an empty list as for an attribute of another kind.
+    kept = [
+        each
+        for each in node.attribute
+        if each.name != "consumed_inputs" and (each.type != _INTS or each.ints or each.ref_attr_name)
+    ]
     # An input with an empty name has no type, and the types choose a custom operator's kernel.
     present = operand_names(node, schema)
-    del node.input[:]
+    node.domain, node.op_type = DOMAIN, operator
+    del node.attribute[:], node.input[:]
+    node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in added.items())
+    node.attribute.extend(kept)
     node.input.extend(present)
-
-
-def _is_empty(attribute: onnx.AttributeProto) -> bool:
-    """Return whether an attribute is an empty list: ONNX Runtime gives a custom operator the same for other kinds."""
-    return attribute.type == onnx.AttributeProto.INTS and not attribute.ints and not attribute.ref_attr_name
 
 
 # Calls of functions that hold custom operators. ONNX Runtime infers the types in a function without the types of custom
@@ -323,11 +316,10 @@ def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Col
 
 def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
     """Return the functions that hold converted nodes or call one that does."""
-    found: set[Key] = set()
-    prefixes = {key(each): prefix for _, prefix, each in nodes_of.bodies(model) if isinstance(each, onnx.FunctionProto)}
+    paths = {path.partition(".")[0] for path in converted}
+    found = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
     for function in callees_first(model.functions):
-        places = (path for path, _ in nodes_of.with_paths(function.node, prefixes[key(function)]))
-        if not found.isdisjoint(_calls(function)) or any(path in converted for path in places):
+        if not found.isdisjoint(_calls(function)):
             found.add(key(function))
     return found
 

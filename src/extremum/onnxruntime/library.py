@@ -79,16 +79,16 @@ def add_weights(options: Any, model: Model) -> None:
     """Add the weights of a model that its message lacks to options, which then serve sessions of this model alone."""
     if model.folder is not None:
         options.add_session_config_entry(WEIGHTS_FOLDER, model.folder)
-    tensors = [tensor for tensor in model.proto.graph.initializer if tensor.name in model.weights]
-    values = []
-    for tensor in tensors:
-        content = model.weights[tensor.name]
-        # By its bytes, as NumPy has no bfloat16.
-        array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
-        values.append(onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type))
-    if tensors:
+    values = {}
+    for tensor in model.proto.graph.initializer:
+        if (content := model.weights.get(tensor.name)) is not None:
+            # By its bytes, as NumPy has no bfloat16.
+            array = np.frombuffer(content, f"u{len(content) // math.prod(tensor.dims)}").reshape(tuple(tensor.dims))
+            value = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, tensor.data_type)
+            values[tensor.name] = value
+    if values:
         # onnxruntime copies them when it opens the session.
-        options.add_external_initializers([tensor.name for tensor in tensors], values)
+        options.add_external_initializers(list(values), list(values.values()))
 
 
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
@@ -105,25 +105,18 @@ class _Bfloat16Run:
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
         """Run the model once, as onnxruntime's session does, with bfloat16 arrays."""
         session: Any = self
-        feed = {name: _ort_value(x) if _is_bfloat16(x) else x for name, x in input_feed.items()}
+        feed = {name: _bits(x) if _is_bfloat16(x) else x for name, x in input_feed.items()}
         types = {each.name: each.type for each in session.get_outputs()}
         names = output_names or list(types)
         kinds = {types.get(name, "") for name in names}
-        # A binding takes tensors of numbers, and gives tensors.
-        is_bound = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_bound, feed.values()))
-        if _BFLOAT16_TENSOR not in kinds or not is_bound:
+        # An OrtValue is made of numbers, and only a tensor becomes an array.
+        are_tensors = all(kind.startswith("tensor(") for kind in kinds) and all(map(_is_numeric, feed.values()))
+        if _BFLOAT16_TENSOR not in kinds or not are_tensors:
             return super().run(output_names, feed, run_options)  # type: ignore[misc]
-        binding = session.io_binding()
         for name, x in feed.items():
             if isinstance(x, np.ndarray):
-                binding.bind_cpu_input(name, np.require(x, requirements="C"))
-            else:
-                binding.bind_ortvalue_input(name, x)
-        for name in names:
-            binding.bind_output(name)
-        session.run_with_iobinding(binding, run_options)
-        arrays = dict(zip(dict.fromkeys(names), map(_array, binding.get_outputs()), strict=True))
-        return [arrays[name] for name in names]
+                feed[name] = onnxruntime.OrtValue.ortvalue_from_numpy(np.require(x, requirements="C"))
+        return list(map(_array, session.run_with_ort_values(names, feed, run_options)))
 
 
 def _is_bfloat16(x: object) -> bool:
@@ -131,11 +124,11 @@ def _is_bfloat16(x: object) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind == "V" and x.dtype.name == "bfloat16"
 
 
-def _is_bound(x: object) -> bool:
+def _is_numeric(x: object) -> bool:
     return isinstance(x, onnxruntime.OrtValue) or (isinstance(x, np.ndarray) and x.dtype.kind not in "OSUT")
 
 
-def _ort_value(x: NDArray[Any]) -> Any:
+def _bits(x: NDArray[Any]) -> Any:
     # The value keeps the array alive whose memory it uses.
     bits = np.ascontiguousarray(x).view(np.uint16).reshape(x.shape)
     return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _BFLOAT16)
@@ -145,8 +138,7 @@ def _array(value: Any) -> NDArray[Any]:
     if value.element_type() != _BFLOAT16:
         array: NDArray[Any] = value.numpy()
         return array
-    shape = tuple(value.shape())
-    bits = np.empty(shape, np.uint16)
+    bits = np.empty(value.shape(), np.uint16)
     if bits.size:
-        ctypes.memmove(bits.ctypes.data, value.data_ptr(), 2 * math.prod(shape))
+        ctypes.memmove(bits.ctypes.data, value.data_ptr(), bits.nbytes)
     return bits.view(dtypes.from_name("bfloat16").dtype)

@@ -85,10 +85,8 @@ class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
             own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
             if require_inside(self.conversion.model, own):
                 if not own and not has_options:
-                    raise ModelError(
-                        "the model has weights in other files, and came without a folder",
-                        remedy="give the file of the model",
-                    )
+                    reason = "the model has weights in other files, and came without a folder"
+                    raise ModelError(reason, remedy="give the file of the model")
                 # For bytes onnxruntime would look in the current folder.
                 folder = own or _NO_FOLDER
             if self.conversion.modified:
