@@ -332,11 +332,32 @@ impl Answers<'_> {
     /// Settles the slices of a tile to whose index an element belongs that does not take part.
     #[inline(never)]
     unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
-        let open = self.open(at, axis, tile);
-        if open.is_empty() {
-            return;
-        }
-        let rest = self.present(at, axis, tile, &open);
+        let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
+        let mask = if mask.is_null() { mask } else { mask.wrapping_offset(at.mask) };
+        let rest = if self.whole {
+            for slice in 0..tile.len {
+                let (index, there) =
+                    (tile.index.add(slice), *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0);
+                index.write_unaligned(if there { index.read_unaligned() } else { -1 });
+            }
+            Slices::new()
+        } else if tile.marked {
+            if (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 {
+                return;
+            }
+            self.doubtful(mask, axis.strides.mask, tile)
+        } else {
+            let open = match self.input.element.size() {
+                1 => self.left_out::<1>(at, axis, tile),
+                2 => self.left_out::<2>(at, axis, tile),
+                4 => self.left_out::<4>(at, axis, tile),
+                _ => self.left_out::<8>(at, axis, tile),
+            };
+            if open.is_empty() {
+                return;
+            }
+            self.present(at, axis, tile, open)
+        };
         // Slices that lie apart are not read with what lies between them, unless that is little.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
         let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
@@ -344,46 +365,40 @@ impl Answers<'_> {
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
             SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
         }
-        let lacking = open.iter().filter(|&&slice| tile.index(slice as usize) == -1).count();
-        self.lacking.fetch_add(lacking, Ordering::Relaxed);
+        let lacking = (0..tile.len).fold(0, |lacking, slice| lacking - (tile.index(slice) >> 63));
+        self.lacking.fetch_add(lacking as usize, Ordering::Relaxed);
     }
 
-    /// The slices of a tile that have to be settled.
-    unsafe fn open(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) -> Slices {
-        match self.omission {
-            Some(Omission { mask, .. }) if self.whole => {
-                slices(tile.len, |slice| *mask.wrapping_offset(at.mask + axis.strides.mask * slice as isize) == 0)
-            }
-            // (Indices that are negative: most often there is none.)
-            _ if tile.marked && (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 => Slices::new(),
-            _ if tile.marked => slices(tile.len, |slice| tile.index(slice) == -1),
-            _ => match self.input.element.size() {
-                1 => self.left_out::<1>(at, axis, tile),
-                2 => self.left_out::<2>(at, axis, tile),
-                4 => self.left_out::<4>(at, axis, tile),
-                _ => self.left_out::<8>(at, axis, tile),
-            },
+    /// The slices of a marked tile of whose index it is not known whether it is -1: something takes part. `step` bytes lie between
+    /// the slices of the mask.
+    unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
+        let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
+        let (len, width) = (along.len, along.strides.mask);
+        let row = |slice: usize| mask.wrapping_offset(step * slice as isize);
+        if mask.is_null() {
+            return slices(tile.len, |slice| tile.index(slice) == -1);
+        }
+        // (All bits of -1 are set.)
+        let none = |slice: usize| (tile.index(slice) >> 63) as u64;
+        match (width, len) {
+            (1, 4) => marked(tile, |slice| none(slice) & u64::from(row(slice).cast::<u32>().read_unaligned())),
+            (1, 8..=16) => marked(tile, |slice| none(slice) & ends(row(slice), len)),
+            _ => marked(tile, |slice| none(slice) & any(row(slice), len, width)),
         }
     }
 
     /// Those of some slices of which a mask leaves something; the index of the others is -1.
-    unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: &[u32]) -> Slices {
+    unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: Slices) -> Slices {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
         if mask.is_null() {
-            return open.into();
-        }
-        if tile.marked {
-            let (step, len, width) = (axis.strides.mask, along.len, along.strides.mask);
-            let mask = mask.wrapping_offset(at.mask);
-            let any = |slice: u32| any(mask.wrapping_offset(step * slice as isize), len, width);
-            return slices(open.len(), |at| any(open[at])).iter().map(|&at| open[at as usize]).collect();
+            return open;
         }
         // For all slices from the first to the last, where their places in the mask lie side by side.
         let (first, end) = (open[0] as usize, open[open.len() - 1] as usize + 1);
         let mut there: SmallVec<[u8; 64]> = SmallVec::from_elem(0, end - first);
         let (step, width) = (axis.strides.mask, along.strides.mask);
-        for number in 0..if self.whole { 0 } else { positions(others) } {
+        for number in 0..positions(others) {
             let mask = mask.wrapping_offset(position(others, axis.moved(at, first), number).mask);
             if step == 1 && width != 1 {
                 for place in 0..along.len as isize {
@@ -391,15 +406,15 @@ impl Answers<'_> {
                     there.iter_mut().zip(row).for_each(|(there, byte)| *there |= byte);
                 }
             } else {
-                for &slice in open {
+                for &slice in &open {
                     let slice = slice as usize - first;
-                    there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width));
+                    there[slice] |= u8::from(any(mask.wrapping_offset(step * slice as isize), along.len, width) != 0);
                 }
             }
         }
         let rest = slices(open.len(), |at| there[open[at] as usize - first] != 0);
         // (A branch for each could not be foreseen.)
-        for &slice in open {
+        for &slice in &open {
             let index = tile.index.add(slice as usize);
             index.write_unaligned(if there[slice as usize - first] == 0 { -1 } else { index.read_unaligned() });
         }
@@ -461,16 +476,30 @@ fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     numbers
 }
 
-/// Whether one of `len` bytes that are `step` apart is not 0.
+/// The slices of a tile for which something is not 0. (Most often there is none: that is found out first.)
 #[inline(always)]
-unsafe fn any(from: *const u8, len: usize, step: isize) -> bool {
-    // The last word overlaps the one before.
-    let word = |at: usize| from.add(at.min(len - 8)).cast::<u64>().read_unaligned();
+unsafe fn marked(tile: &Tile, open: impl Fn(usize) -> u64) -> Slices {
+    match (0..tile.len).fold(0, |any, slice| any | open(slice)) {
+        0 => Slices::new(),
+        _ => slices(tile.len, |slice| open(slice) != 0),
+    }
+}
+
+/// The first and the last eight of up to sixteen bytes.
+#[inline(always)]
+unsafe fn ends(from: *const u8, len: usize) -> u64 {
+    from.cast::<u64>().read_unaligned() | from.add(len - 8).cast::<u64>().read_unaligned()
+}
+
+/// Not 0 where one of `len` bytes that are `step` apart is not. (Without a branch for what they hold.)
+#[inline(always)]
+unsafe fn any(from: *const u8, len: usize, step: isize) -> u64 {
     match (step, len) {
-        (1, 8..=16) => (word(0) | word(8)) != 0,
-        (1, 17..) => (0..len).step_by(8).fold(0, |any, at| any | word(at)) != 0,
-        (1, 4..) => (from.cast::<u32>().read_unaligned() | from.add(len - 4).cast::<u32>().read_unaligned()) != 0,
-        _ => (0..len as isize).any(|at| *from.wrapping_offset(at * step) != 0),
+        (0, _) => u64::from(*from),
+        // The last sixteen overlap those before.
+        (1, 16..) => (0..len / 16).fold(ends(from.add(len - 16), 16), |any, at| any | ends(from.add(16 * at), 16)),
+        (1, 8..) => ends(from, len),
+        _ => (0..len as isize).fold(0, |any, at| any | u64::from(*from.wrapping_offset(at * step))),
     }
 }
 
