@@ -336,16 +336,16 @@ impl Answers<'_> {
         let mask = if mask.is_null() { mask } else { mask.wrapping_offset(at.mask) };
         let rest = if self.whole {
             for slice in 0..tile.len {
-                let (index, there) =
-                    (tile.index.add(slice), *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0);
+                let there = *mask.wrapping_offset(axis.strides.mask * slice as isize) != 0;
+                let index = tile.index.add(slice);
                 index.write_unaligned(if there { index.read_unaligned() } else { -1 });
             }
             Slices::new()
         } else if tile.marked {
-            if (0..tile.len).fold(0, |any, slice| any | tile.index(slice)) >= 0 {
-                return;
+            match tile.lacking() {
+                0 => return,
+                _ => self.doubtful(mask, axis.strides.mask, tile),
             }
-            self.doubtful(mask, axis.strides.mask, tile)
         } else {
             let open = match self.input.element.size() {
                 1 => self.left_out::<1>(at, axis, tile),
@@ -353,10 +353,10 @@ impl Answers<'_> {
                 4 => self.left_out::<4>(at, axis, tile),
                 _ => self.left_out::<8>(at, axis, tile),
             };
-            if open.is_empty() {
-                return;
+            match open.len() {
+                0 => return,
+                _ => self.present(at, axis, tile, open),
             }
-            self.present(at, axis, tile, open)
         };
         // Slices that lie apart are not read with what lies between them, unless that is little.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
@@ -365,8 +365,7 @@ impl Answers<'_> {
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
             SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
         }
-        let lacking = (0..tile.len).fold(0, |lacking, slice| lacking - (tile.index(slice) >> 63));
-        self.lacking.fetch_add(lacking as usize, Ordering::Relaxed);
+        self.lacking.fetch_add(tile.lacking(), Ordering::Relaxed);
     }
 
     /// The slices of a marked tile of whose index it is not known whether it is -1: something takes part. `step` bytes lie between

@@ -67,6 +67,11 @@ impl Tile {
     pub unsafe fn index(&self, position: usize) -> i64 {
         self.index.add(position).read_unaligned()
     }
+
+    /// The number of positions whose index is -1.
+    pub unsafe fn lacking(&self) -> usize {
+        (0..self.len).fold(0, |lacking, position| lacking + (self.index(position) as u64 >> 63)) as usize
+    }
 }
 
 /// Memory for a key, or an element, and an index for every position of a tile.
