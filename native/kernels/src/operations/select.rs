@@ -342,10 +342,13 @@ impl Answers<'_> {
             }
             Slices::new()
         } else if tile.marked {
-            match tile.lacking() {
-                0 => return,
-                _ => self.doubtful(mask, axis.strides.mask, tile),
+            let lacking = tile.lacking();
+            let rest = if lacking == 0 { Slices::new() } else { self.doubtful(mask, axis.strides.mask, tile) };
+            if rest.is_empty() {
+                self.lacking.fetch_add(lacking, Ordering::Relaxed);
+                return;
             }
+            rest
         } else {
             let open = match self.input.element.size() {
                 1 => self.left_out::<1>(at, axis, tile),
@@ -379,9 +382,11 @@ impl Answers<'_> {
         }
         // (All bits of -1 are set.)
         let none = |slice: usize| (tile.index(slice) >> 63) as u64;
-        match (width, len) {
-            (1, 4) => marked(tile, |slice| none(slice) & u64::from(row(slice).cast::<u32>().read_unaligned())),
-            (1, 8..=16) => marked(tile, |slice| none(slice) & ends(row(slice), len)),
+        match (width, len, step) {
+            (_, _, 0) if any(mask, len, width) == 0 => Slices::new(),
+            // (Vectors of slices.)
+            (1, 4, 4) => marked(tile, |slice| none(slice) & u64::from(mask.cast::<u32>().add(slice).read_unaligned())),
+            (1, 8..=16, _) => marked(tile, |slice| none(slice) & ends(row(slice), len)),
             _ => marked(tile, |slice| none(slice) & any(row(slice), len, width)),
         }
     }
