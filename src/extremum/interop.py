@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -128,10 +127,8 @@ def frontend(function: str, *values: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _frontend_of(cls: Any) -> str | None:
-    for base in cls.__mro__:
-        if name := _FRONTENDS.get((base.__module__.partition(".")[0], base.__name__)):
-            return name
-    return None
+    keys = ((base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__)
+    return next((_FRONTENDS[key] for key in keys if key in _FRONTENDS), None)
 
 
 def as_operand(x: object) -> Operand:
@@ -168,16 +165,12 @@ def common_library(operands: Sequence[Operand]) -> Operand:
         )
     labelled = [each.labels for each in operands if each.labels]
     for labels in labelled[1:]:
-        if len(labels) != len(labelled[0]) or not all(map(_equal, labels, labelled[0])):
+        if len(labels) != len(labelled[0]) or not all(a.equals(b) for a, b in zip(labels, labelled[0], strict=True)):
             raise ArgumentError(
                 "the operands differ in their labels, and elements are compared by place",
                 remedy="align them first, as x.align(y) does, or pass x.to_numpy()",
             )
     return next((each for each in operands if each.labels), next(iter(libraries.values()), operands[0]))
-
-
-def _equal(labels: Any, others: Any) -> bool:
-    return bool(labels.equals(others))
 
 
 def is_table(x: object) -> bool:
@@ -190,11 +183,6 @@ def split_table(table: Any) -> Table:
     makers = {"pandas": _pandas_table, "polars": _polars_table, "pyarrow": _pyarrow_table}
     libraries = (base.__module__.partition(".")[0] for base in type(table).__mro__)
     return next(makers[library] for library in libraries if library in makers)(table)
-
-
-def _xarray_operand(x: Any) -> Operand | None:
-    """Return what an array of xarray's is made of, where its labels do not matter, as in a mask."""
-    return as_operand(x.data) if hasattr(x, "data") else None
 
 
 def _refuse_uncomputed(x: Any) -> Operand:
@@ -232,18 +220,21 @@ def _by_protocol(x: Any) -> Operand:
 
 def _torch_operand(x: Any) -> Operand | None:
     """Return a tensor's own memory; None for what is no tensor, or one with rules of its own, such as a masked one."""
-    if type(x) not in (torch.Tensor, torch.nn.Parameter):
-        _torch_refuse_nested(x)
+    is_plain = type(x) in (torch.Tensor, torch.nn.Parameter)
+    if is_plain:
+        try:
+            return Operand(x.numpy(), _torch_tensor, None, False, "torch")
+        except (RuntimeError, TypeError):
+            # What cannot be had so is refused, or had in another way.
+            pass
+    if getattr(x, "is_nested", False):
+        raise ElementTypeError(
+            "a nested tensor has rows of different lengths",
+            given=f"torch.Tensor with layout {x.layout}",
+            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
+        )
+    if not is_plain:
         return None
-    try:
-        array: NDArray[Any] = x.numpy()
-    except (RuntimeError, TypeError):
-        # What cannot be had so is refused, or had in another way.
-        array = _torch_memory(x)
-    return Operand(array, _torch_tensor, None, False, "torch")
-
-
-def _torch_memory(x: Any) -> NDArray[Any]:
     if x.device.type != "cpu":
         refuse_device(x, x.device)
     if x.requires_grad:
@@ -252,16 +243,13 @@ def _torch_memory(x: Any) -> NDArray[Any]:
             given="torch.Tensor with requires_grad=True",
             remedy="pass x.detach()",
         )
-    _torch_refuse_nested(x)
     if x.layout is not torch.strided:
         raise ElementTypeError(f"the elements are laid out as {x.layout}", remedy="pass x.to_dense()")
     # A sign or a conjugation to be applied later is a bit of the tensor, which its memory does not show.
     plain = x.resolve_conj().resolve_neg()
     try:
-        if plain.dtype is torch.bfloat16:
-            array: NDArray[Any] = plain.view(torch.int16).numpy().view(load_module("ml_dtypes").bfloat16)
-        else:
-            array = plain.numpy()
+        is_bfloat16 = plain.dtype is torch.bfloat16
+        array: NDArray[Any] = (plain.view(torch.int16) if is_bfloat16 else plain).numpy()
     except TypeError as error:
         raise ElementTypeError(f"elements of type {x.dtype} have no order here: {error}") from None
     except RuntimeError as error:
@@ -270,16 +258,8 @@ def _torch_memory(x: Any) -> NDArray[Any]:
             given="torch.Tensor",
             remedy="call it outside of torch.vmap, on the whole tensor and with its axes",
         ) from None
-    return array
-
-
-def _torch_refuse_nested(x: Any) -> None:
-    if getattr(x, "is_nested", False):
-        raise ElementTypeError(
-            "a nested tensor has rows of different lengths",
-            given=f"torch.Tensor with layout {x.layout}",
-            remedy="pass torch.nested.to_padded_tensor(x, padding), or each of x.unbind()",
-        )
+    array = array.view(load_module("ml_dtypes").bfloat16) if is_bfloat16 else array
+    return Operand(array, _torch_tensor, None, False, "torch")
 
 
 def _torch_tensor(result: NDArray[Any], axis_map: AxisMap) -> Any:
@@ -335,6 +315,8 @@ class Table:
     frame: Callable[[list[Any]], Any]
     row: Callable[[list[Any]], Any]
     labels: tuple[Any, ...]
+    # For all columns as one array.
+    wrap: Wrap
 
 
 @contextmanager
@@ -348,7 +330,7 @@ def column(name: Any, function: str = "") -> Iterator[None]:
         raise type(error)(error.reason, where=where, given=error.given, remedy=error.remedy) from None
 
 
-def table_operand(table: Table, as_operand: Callable[[Any], Any], wrap: Wrap) -> Operand:
+def _table_operand(table: Table) -> Operand:
     """Return all columns as one array, or refuse those that do not compare without loss."""
     columns: list[Operand] = []
     for name, each in zip(table.names, table.columns, strict=True):
@@ -369,11 +351,10 @@ def table_operand(table: Table, as_operand: Callable[[Any], Any], wrap: Wrap) ->
         if each.valid is not None:
             valid[:, at] = each.valid
     zone = columns[0].zone if columns else None
-    missing = any(each.valid is not None for each in columns)
-    return Operand(array, wrap, valid if missing else None, False, table.library, table.labels, zone)
+    return Operand(array, table.wrap, None if valid.all() else valid, False, table.library, table.labels, zone)
 
 
-def column_wrap(
+def _column_wrap(
     names: Sequence[str],
     as_column: Callable[[Any], Any],
     as_scalar: Callable[[Any, AxisMap], Any],
@@ -395,23 +376,17 @@ def column_wrap(
 def _dtype(table: Table, columns: list[Operand]) -> np.dtype[Any]:
     if not columns:
         return np.dtype(np.float64)
-    dtypes = [each.array.dtype for each in columns]
-    dtype = common_type(dtypes)
-    zones = {each.zone for each in columns}
-    if dtype is not None and len(zones) == 1:
-        return dtype
-    of_each_type = {(each.array.dtype, each.zone): at for at, each in reversed([*enumerate(columns)])}
-    first, other = next(
-        pair
-        for pair in combinations(sorted(of_each_type.values()), 2)
-        if common_type([dtypes[at] for at in pair]) is None or columns[pair[0]].zone != columns[pair[1]].zone
-    )
-    raise ElementTypeError(
-        f"columns {table.names[first]!r} and {table.names[other]!r} do not compare: "
-        f"{_type(columns[first])} beside {_type(columns[other])}",
-        given=_types(table, columns),
-        remedy=_REMEDY,
-    )
+    first, dtype = columns[0], common_type([each.array.dtype for each in columns])
+    for name, each in zip(table.names, columns, strict=True):
+        if each.zone != first.zone or common_type([first.array.dtype, each.array.dtype]) is None:
+            raise ElementTypeError(
+                f"columns {table.names[0]!r} and {name!r} do not compare: {_type(first)} beside {_type(each)}",
+                given=_types(table, columns),
+                remedy=_REMEDY,
+            )
+    # (The types of tables have a common one where each two of them do.)
+    assert dtype is not None
+    return dtype
 
 
 def _type(x: Operand) -> str:
@@ -425,7 +400,10 @@ def _types(table: Table, columns: list[Operand]) -> str:
 
 def _pandas_operand(x: Any) -> Operand | None:
     if isinstance(x, pandas.DataFrame):
-        return _pandas_table_operand(x)
+        table = _pandas_table(x)
+        if table.by_column:
+            return _table_operand(table)
+        return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=table.labels)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
     array, valid = _pandas_elements(x)
@@ -435,7 +413,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         axes = axis_map()
         values = _pandas_zoned(result, zone)
         if not axes or not isinstance(x, pandas.Series | pandas.Index):
-            return as_numpy(result, axis_map) if values is result else values
+            return values
         if isinstance(x, pandas.Index):
             return pandas.Index(values)
         return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
@@ -446,58 +424,38 @@ def _pandas_operand(x: Any) -> Operand | None:
 
 def _pandas_table(x: Any) -> Table:
     def frame(columns: list[Any]) -> Any:
-        made = pandas.DataFrame(dict(enumerate(columns)))
-        made.columns = x.columns
-        return made
+        return pandas.concat(columns, axis=1).set_axis(x.columns, axis=1)
 
     def row(columns: list[Any]) -> Any:
         alike = len({each.dtype for each in columns}) == 1
         elements = pandas.concat(columns) if alike else pandas.Series([each.iloc[0] for each in columns], dtype=object)
         return elements.set_axis(x.columns).rename(None)
 
-    columns = tuple(x.iloc[:, at] for at in range(x.shape[1]))
-    by_column = len(columns) > 0 and not _pandas_is_one_block(x)
-    return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, tuple(x.axes))
-
-
-def _pandas_table_operand(x: Any) -> Operand:
     def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
         axes = axis_map()
         # The columns are all in one zone, or else they are refused.
         zone = _pandas_zone(x.dtypes.iloc[0]) if result.dtype.kind == "M" else None
-        if len(axes) == 2:
-            made = pandas.DataFrame(
-                {at: _pandas_zoned(result[:, at], zone) for at in range(result.shape[1])} if zone else result
-            )
-            labels = (
-                own if axis == at else made.axes[at] for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True))
-            )
-            made.index, made.columns = labels
-            return made
-        values = _pandas_zoned(result, zone)
-        if len(axes) == 1 and axes[0] >= 0:
-            return pandas.Series(values, index=x.axes[axes[0]])
-        return as_numpy(result, axis_map) if values is result else values
+        if len(axes) < 2:
+            values = _pandas_zoned(result, zone)
+            return pandas.Series(values, index=x.axes[axes[0]]) if axes and axes[0] >= 0 else values
+        labels = (own if axis == at else None for at, (axis, own) in enumerate(zip(axes, x.axes, strict=True)))
+        made = pandas.DataFrame(result, *labels)
+        for at in range(0 if zone is None else len(made.columns)):
+            made.isetitem(at, _pandas_zoned(result[:, at], zone))
+        return made
 
-    if _pandas_is_one_block(x):
-        return Operand(as_array(x.to_numpy()), wrap, None, library="pandas", labels=tuple(x.axes))
-    return table_operand(_pandas_table(x), _pandas_operand, wrap)
-
-
-def _pandas_is_one_block(x: Any) -> bool:
-    dtypes = set(x.dtypes)
-    return len(dtypes) < 2 and all(isinstance(dtype, np.dtype) for dtype in dtypes)
+    columns, dtypes = tuple(x.iloc[:, at] for at in range(x.shape[1])), set(x.dtypes)
+    by_column = len(dtypes) > 1 or not all(isinstance(dtype, np.dtype) for dtype in dtypes)
+    return Table("pandas", list(x.columns), columns, x.shape, by_column, frame, row, tuple(x.axes), wrap)
 
 
 def _pandas_zone(dtype: Any) -> Any:
-    if isinstance(dtype, pandas.ArrowDtype):
-        return getattr(dtype.pyarrow_dtype, "tz", None)
-    return getattr(dtype, "tz", None)
+    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
 
 
 def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
     if zone is None or result.dtype.kind != "M":
-        return result
+        return as_result(result)
     instants = pandas.DatetimeIndex(result.reshape(-1), tz="UTC").tz_convert(zone)
     return instants.array if result.ndim else instants[0]
 
@@ -521,14 +479,10 @@ def _pandas_elements(x: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
 
 def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
     """Return the type of NumPy's that has the same elements; None where there is none, as for categories."""
-    if isinstance(dtype, np.dtype):
-        return dtype
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return np.dtype(f"M8[{dtype.unit}]")
-    if isinstance(dtype, pandas.SparseDtype):
-        subtype: np.dtype[Any] = dtype.subtype
-        return subtype
-    return getattr(dtype, "numpy_dtype", None)
+    own = dtype.subtype if isinstance(dtype, pandas.SparseDtype) else dtype
+    return own if isinstance(own, np.dtype) else getattr(dtype, "numpy_dtype", None)
 
 
 def _polars_operand(x: Any) -> Operand | None:
@@ -539,7 +493,7 @@ def _polars_operand(x: Any) -> Operand | None:
             remedy="collect first: frame.collect(), or frame.select(expression).collect()",
         )
     if isinstance(x, polars.DataFrame):
-        return _polars_table_operand(x)
+        return _table_operand(_polars_table(x))
     if not isinstance(x, polars.Series):
         return None
     zone = _polars_require_order(x)
@@ -563,14 +517,10 @@ def _polars_table(x: Any) -> Table:
                 remedy="pass the column alone, or its elements as columns of their own",
             )
 
-    frame = partial(_polars_frame, names)
-    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, (polars.Series(names),))
-
-
-def _polars_table_operand(x: Any) -> Operand:
+    frame, labels = partial(_polars_frame, names), (polars.Series(names),)
     # The columns are all in one zone, or else they are refused.
-    zone = next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None)
-    return table_operand(_polars_table(x), _polars_operand, _polars_back("", x.columns, zone))
+    wrap = _polars_back("", names, next((getattr(dtype, "time_zone", None) for dtype in x.dtypes), None))
+    return Table("polars", names, tuple(x.get_columns()), x.shape, bool(names), frame, frame, labels, wrap)
 
 
 def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
@@ -591,7 +541,7 @@ def _polars_back(name: str, names: Sequence[str], zone: str | None) -> Wrap:
             )
         return as_column(result.reshape(1)).item()
 
-    return column_wrap(names, as_column, as_scalar, _polars_frame)
+    return _column_wrap(names, as_column, as_scalar, _polars_frame)
 
 
 def _polars_frame(names: Sequence[str], columns: list[Any]) -> Any:
@@ -641,7 +591,7 @@ def _polars_refuse_nulls_within(x: Any) -> None:
 
 def _pyarrow_operand(x: Any) -> Operand | None:
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
-        return _pyarrow_table_operand(x)
+        return _table_operand(_pyarrow_table(x))
     if isinstance(x, pyarrow.Scalar):
         raise ElementTypeError("a scalar of PyArrow is no array", given=f"{x!r}", remedy="pass x.as_py()")
     if not isinstance(x, pyarrow.Array | pyarrow.ChunkedArray):
@@ -655,20 +605,16 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         valid = x.is_valid().to_numpy(zero_copy_only=False)
         x = _pyarrow_filled(x)
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
-
     zone = own.tz if pyarrow.types.is_timestamp(own) else None
     return Operand(as_array(array), _pyarrow_back(x, (), own), valid, library="pyarrow", zone=zone)
 
 
 def _pyarrow_table(x: Any) -> Table:
     names, frame = x.column_names, partial(_pyarrow_frame, x, x.column_names)
-    return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, (pyarrow.array(names),))
-
-
-def _pyarrow_table_operand(x: Any) -> Operand:
     # Columns that compare and have not one type are timestamps beside dates, or no times at all.
     own = next(iter((*filter(pyarrow.types.is_timestamp, x.schema.types), *x.schema.types, pyarrow.null())))
-    return table_operand(_pyarrow_table(x), _pyarrow_operand, _pyarrow_back(x, x.column_names, own))
+    wrap, labels = _pyarrow_back(x, names, own), (pyarrow.array(names),)
+    return Table("pyarrow", names, tuple(x.columns), x.shape, bool(names), frame, frame, labels, wrap)
 
 
 def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
@@ -687,7 +633,7 @@ def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
         zoned = pyarrow.types.is_timestamp(own) and own.tz is not None and result.dtype.kind == "M"
         return as_column(result.reshape(1))[0] if zoned else as_numpy(result, axis_map)
 
-    return column_wrap(names, as_column, as_scalar, partial(_pyarrow_frame, x))
+    return _column_wrap(names, as_column, as_scalar, partial(_pyarrow_frame, x))
 
 
 def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
@@ -706,12 +652,8 @@ def _pyarrow_require_order(x: Any) -> None:
 
 def _pyarrow_filled(x: Any) -> Any:
     """Return an array without nulls: what lies in the place of one is not read."""
-    if isinstance(x, pyarrow.ChunkedArray):
-        own = pyarrow.float64() if pyarrow.types.is_null(x.type) else x.type
-        return pyarrow.chunked_array([_pyarrow_filled(chunk) for chunk in x.chunks], type=own)
-    if pyarrow.types.is_null(x.type):
-        return pyarrow.array(np.zeros(len(x)))
-    return pyarrow.Array.from_buffers(x.type, len(x), [None, x.buffers()[1]], offset=x.offset)
+    x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(x.type) else x
+    return x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(x.type) else 0, x.type))
 
 
 _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
@@ -723,6 +665,7 @@ _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {
     "pyarrow": _pyarrow_operand,
     "cubed": _refuse_uncomputed,
     "dask": _refuse_uncomputed,
-    "xarray": _xarray_operand,
+    # Where labels do not matter, as in a mask.
+    "xarray": lambda x: as_operand(x.data) if hasattr(x, "data") else None,
 }
 """Of each library, what returns the elements and which of them are there; None for its other objects."""
