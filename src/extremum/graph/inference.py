@@ -13,6 +13,7 @@ import functools
 import re
 from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import onnx
@@ -20,7 +21,17 @@ from onnx.defs import OpSchema
 
 from extremum.graph import nodes
 from extremum.graph.nodes import Key, callees_first, key
-from extremum.graph.types import attribute_tensors, is_small, kind, sound, tensor_kind, tensor_type, type_proto
+from extremum.graph.types import (
+    attribute_tensors,
+    declared_type,
+    is_small,
+    kind,
+    sound,
+    tensor_kind,
+    tensor_type,
+    type_proto,
+)
+from extremum.tensors import Dimension
 
 # Nodes that keep the promise of their schema and still end the process in onnx's inference. Random values of attributes
 # found each of them. Each is wrong by the operator's document too, so no right model loses anything.
@@ -71,9 +82,8 @@ _LARGEST_VERSION = 2**31 - 1
 class _Parameter:
     """A formal input or output: its type variable, the kinds it may have, whether a node has to have it."""
 
-    def __init__(self, formal: OpSchema.FormalParameter, constraints: Mapping[str, frozenset[str]]) -> None:
-        self.type = formal.type_str
-        self.kinds = constraints.get(formal.type_str, frozenset((formal.type_str,)))
+    def __init__(self, formal: OpSchema.FormalParameter) -> None:
+        self.type, self.kinds = formal.type_str, formal.types
         self.required = formal.option == OpSchema.FormalParameterOption.Single
         # Each of a variadic parameter may have a type of its own.
         self.is_free = formal.option == OpSchema.FormalParameterOption.Variadic and not formal.is_homogeneous
@@ -83,7 +93,6 @@ class Signature:
     """The promise of one version of an operator."""
 
     def __init__(self, schema: OpSchema) -> None:
-        constraints = {each.type_param_str: frozenset(each.allowed_type_strs) for each in schema.type_constraints}
         has_own = schema.has_type_and_shape_inference_function
         # onnx's stubs know nothing of these two.
         has_body = any(getattr(schema, name) for name in ("has_function", "has_context_dependent_function"))
@@ -91,8 +100,7 @@ class Signature:
         self.infers = (has_own or has_body) and not schema.deprecated
         # Inference through the body of an operator follows values as the nodes of the body do.
         self.follows_values = schema.has_data_propagation_function or not has_own
-        self.inputs = [_Parameter(each, constraints) for each in schema.inputs]
-        self.outputs = [_Parameter(each, constraints) for each in schema.outputs]
+        self.inputs, self.outputs = list(map(_Parameter, schema.inputs)), list(map(_Parameter, schema.outputs))
         self.counts = range(schema.min_input, schema.max_input + 1), range(schema.min_output, schema.max_output + 1)
         self.attributes = {each.name: _NUMBERS[each.type] for each in schema.attributes.values()}
         self.required = {each.name for each in schema.attributes.values() if each.required}
@@ -124,15 +132,12 @@ class Signature:
     def gives(self, node: onnx.NodeProto, kinds: Sequence[str | None]) -> list[str | None]:
         """Return the kind of each output, as far as inputs and attributes decide it."""
         bound, _ = self._bind(kinds)
-        found: list[str | None] = []
-        for index in range(len(node.output)):
-            parameter = self.outputs[min(index, len(self.outputs) - 1)] if self.outputs else None
-            given = None
-            if parameter is not None and len(parameter.kinds) == 1:
-                (given,) = parameter.kinds
-            elif parameter is not None and not parameter.is_free:
-                given = bound.get(parameter.type) or _stated_kind(node)
-            found.append(given if parameter is not None and given in parameter.kinds else None)
+        found: list[str | None] = [None] * len(node.output)
+        for index in range(len(node.output) if self.outputs else 0):
+            parameter = self.outputs[min(index, len(self.outputs) - 1)]
+            given = bound.get(parameter.type) or _stated_kind(node) if not parameter.is_free else None
+            if len(parameter.kinds) == 1 or given in parameter.kinds:
+                found[index] = next(iter(parameter.kinds)) if len(parameter.kinds) == 1 else given
         return found
 
 
@@ -159,54 +164,56 @@ def signature(domain: str, name: str, opset: int) -> Signature | None:
 
 # onnx's shape inference follows the values that shapes are computed from. For each vector on that way it writes out one
 # dimension for each element, 140 bytes each, however long the vector is. So it may follow values only through nodes
-# that read scalars, short vectors (as shapes are) or tensors of other ranks. It infers sizes for all nodes.
-
+# that read scalars, short vectors (as shapes are) or tensors of other ranks: it gets the others as operators that it
+# does not know. It infers sizes for all nodes.
 
 # Elements of the longest vector whose values are followed: no shape has so many dimensions.
 _SHORT = 1024
 # How often sizes lead to values, and these to sizes.
 _ROUNDS = 8
+_HIDDEN = "hidden."
 
 
 def infer_types(model: onnx.ModelProto) -> onnx.GraphProto:
     """Return the graph of a model with the types that can be inferred, those of its subgraphs included."""
-    opsets = nodes.opsets(model.opset_import)
-    named = {size.dim_param for value in _values(model.graph) for size in value.type.tensor_type.shape.dim}
+    opsets, found, before = nodes.opsets(model.opset_import), model, None
+    named = {size.dim_param for size in _sizes(model.graph)}
     try:
-        sized = onnx.shape_inference.infer_shapes(model)
         for _ in range(_ROUNDS):
-            _forget(sized.graph, named)
-            followed = onnx.ModelProto()
-            followed.CopyFrom(sized)
-            whole = _leave_out(followed.graph, opsets, {})
-            followed = onnx.shape_inference.infer_shapes(followed, data_prop=True)
-            if whole:
-                return followed.graph
-            _forget(followed.graph, named)
-            if not _take_over(sized.graph, followed.graph):
+            found = onnx.shape_inference.infer_shapes(found)
+            _forget(found.graph, named)
+            if found == before:
                 break
-            sized = onnx.shape_inference.infer_shapes(sized)
+            before = deepcopy(found)
+            is_whole = _hide(found.graph, opsets, {})
+            found = onnx.shape_inference.infer_shapes(found, data_prop=True)
+            if is_whole:
+                break
+            _forget(found.graph, named)
+            for graph in nodes.graphs(found.graph):
+                for node in graph.node:
+                    node.op_type = node.op_type.removeprefix(_HIDDEN)
     except Exception:
         # Whoever looks at the nodes says better what is wrong.
         return model.graph
-    return sized.graph
+    return found.graph
 
 
-def _values(graph: onnx.GraphProto) -> Iterator[onnx.ValueInfoProto]:
+def _sizes(graph: onnx.GraphProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
     for each in nodes.graphs(graph):
-        yield from (*each.input, *each.value_info, *each.output)
+        for value in (*each.input, *each.value_info, *each.output):
+            yield from value.type.tensor_type.shape.dim
 
 
 def _forget(graph: onnx.GraphProto, named: Container[str]) -> None:
     """Take away the names that inference makes up for unknown sizes: it would keep to them."""
-    for value in _values(graph):
-        for size in value.type.tensor_type.shape.dim:
-            if size.dim_param and size.dim_param not in named:
-                size.Clear()
+    for size in _sizes(graph):
+        if size.dim_param and size.dim_param not in named:
+            size.Clear()
 
 
-def _leave_out(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
-    """Take the nodes out of a graph through which no values may be followed; return whether there was none."""
+def _hide(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: MutableMapping[str, bool]) -> bool:
+    """Hide the operators of the nodes through which no values may be followed; return whether there was none."""
     # Whether values may be followed through a node that reads a value, by its name.
     short = ChainMap({}, outer)
     for value in (*graph.input, *graph.value_info, *graph.output):
@@ -216,32 +223,16 @@ def _leave_out(graph: onnx.GraphProto, opsets: Mapping[str, int], outer: Mutable
         )
     for tensor in graph.initializer:
         short[tensor.name] = len(tensor.dims) > 1 or all(size <= _SHORT for size in tensor.dims)
-    whole, kept = True, []
+    is_whole = True
     for node in graph.node:
         domain = nodes.canonical(node.domain)
         promise = signature(domain, node.op_type, opsets.get(domain, 0))
         if promise is not None and promise.follows_values and not all(short.get(name, not name) for name in node.input):
-            whole = False
-            continue
-        for _, subgraph in nodes.subgraphs(node):
-            whole &= _leave_out(subgraph, opsets, short)
-        kept.append(onnx.NodeProto.FromString(node.SerializeToString()))
-    if len(kept) < len(graph.node):
-        del graph.node[:]
-        graph.node.extend(kept)
-    return whole
-
-
-def _take_over(graph: onnx.GraphProto, followed: onnx.GraphProto) -> bool:
-    """Give a graph the types of a copy in which values were followed; return whether they differ from its own."""
-    before, after = ({each.name: each.type for each in (*of.value_info, *of.output)} for of in (graph, followed))
-    if all(before.get(name) == declared for name, declared in after.items()):
-        return False
-    for value in graph.output:
-        value.type.CopyFrom(after[value.name])
-    del graph.value_info[:]
-    graph.value_info.extend(followed.value_info)
-    return True
+            node.op_type, is_whole = f"{_HIDDEN}{node.op_type}", False
+        else:
+            for _, subgraph in nodes.subgraphs(node):
+                is_whole &= _hide(subgraph, opsets, short)
+    return is_whole
 
 
 # The shape that a model declares for a value counts where it adds a size to the inferred shape; some exporters declare
@@ -257,26 +248,22 @@ def with_declared_shape(inferred: onnx.TypeProto | None, stated: onnx.TypeProto)
     """Return an inferred type with what a declaration adds to it, or None if that is nothing or contradicts it."""
     if inferred is None or inferred.WhichOneof("value") is None:
         return stated
-    ours, theirs = inferred.tensor_type, stated.tensor_type
-    if ours.elem_type != theirs.elem_type or not theirs.HasField("shape"):
+    ours, theirs = declared_type(inferred).shape, declared_type(stated).shape
+    if inferred.tensor_type.elem_type != stated.tensor_type.elem_type or theirs is None:
         return None
-    if not ours.HasField("shape"):
+    if ours is None:
         return stated
-    if len(ours.shape.dim) != len(theirs.shape.dim):
+    pairs = list(zip(ours, theirs, strict=False))
+    if len(ours) != len(theirs) or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
         return None
-    result = onnx.TypeProto()
-    result.CopyFrom(inferred)
-    adds = False
-    for known, declared in zip(result.tensor_type.shape.dim, theirs.shape.dim, strict=True):
-        if known.HasField("dim_value"):
-            if declared.HasField("dim_value") and known.dim_value != declared.dim_value:
-                return None
-        elif declared.HasField("dim_value") or (
-            declared.dim_param and (not known.dim_param or is_made_up(known.dim_param))
-        ):
-            known.CopyFrom(declared)
-            adds = True
-    return result if adds else None
+    sizes = [_size(*pair) for pair in pairs]
+    return tensor_type(stated.tensor_type.elem_type, sizes) if sizes != list(ours) else None
+
+
+def _size(known: Dimension, declared: Dimension) -> Dimension:
+    """Return the dimension that says more: a size, then a name from the model."""
+    is_open = known is None or (isinstance(known, str) and (isinstance(declared, int) or is_made_up(known)))
+    return declared if is_open and declared is not None else known
 
 
 # The input of inference, and where each node and value of the model stands in it.
@@ -353,8 +340,7 @@ class Body:
         """Return a node with the attributes and the names of values that it has at this call."""
         if self.names is None:
             return node
-        copy = onnx.NodeProto()
-        copy.CopyFrom(resolve_references(node, self.attributes))
+        copy = deepcopy(resolve_references(node, self.attributes))
         copy.input[:] = map(self.name_of, node.input)
         copy.output[:] = map(self.name_of, node.output)
         return copy
@@ -390,8 +376,7 @@ def resolve_references(node: onnx.NodeProto, attributes: Mapping[str, onnx.Attri
     """Return a node with the attributes of the call in the place of references to them."""
     if not any(attribute.ref_attr_name for attribute in node.attribute):
         return node
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
+    copy = deepcopy(node)
     del copy.attribute[:]
     for attribute in node.attribute:
         if not attribute.ref_attr_name:
@@ -551,15 +536,11 @@ class InferenceInput:
 
 def _graph_outputs(operator: str, graph_outputs: Mapping[str, list[str | None]]) -> list[str | None]:
     """Return the kinds of the outputs of an operator that come out of its graphs."""
-    match operator:
-        case "If":
-            one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
-            return [first if first == second else None for first, second in zip(one, other, strict=False)]
-        case "Loop":
-            return graph_outputs.get("body", [])[1:]
-        case "Scan":
-            return graph_outputs.get("body", [])
-    return []
+    if operator == "If":
+        one, other = graph_outputs.get("then_branch", []), graph_outputs.get("else_branch", [])
+        return [first if first == second else None for first, second in zip(one, other, strict=False)]
+    kinds = graph_outputs.get("body", [])
+    return kinds[1:] if operator == "Loop" else kinds if operator == "Scan" else []
 
 
 def _graph_inputs(operator: str, given: Sequence[str | None], count: int) -> Sequence[str | None]:

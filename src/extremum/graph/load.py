@@ -7,6 +7,7 @@ take it so. Decides too which large tensors leave the message.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import os
@@ -14,9 +15,10 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import onnx
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -39,7 +41,8 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading; anything else is a FileError, or the OSError of a missing file."""
     # Checked again once it is open: in between another file may have taken the name.
     _require_regular(path, Path(path).stat())
-    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
+    # A pipe that took the name in between would wait for a writer.
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
     try:
         _require_regular(path, os.fstat(file.fileno()))
     except FileError:
@@ -68,11 +71,6 @@ def require_no_folder(path: str | os.PathLike[str]) -> None:
         _require_regular(path, Path(path).stat())
 
 
-def _without_waiting(name: str, flags: int) -> int:
-    # A pipe that took the name in between would wait for a writer.
-    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-
-
 def _require_regular(path: str | os.PathLike[str], status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
@@ -90,22 +88,10 @@ DEEPEST_GRAPH = 28
 _DEEPEST_TYPE = 8
 
 
-# Where a message is: the place of the message around it, its field, its index in it. Only an error writes it out.
-_Place = tuple[Any, str, int | None]
-
-
-def _path_of(place: _Place | None) -> str:
-    parts: list[str] = []
-    while place is not None:
-        place, field, index = place
-        parts.append(field if index is None else f"{field}[{index}]")
-    return ".".join(reversed(parts))
-
-
 def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
     """Refuse names that are no UTF-8 and what is too deep for protobuf; return the sizes below zero."""
     negative = []
-    stack: list[tuple[Message, _Place | None, int, int]] = [(message, None, 0, 0)]
+    stack: list[tuple[Message, str, int, int]] = [(message, "", 0, 0)]
     while stack:
         part, place, graphs, types = stack.pop()
         match part:
@@ -120,17 +106,14 @@ def require_readable(message: Message) -> list[onnx.TensorShapeProto.Dimension]:
             case onnx.TensorShapeProto.Dimension() if part.dim_value < 0:
                 negative.append(part)
         for name, is_text, is_repeated in _fields(part.DESCRIPTOR):
-            if is_text:
-                texts = getattr(part, name)
-                for index, text in enumerate(texts if is_repeated else (texts,)):
-                    if isinstance(text, bytes):
-                        where = _path_of((place, name, index if is_repeated else None))
-                        raise ModelError("a name of the model is no UTF-8", where=where, given=repr(text[:80]))
-            elif is_repeated:
-                held = enumerate(getattr(part, name))
-                stack.extend((each, (place, name, index), graphs, types) for index, each in held)
-            elif part.HasField(name):
-                stack.append((getattr(part, name), (place, name, None), graphs, types))
+            held = getattr(part, name)
+            for index, each in enumerate(held if is_repeated else [held] if is_text or part.HasField(name) else []):
+                if is_text and not isinstance(each, bytes):
+                    continue
+                where = f"{place}{name}[{index}]" if is_repeated else f"{place}{name}"
+                if is_text:
+                    raise ModelError("a name of the model is no UTF-8", where=where, given=repr(each[:80]))
+                stack.append((each, f"{where}.", graphs, types))
     return negative
 
 
@@ -328,45 +311,33 @@ def load(model: Source, *, weights: bool = True) -> onnx.ModelProto:
 def _read(model: Source) -> onnx.ModelProto:
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the ModelProto holds"
-    elif isinstance(model, bytes):
-        proto, source = _parse(model), "the bytes hold"
     else:
-        proto, source = _parse(read_message(model)), f"{str(Path(model))!r} holds"
+        proto = onnx.ModelProto()
+        source = "the bytes hold" if isinstance(model, bytes) else f"{str(Path(model))!r} holds"
+        with contextlib.suppress(DecodeError):
+            proto = onnx.ModelProto.FromString(model if isinstance(model, bytes) else read_message(model))
     if not proto.HasField("graph"):
         raise ModelError(f"{source} no ONNX model", remedy="give a file written by onnx.save, complete and unchanged")
     # The depth first: whoever else walks a graph goes in as deep as it is.
     negative = require_readable(proto)
     require_bounded(proto)
     if negative and proto is model:
-        proto = _copy(proto)
+        proto = deepcopy(proto)
         negative = require_readable(proto)
     for size in negative:
         size.ClearField("dim_value")
     return proto
 
 
-def _parse(data: bytes) -> onnx.ModelProto:
-    try:
-        return onnx.ModelProto.FromString(data)
-    except DecodeError:
-        return onnx.ModelProto()
-
-
 def _folder(model: Source) -> Path | None:
     return None if isinstance(model, onnx.ModelProto | bytes) else Path(model).absolute().parent
-
-
-def _copy(model: onnx.ModelProto) -> onnx.ModelProto:
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    return copy
 
 
 def with_dense(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a model with dense initializers in the place of sparse ones; the model itself if it has none."""
     if not any(graph.sparse_initializer for graph in nodes.graphs(model.graph)):
         return model
-    copy = _copy(model)
+    copy = deepcopy(model)
     for graph in nodes.graphs(copy.graph):
         graph.initializer.extend(map(dense, graph.sparse_initializer))
         del graph.sparse_initializer[:]
@@ -425,7 +396,7 @@ class Model:
             return self._given
         if self.folder is None and not self.weights:
             return self.proto
-        whole = _copy(self.proto)
+        whole = deepcopy(self.proto)
         if self.folder is not None:
             read_external(whole, Path(self.folder))
         for tensor in whole.graph.initializer:

@@ -21,8 +21,7 @@ from extremum.spec import ONNX, Family, OperatorVersion
 from extremum.tensors import TensorType
 from extremum.validate import Attributes
 
-_KINDS = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}
-_PLAIN = tuple(getattr(onnx.AttributeProto, name) for name in ("INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"))
+_KINDS = {number: name.lower() for name, number in onnx.AttributeProto.AttributeType.items()}
 Importer = onnx.ModelProto | onnx.FunctionProto
 """What imports versions of operators."""
 
@@ -96,11 +95,11 @@ def attributes_of(node: onnx.NodeProto, of_function: Mapping[str, Any]) -> dict[
         if attribute.ref_attr_name:
             if attribute.ref_attr_name in of_function:
                 values[attribute.name] = of_function[attribute.ref_attr_name]
-        elif attribute.type in _PLAIN:
-            values[attribute.name] = value(attribute)
         else:
             # No operator of the package takes a tensor or a graph, and no message shows one.
-            values[attribute.name] = f"<{_KINDS.get(attribute.type, 'unknown').lower()}>"
+            kind = _KINDS.get(attribute.type, "unknown")
+            is_plain = kind.removesuffix("s") in ("int", "float", "string")
+            values[attribute.name] = value(attribute) if is_plain else f"<{kind}>"
     return values
 
 

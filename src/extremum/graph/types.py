@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,16 @@ from numpy.typing import NDArray
 
 from extremum.errors import InputError, ModelError, first_line
 from extremum.printable import printable
-from extremum.tensors import TensorType, require_memory
+from extremum.tensors import Dimension, TensorType, require_memory
 
 # Kinds: types without shapes, as onnx's schemas write them.
-
-
+_OUTER = {
+    "tensor_type": "tensor",
+    "sparse_tensor_type": "sparse_tensor",
+    "sequence_type": "seq",
+    "optional_type": "optional",
+    "map_type": "map",
+}
 _NAMES = {number: name.lower() for name, number in onnx.TensorProto.DataType.items() if number}
 _NUMBERS = {name: number for number, name in _NAMES.items()}
 # Deeper ones are no types of any operator.
@@ -43,59 +49,45 @@ def tensor_kind(number: int) -> str | None:
 def kind(value: onnx.TypeProto, depth: int = 0) -> str | None:
     """Return the kind of a declared type, or None if the declaration does not say it."""
     field = value.WhichOneof("value")
-    if depth > _DEEPEST:
+    if field not in _OUTER or depth > _DEEPEST:
         return None
-    match field:
-        case "tensor_type":
-            return tensor_kind(value.tensor_type.elem_type)
-        case "sparse_tensor_type":
-            tensor = tensor_kind(value.sparse_tensor_type.elem_type)
-            return f"sparse_{tensor}" if tensor else None
-        case "map_type":
-            key, inner = _NAMES.get(value.map_type.key_type), kind(value.map_type.value_type, depth + 1)
-            return f"map({key}, {inner})" if key and inner else None
-        case "sequence_type" | "optional_type":
-            inner = kind(getattr(value, field).elem_type, depth + 1)
-            return f"{'seq' if field == 'sequence_type' else 'optional'}({inner})" if inner else None
-    return None
+    held = getattr(value, field)
+    if field == "map_type":
+        key, inner = _NAMES.get(held.key_type), kind(held.value_type, depth + 1)
+        inner = key and inner and f"{key},{inner}"
+    else:
+        inner = _NAMES.get(held.elem_type) if "tensor" in field else kind(held.elem_type, depth + 1)
+    return f"{_OUTER[field]}({inner})" if inner else None
 
 
 def type_proto(text: str) -> onnx.TypeProto:
     """Return the declaration of a kind."""
-    result = onnx.TypeProto()
-    outer, _, rest = text.partition("(")
-    inner = rest[:-1]
+    outer, _, inner = text[:-1].partition("(")
     match outer:
         case "tensor":
-            result.tensor_type.elem_type = _NUMBERS[inner]
+            return onnx.helper.make_tensor_type_proto(_NUMBERS[inner], None)
         case "sparse_tensor":
-            result.sparse_tensor_type.elem_type = _NUMBERS[inner]
+            return onnx.helper.make_sparse_tensor_type_proto(_NUMBERS[inner], None)
         case "map":
-            key, _, inner = inner.partition(", ")
-            result.map_type.key_type = _NUMBERS[key]
-            result.map_type.value_type.CopyFrom(type_proto(inner))
-        case _:
-            sequence = result.sequence_type if outer == "seq" else result.optional_type
-            sequence.elem_type.CopyFrom(type_proto(inner))
-    return result
+            key, _, inner = inner.partition(",")
+            return onnx.helper.make_map_type_proto(_NUMBERS[key], type_proto(inner))
+    make = onnx.helper.make_sequence_type_proto if outer == "seq" else onnx.helper.make_optional_type_proto
+    return make(type_proto(inner))
 
 
-def tensor_type(number: int, sizes: Iterable[int]) -> onnx.TypeProto:
+def tensor_type(number: int, sizes: Iterable[Dimension]) -> onnx.TypeProto:
     """Return the declaration of a tensor of an element type, by its number, and of sizes."""
     return onnx.helper.make_tensor_type_proto(number if tensor_kind(number) else 0, list(sizes))
 
 
 def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
     """Return a declaration without sizes that no tensor has, or None if no value has its kind."""
-    text = kind(value)
-    if text is None:
-        return None
-    tensor = value.tensor_type
-    if not value.HasField("tensor_type") or len(tensor.shape.dim) > _LARGEST_RANK:
-        return type_proto(text)
-    largest = _LONGEST_LIST if len(tensor.shape.dim) == 1 and tensor.elem_type in _LISTS else _LARGEST_SIZE
-    copy = onnx.TypeProto()
-    copy.CopyFrom(value)
+    text, number = kind(value), value.tensor_type.elem_type
+    rank = len(value.tensor_type.shape.dim)
+    if text is None or not value.HasField("tensor_type") or rank > _LARGEST_RANK:
+        return None if text is None else type_proto(text)
+    largest = _LONGEST_LIST if rank == 1 and number in _LISTS else _LARGEST_SIZE
+    copy = deepcopy(value)
     for each in copy.tensor_type.shape.dim:
         if not 0 <= each.dim_value <= largest:
             each.ClearField("value")
@@ -103,7 +95,6 @@ def sound(value: onnx.TypeProto) -> onnx.TypeProto | None:
 
 
 # Tensors.
-
 
 # In elements. Inference reads small constants (a shape, an axis) and needs no others.
 _MOST_ELEMENTS = 256
@@ -232,9 +223,8 @@ def declared_type(value: onnx.TypeProto) -> TensorType:
     tensor = value.tensor_type
     shape = None
     if tensor.HasField("shape"):
-        shape = tuple(
-            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
-        )
+        dims = tensor.shape.dim
+        shape = tuple(each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in dims)
     return TensorType(_element(tensor.elem_type), shape)
 
 
@@ -280,15 +270,10 @@ def declared_inputs(model: onnx.ModelProto) -> tuple[DeclaredInput, ...]:
     for value in model.graph.input:
         number, sizes = value.type.tensor_type.elem_type, declared_type(value.type).shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number) if number in _NAMES else None
-        shape = None
-        if sizes is not None:
-            shape = tuple(_unnamed(value, axis) if size is None else size for axis, size in enumerate(sizes))
+        named = (f"{value.name}.{axis}" if size is None else size for axis, size in enumerate(sizes or ()))
+        shape = None if sizes is None else tuple(named)
         found.append(DeclaredInput(value.name, dtype, shape, value.name in optional))
     return tuple(found)
-
-
-def _unnamed(value: onnx.ValueInfoProto, axis: int) -> str:
-    return f"{value.name}.{axis}"
 
 
 def name_dimensions(graph: onnx.GraphProto) -> None:
@@ -296,7 +281,7 @@ def name_dimensions(graph: onnx.GraphProto) -> None:
     for value in graph.input:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             if not dimension.HasField("dim_value") and not dimension.dim_param:
-                dimension.dim_param = _unnamed(value, axis)
+                dimension.dim_param = f"{value.name}.{axis}"
 
 
 def require_array(sizes: Sequence[int], name: str) -> None:
