@@ -37,7 +37,7 @@ pub enum InstructionSet {
     Avx512 = 4,
 }
 
-/// 0: not asked yet.
+/// 0: not detected yet.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
 impl InstructionSet {
@@ -143,8 +143,7 @@ pub unsafe fn dispatch_narrow<T: Task>(task: T) -> T::Output {
     task.run()
 }
 
-/// For each instruction set, all that the compiler may use, which is all that a processor is asked for: a hypervisor may
-/// hide any of it. A set has the features of those before it; what they imply for the compiler is listed too.
+/// For each instruction set, the features that the compiler may use. All of them are detected: a hypervisor may hide any. A set has the features of those before it; what they imply for the compiler is listed too.
 macro_rules! instruction_sets {
     ([$($has:tt)*]) => {};
     ([$($has:tt)*] $set:ident [$($more:tt)*] $($rest:tt)*) => {

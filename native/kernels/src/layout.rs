@@ -29,7 +29,7 @@ pub(crate) trait Strides {
     type Position: Clone;
     /// The stride, in bytes, of the operand whose memory is walked upwards.
     fn memory(&self) -> isize;
-    /// Moves a position by so many steps.
+    /// Moves a position by `steps` steps.
     fn step(&self, at: &mut Self::Position, steps: isize);
     /// Makes the strides those of the same axis from its other end.
     fn reverse(&mut self);
@@ -59,7 +59,7 @@ impl<S: Strides> Axis<S> {
         self
     }
 
-    /// The position that so many steps along the axis lead to.
+    /// The position after `steps` steps along the axis.
     #[inline(always)]
     pub fn moved(&self, mut at: S::Position, steps: usize) -> S::Position {
         self.strides.step(&mut at, steps as isize);
@@ -287,8 +287,7 @@ impl ReductionAxis {
     pub const POINT: Self = Self { len: 1, strides: ReductionOffsets { input: 0, mask: 0, output: 0, index: 0 } };
 }
 
-/// Where the element with a row-major index lies from `at` on, along reduced axes of which the one with the largest index stride
-/// comes first.
+/// Where the element with a row-major index lies from `at` on, along reduced axes, largest index stride first.
 #[inline]
 pub(crate) fn place(reduced: &[ReductionAxis], mut at: ReductionOffsets, mut index: i64) -> ReductionOffsets {
     if let [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] = reduced {

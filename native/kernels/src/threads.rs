@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// 0: not set yet.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// What the environment asks for: nothing, a number of threads, or a text that is none.
+/// What `EXTREMUM_NUM_THREADS` says: nothing, a number of threads, or a text that is none.
 pub fn asked() -> Option<Result<usize, String>> {
     let text = std::env::var_os("EXTREMUM_NUM_THREADS")?.to_string_lossy().into_owned();
     Some(text.trim().parse().ok().filter(|&n| n > 0).ok_or(text))
@@ -139,7 +139,7 @@ pub fn ranges(total: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| total * part / parts..total * (part + 1) / parts).collect()
 }
 
-/// Into how many tasks work for so many threads is cut.
+/// The number of tasks into which work for `num_threads` threads is cut.
 ///
 /// Threads of a host may wake late, by milliseconds: there are several tasks for each, so that late workers find fewer of them
 /// left. Measured inside ONNX Runtime, with two threads and calls of 9 ms: the median of the time fell by a sixth. Our own are
@@ -248,14 +248,14 @@ struct Job {
     task: &'static (dyn Fn(usize) + Sync),
     /// Of each task, whether somebody has taken it.
     taken: Box<[AtomicBool]>,
-    /// How many threads are asked to help.
+    /// How many threads may help.
     helpers: usize,
     /// How many helpers are at work, and whether the call has [`ENDED`].
     inside: AtomicUsize,
     caller: Thread,
 }
 
-/// Said of a call that takes no more helpers.
+/// Marks a call that takes no more helpers.
 const ENDED: usize = 1 << (usize::BITS - 1);
 
 impl Job {

@@ -11,7 +11,7 @@ pub mod types;
 use compare::Compared;
 use rank::Ranked;
 
-/// Evaluates an expression with `$E` bound to the type that stands beside a tag.
+/// Evaluates an expression with `$E` bound to the type of a tag.
 macro_rules! with_type {
     ($tag:expr, $E:ident => $body:expr, $($name:ident: $type:ty),+) => {
         match $tag {
@@ -109,7 +109,7 @@ impl ElementType {
         }
     }
 
-    /// Writes some integers, which lie so many bytes apart.
+    /// Writes integers that are `step` bytes apart.
     ///
     /// # Safety
     /// There is room for them, and as many can be read; alignment is not needed.

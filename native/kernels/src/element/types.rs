@@ -168,7 +168,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn extreme_of_numbers<O: Order>(a: Self, b: Self) -> (Self, bool) {
-                // Which of two equals is picked depends on who asks: both answers together settle the sign of zero.
+                // Which of two equals is picked depends on their order: both answers together give the sign of zero.
                 let (one, other) = (pick::<O, _>(a, b).to_bits(), pick::<O, _>(b, a).to_bits());
                 (<$type>::from_bits(if O::LARGEST { one & other } else { one | other }), (a != a) | (b != b))
             }
@@ -182,7 +182,7 @@ macro_rules! float {
 
 float!(f32, i32, u32; f64, i64, u64;);
 
-/// The bits of a 16-bit float: sign, then a magnitude of which everything above `INFINITY` is NaN.
+/// The bits of a 16-bit float: a sign, then a magnitude; those above `INFINITY` are NaN.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Float16Bits<const INFINITY: i16, const ONE: u16>(u16);

@@ -96,7 +96,7 @@ impl<S: Source, X: Ends> Columns<'_, S, X> {
         let (mut best, mut place) = (Tile::new(), Tile::new());
         let others = if X::BOTH { columns } else { 0 };
         let mut second = Accumulators::<F> { best: best.slice(others), place: place.slice(others) };
-        // (Places at one end are asked for most.)
+        // (Most calls want places at one end.)
         let exact = EXACT && !X::BOTH && !S::MASKED;
         let lines = if rows == 1 { lines.every(0) } else { lines };
         let (mut row, mut nan) = (0, false);

@@ -61,19 +61,18 @@ pub struct Down {
 /// Bytes of the narrowest register.
 const NARROWEST: usize = 16;
 
-/// Bytes of the longest block of which a register holds several rows.
+/// Bytes of the longest block whose rows share a register.
 const SEVERAL: usize = 4096;
 
 /// Columns from which on tiles of columns are faster.
 const WIDE: usize = 128;
 
-/// Whether a register holds several rows of so many bytes, which `follow` one another.
+/// Whether several rows of `bytes` bytes, which `follow` one another, share a register.
 fn several(rows: usize, bytes: usize, follow: bool) -> bool {
     follow && bytes >= 2 && bytes.is_power_of_two() && rows * bytes <= SEVERAL
 }
 
-/// Whether blocks of so many rows and columns are read so, of which the rows may `follow` one another. A lane holds the number of a
-/// row.
+/// Whether this kernel reads blocks of so many rows and columns; rows may `follow` one another. A lane holds the number of a row.
 pub fn serve(element: ElementType, rows: usize, columns: usize, follow: bool) -> bool {
     let size = element.size();
     let bytes = columns * size;
@@ -196,7 +195,7 @@ impl<K: Kind, V: Lanes<K>> Strips<'_, K, V> {
     }
 }
 
-/// The best of some chains, of which the first wins a tie.
+/// The best of several chains; the first wins a tie.
 #[inline(always)]
 unsafe fn combined<K: Kind, V: Lanes<K>>(best: &[V], place: &[V]) -> (V, V) {
     let (mut most, mut rows) = (best[0], place[0]);
@@ -237,7 +236,7 @@ impl<const N: usize> Chains<N> {
     }
 }
 
-/// Blocks of which a register holds several rows.
+/// Blocks whose rows share a register.
 struct Several<'a, K, V>(&'a Down, i64, i64, PhantomData<(K, V)>);
 
 impl<K: Kind, V: Lanes<K>> Task for Several<'_, K, V> {

@@ -1,4 +1,4 @@
-//! Where a kernel reads lanes, plain memory or memory of which a mask leaves elements out, and where it writes what it has found.
+//! Where a kernel reads lanes, from plain memory or under a mask, and where it writes its results.
 
 use crate::element::compare::{Compared, Key, Lane, worst};
 use crate::element::order::Order;
@@ -85,7 +85,7 @@ impl<E: Compared> Source for *const E {
     }
 }
 
-/// Elements of which those are left out whose byte in the mask is 0.
+/// Elements under a mask: those whose byte is 0 are left out.
 #[derive(Clone, Copy)]
 pub struct Masked<E> {
     data: *const E,
@@ -154,7 +154,7 @@ impl Lines {
         Self { data, mask: self.mask.wrapping_offset(self.mask_stride * line), ..self }
     }
 
-    /// The same lines, of which only every so manieth is there.
+    /// Every `lines`-th of these lines.
     #[inline(always)]
     pub fn every(self, lines: isize) -> Self {
         Self { stride: self.stride * lines, mask_stride: self.mask_stride * lines, ..self }
@@ -245,7 +245,7 @@ pub unsafe fn write_bits(to: *mut u8, bits: u64, size: usize) {
 pub struct Scratch(Vec<Aligned<[u8; LINE]>>);
 
 impl Scratch {
-    /// So many bytes at least. What was there before is gone where they are more than ever.
+    /// At least `bytes` bytes. A larger request than all before loses what was there.
     pub fn reserve(&mut self, bytes: usize) -> *mut u8 {
         self.0.reserve(bytes.div_ceil(LINE));
         self.0.as_mut_ptr().cast()

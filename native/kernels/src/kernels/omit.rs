@@ -85,7 +85,7 @@ impl Omit {
     unsafe fn lines<T: Bits>(&self) {
         let ((mut lines, mut len), (stride, step)) = (self.lens, self.mask_strides);
         if self.mask.is_null() || stride == len as isize * step {
-            // One long line, of which a loop over vectors is not begun and ended again each time.
+            // One long line: a loop over vectors starts and ends once.
             (lines, len) = (1, lines * len);
         }
         for line in 0..lines {

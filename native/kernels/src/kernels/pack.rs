@@ -85,7 +85,7 @@ impl Pack {
     }
 
     /// # Safety
-    /// As for [`run`](Self::run); `T` has the size of the elements, of which `N` fill a part of a register, and there is AVX2 where
+    /// As for [`run`](Self::run); `T` has the size of the elements, `N` of them fill a part of a register, and there is AVX2 where
     /// `pairs`.
     #[inline(always)]
     unsafe fn by_size<T: Copy, const SIZE: usize, const N: usize>(&self, pairs: bool, swap: impl Fn(T) -> T) {

@@ -123,7 +123,7 @@ unsafe fn seek_at<S: Source, O: Order>(
 /// in between is a pause in reading that costs more than a longer search at the end.
 const LONG: usize = 1 << 20;
 
-/// Bytes of the next row that are asked for before the place is looked for: the hardware goes on by itself from
+/// Bytes of the next row that are prefetched before the search for the place: the hardware goes on by itself from
 /// there. Measured over rows of 4 and 8 KiB: from the third-level cache 2 KiB gain 10 to 20 %, 8 KiB lose it again (Zen 5); from
 /// memory 2 KiB gain 10 to 15 % (Zen 3).
 const AHEAD: usize = 2048;

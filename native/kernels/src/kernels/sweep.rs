@@ -11,7 +11,7 @@
 //! the key is the best of its lanes
 //! ```
 //!
-//! Memory is read in the order of addresses, once, by one stream: the processor reads ahead by itself, and nothing is asked for.
+//! Memory is read in the order of addresses, once, by one stream: the processor reads ahead by itself, without a prefetch.
 //! What held the best lanes in memory and took several stretches at a time, to load and store them less often, looked like eight
 //! streams: on Zen 3 and Zen 4 it took up to three times as long beyond the caches, and twice as long within them. Eight
 //! registers hide how long a comparison takes (Zen 3, AVX2: 150 GB/s from the first-level cache where four give 97).
@@ -202,8 +202,8 @@ unsafe fn sweep_registers<S: Source, X: Ends, const W: usize, const K: usize>(
     }
     let best = join::<X::First, _, W, K>(first);
     let other =
-        if X::BOTH { settle::<X::Second, _, W>(join::<X::Second, _, W, K>(second), champions[1]) } else { None };
-    [settle::<X::First, _, W>(best, champions[0]), other]
+        if X::BOTH { better_than::<X::Second, _, W>(join::<X::Second, _, W, K>(second), champions[1]) } else { None };
+    [better_than::<X::First, _, W>(best, champions[0]), other]
 }
 
 /// `W` lanes from one on.
@@ -237,7 +237,7 @@ fn join<O: Order, L: Lane, const W: usize, const K: usize>(registers: [[L; W]; K
 /// The extreme key of a register, if it is better than the champion so far. Few blocks beat it, and to see that they do not costs
 /// less than to find their own.
 #[inline(always)]
-fn settle<O: Order, L: Lane, const W: usize>(best: [L; W], champion: Option<L::Key>) -> Option<L::Key> {
+fn better_than<O: Order, L: Lane, const W: usize>(best: [L; W], champion: Option<L::Key>) -> Option<L::Key> {
     if let Some(champion) = champion {
         let mut better = false;
         for lane in 0..W {

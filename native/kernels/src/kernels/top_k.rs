@@ -6,7 +6,7 @@
 //!     collect what is not below the bound; once there are k that equal it, what is above it
 //!     sort that
 //! few of many lines side by side:
-//!     each lane keeps its best in order; a row of lanes of which one beats its k-th best moves to its place
+//!     each lane keeps its best in order; a row of lanes moves to its place where one beats its k-th best
 //! ```
 //!
 //! Of a random line the bound lets through little more than k: with m lanes, m ln(m / (m - k)). Of a line in order the largest
@@ -94,7 +94,7 @@ impl<P: Packed> Candidates<P> {
         self.bound > key || self.equal == 0
     }
 
-    /// Wants so many of a key, and all larger ones.
+    /// Wants `equal` elements with the key `bound`, and all with a larger one.
     pub fn begin(&mut self, bound: i64, equal: usize) {
         (self.bound, self.equal) = (bound, equal);
         self.found.clear();
@@ -102,7 +102,7 @@ impl<P: Packed> Candidates<P> {
         self.found.reserve(if equal < usize::MAX { equal + equal / 2 } else { 0 });
     }
 
-    /// The places of the best, of which there are fewer only where another thread has written meanwhile.
+    /// The places of the best; fewer only where another thread has written meanwhile.
     pub fn best(&mut self, k: usize, sorted: bool) -> impl Iterator<Item = usize> {
         let found = &mut self.found;
         found.resize(found.len().max(k), P::new(i32::MIN.into(), 0));
@@ -205,7 +205,7 @@ impl<K: Kind, V: Lanes<K>, P: Packed> Task for Collect<'_, K, V, P> {
         let Self { from, len, first, infinity, to, .. } = self;
         match (K::SIZE < 8) == (size_of::<P>() == 8) {
             true => collect::<K, V, P>(from, len, first, infinity, to),
-            // Lines of so many short elements are rare.
+            // Such long lines of short elements are rare.
             false => to.add_all(from, len, first),
         }
     }

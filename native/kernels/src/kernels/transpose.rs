@@ -4,7 +4,7 @@
 //! for some rows, and for each strip of N columns, N lanes of 16 bytes being a register:
 //!     load N rows of the strip
 //!     log2(N) times: zip the first half of the registers with the second
-//!     store the N registers, each of which is a part of a column
+//!     store the N registers: each is a part of a column
 //! ```
 //!
 //! Where registers have two parts, two squares, one below the other, are transposed at once: what they become lies side by side.
@@ -107,7 +107,7 @@ impl Transpose {
     /// Transposes one square, or as many at once as a register has parts.
     ///
     /// # Safety
-    /// There are so many rows of `N` elements that may be read, and columns.
+    /// The rows of `N` elements may be read, and the columns written.
     #[inline(always)]
     unsafe fn square<V: Register, const SIZE: usize, const N: usize>(&self, row: usize, column: usize) {
         let corner = self.from.wrapping_add(column * SIZE).wrapping_offset(self.stride * row as isize);

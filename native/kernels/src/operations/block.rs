@@ -197,8 +197,8 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reads columns with a copy of their mask, of which the places of neighbouring columns are `step` bytes apart. The
-    /// copy fits the scratch memory.
+    /// Reads columns with a copy of their mask, in which neighbouring columns are `step` bytes apart. The copy fits the
+    /// scratch memory.
     #[inline(never)]
     unsafe fn columns_under_copy(&self, ends: Request, lines: Lines, rows: usize, len: usize, step: isize) {
         let mut scratch = Aligned([const { MaybeUninit::<u8>::uninit() }; OMIT_SCRATCH]);

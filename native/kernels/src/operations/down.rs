@@ -23,7 +23,7 @@ const COLUMNS: usize = 512;
 /// Bytes of the largest block: a larger one is worth tiles.
 const BLOCK: isize = 1 << 16;
 
-/// Whether this is the way for an input of which nothing is left out.
+/// Whether to read an input so. Nothing of it is left out.
 pub fn serves(input: &Input, layout: &ReductionLayout) -> bool {
     let ([columns, _, ..], [rows]) = (&layout.kept[..], &layout.reduced[..]) else { return false };
     let size = input.element.size();
@@ -90,7 +90,7 @@ impl Group<'_> {
         let (columns, size, block) = (self.columns.len, element.size(), self.next.strides.input);
         let follow = blocks == 1 || self.next.strides.output == self.columns.strides.output * columns as isize;
         let direct = if follow { sink.direct_output(at, self.columns) } else { Outputs::NOTHING };
-        let (to, takes) = memory.beside(direct, sink.wants());
+        let (to, takes) = memory.with(direct, sink.wants());
         // Ties go to the smallest or the largest index; where the index falls along the axis, the walk runs the other way.
         let (row, step) = (rows.strides.input, rows.strides.index);
         let last = self.input.last == (step >= 0);

@@ -249,7 +249,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Accumulates all operands in a tile of so many lines, and leaves the result in the output.
+    /// Accumulates all operands in a tile of `rows` lines, and leaves the result in the output.
     unsafe fn accumulate(&self, at: &Offsets, (rows, len): (usize, usize), memory: &mut Memory) {
         let Self { operands, element, extreme, inner, .. } = *self;
         let Memory { packed, accumulated, starts } = memory;
@@ -315,7 +315,7 @@ impl Plan<'_> {
             return pack(lines, along, step).run();
         }
         if step == size as isize {
-            // Lines that the output has one beside the other are turned.
+            // Lines that lie side by side in the output are turned.
             return pack(along, lines, stride).run();
         }
         for row in 0..rows {

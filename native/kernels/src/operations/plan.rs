@@ -42,7 +42,7 @@ const LANES: usize = 64;
 /// Columns under a mask that is copied.
 const MASK: usize = 512;
 
-/// Columns are cut across where each task has at least so many rows.
+/// Columns are cut across where each task has at least this many rows.
 const TALL: usize = 16;
 
 /// Fewer columns than this do not keep vector registers busy.
@@ -55,7 +55,7 @@ pub const ELEMENTS: usize = 32;
 /// The limit in force: [`ELEMENTS`], but for tests.
 pub static LIMIT: AtomicUsize = AtomicUsize::new(ELEMENTS);
 
-/// Whether an array of so many elements is small.
+/// Whether an array of `elements` elements is small.
 pub fn is_small(elements: usize) -> bool {
     elements <= LIMIT.load(Ordering::Relaxed)
 }
@@ -96,8 +96,8 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans the reduction of an input, of which some is left out, over `layout`: at so many `ends` of the order, with places or
-    /// without, and cut into so many tasks where there is work enough.
+    /// Plans the reduction of an input, without what an omission leaves out, over `layout`: at `ends` ends of the order, with
+    /// `places` or without, and cut into `tasks` tasks where there is work enough.
     pub fn new(
         input: &Input,
         omission: Option<&Omission>,

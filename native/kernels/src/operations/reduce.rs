@@ -49,7 +49,7 @@ pub unsafe fn reduce_ends<const ENDS: usize, S: Sink + Sync>(
     reduce_on(num_threads, ends, layout, sinks)
 }
 
-/// The same on so many threads.
+/// The same on `num_threads` threads.
 #[inline]
 pub unsafe fn reduce_on<const ENDS: usize, S: Sink + Sync>(
     num_threads: usize,
@@ -94,7 +94,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         !combined && (self.plan.reduced.strides.index, self.origin.index) == (1, 0)
     }
 
-    /// Whether tiles are [marked](Tile::marked): those of short rows, some of which is left out.
+    /// Whether tiles are [marked](Tile::marked): those of short rows with elements left out.
     pub fn marks(&self) -> bool {
         let omits = self.inputs[0].numbers || self.omissions[0].is_some();
         omits && self.plan.form == Form::RowBatches && self.are_tiles()
@@ -128,7 +128,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         let mut takes = false;
         let mut to = [Outputs::NOTHING; ENDS];
         for ((to, sink), memory) in to.iter_mut().zip(sinks).zip(memory) {
-            let (outputs, take) = memory.beside(sink.direct_output(at, kept), sink.wants());
+            let (outputs, take) = memory.with(sink.direct_output(at, kept), sink.wants());
             (*to, takes) = (outputs, takes | take);
         }
         self.read(&at, len, 0..self.plan.reduced.len, &[ptr::null(); ENDS], &to);
@@ -195,7 +195,7 @@ impl<const ENDS: usize> Blocks<'_, ENDS> {
         }
     }
 
-    /// Reduces each of a few tiles in several parts at once and hands it to the sinks. Each has so many blocks.
+    /// Reduces each of a few tiles in several parts at once and hands it to the sinks.
     unsafe fn run_in_parts(&self, tiles: usize, parts: usize, sinks: [&impl Sink; ENDS]) {
         let blocks = threads::ranges(self.plan.blocks(), parts);
         let part = |number: Range<usize>| {

@@ -252,7 +252,7 @@ fn base(layout: &ReductionLayout) -> i64 {
     layout.origin.index - layout.reduced.iter().map(from_other_end).sum::<i64>()
 }
 
-/// The results at one end of the order: fetches the elements that indices lead to, and settles where one does not take part.
+/// The results at one end of the order: fetches the elements at the indices, and corrects indices of elements that do not take part.
 struct Answers<'a> {
     /// What is reduced.
     input: Input,
@@ -298,7 +298,7 @@ impl Sink for Answers<'_> {
         let (step, size, element) = (axis.strides.output, index.size() as isize, self.input.element.size());
         let places = indices.wrapping_offset(at.output * size);
         if self.omission.is_some() {
-            self.settle(at, axis, &tile);
+            self.correct(at, axis, &tile);
         }
         // (What has gone to the output straight away is there.)
         if !indices.is_null() && places != tile.index.cast() {
@@ -329,9 +329,9 @@ impl Answers<'_> {
         place(self.reduced, at, index - self.base)
     }
 
-    /// Settles the slices of a tile to whose index an element belongs that does not take part.
+    /// Corrects the indices of a tile at which an element does not take part.
     #[inline(never)]
-    unsafe fn settle(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
+    unsafe fn correct(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile) {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
         let mask = if mask.is_null() { mask } else { mask.wrapping_offset(at.mask) };
         let rest = if self.whole {
@@ -363,16 +363,15 @@ impl Answers<'_> {
         };
         // Slices that lie apart are not read with what lies between them, unless that is little.
         let slice: usize = self.reduced.iter().map(|axis| axis.len).product();
-        let beside = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
-        let apart = (LITTLE / if beside { 16 } else { slice }).max(1);
+        let columns = self.reduced.iter().all(|reduced| axis.strides.input.abs() < reduced.strides.input.abs());
+        let apart = (LITTLE / if columns { 16 } else { slice }).max(1);
         for open in rest.chunk_by(|&one, &next| ((next - one) as usize) <= apart) {
             SecondReading { answers: self, start: at, axis, open, index: tile.index }.read();
         }
         self.lacking.fetch_add(tile.lacking(), Ordering::Relaxed);
     }
 
-    /// The slices of a marked tile of whose index it is not known whether it is -1: something takes part. `step` bytes lie between
-    /// the slices of the mask.
+    /// The slices of a marked tile whose index is -1 although something takes part. `step` bytes lie between the slices of the mask.
     unsafe fn doubtful(&self, mask: *const u8, step: isize, tile: &Tile) -> Slices {
         let along = self.reduced.last().unwrap_or(&ReductionAxis::POINT);
         let (len, width) = (along.len, along.strides.mask);
@@ -391,7 +390,7 @@ impl Answers<'_> {
         }
     }
 
-    /// Those of some slices of which a mask leaves something; the index of the others is -1.
+    /// The `open` slices in which something takes part; the index of the others is -1.
     unsafe fn present(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: &Tile, open: Slices) -> Slices {
         let mask = self.omission.map_or(ptr::null(), |omission| omission.mask);
         let (along, others) = self.reduced.split_last().unwrap_or((&ReductionAxis::POINT, &[]));
@@ -442,7 +441,7 @@ impl Answers<'_> {
     ) -> bool {
         let Some(Omission { mask, pattern, .. }) = self.omission else { return false };
         let (input, masked) = match *self.reduced {
-            // (Short slices take no longer to be read than all that is asked of every layout.)
+            // (The general case takes longer than to read a short slice.)
             [Axis { strides: strides @ ReductionOffsets { index: 1, .. }, .. }] => {
                 let (kept, slice, step) = (axis.strides, slice as isize, (index - self.base) as isize);
                 let input = at.input + kept.input * slice + strides.input * step;
@@ -467,7 +466,7 @@ impl Answers<'_> {
 /// Numbers of slices of a tile.
 type Slices = SmallVec<[u32; 64]>;
 
-/// The numbers for which something holds. (Without a branch: nobody would foresee it.)
+/// The numbers for which something holds. (Without a branch, which would be mispredicted.)
 #[inline(always)]
 fn slices(len: usize, holds: impl Fn(usize) -> bool) -> Slices {
     let mut numbers: Slices = SmallVec::from_elem(0, len);
@@ -513,7 +512,7 @@ struct SecondReading<'a> {
     /// Where the tile starts, and the axis along which it runs.
     start: ReductionOffsets,
     axis: &'a ReductionAxis,
-    /// The slices of the tile that are to be settled; what lies between them is read, too.
+    /// The slices of the tile to be read; what lies between them is read, too.
     open: &'a [u32],
     /// The indices of the tile.
     index: *mut i64,

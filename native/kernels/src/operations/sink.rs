@@ -32,7 +32,7 @@ pub trait Sink {
         Outputs::NOTHING
     }
 
-    /// Takes a tile that starts at `at` and runs along `axis`; not asked for where all of it has gone to the output,
+    /// Takes a tile that starts at `at` and runs along `axis`; not called where all of it has gone to the output,
     /// unless the sink wants to see it. The tile holds what the sink wants.
     unsafe fn take(&self, at: ReductionOffsets, axis: &ReductionAxis, tile: Tile);
 }
@@ -95,7 +95,7 @@ impl Results {
 
     /// Where the results of a tile of a sink go, to the output itself as far as it is there; and whether the sink takes the tile.
     #[inline]
-    pub fn beside(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
+    pub fn with(&mut self, mut direct: Outputs, wants: Wants) -> (Outputs, bool) {
         let (values, index) = (wants.values && direct.values.is_null(), wants.index && direct.index.is_null());
         if values || index {
             let memory = self.outputs();

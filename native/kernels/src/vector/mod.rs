@@ -107,7 +107,7 @@ pub trait Register: Copy {
     unsafe fn store(self, to: *mut u8);
     /// The exclusive or.
     unsafe fn xor(self, other: Self) -> Self;
-    /// The low `SIZE` bytes in every lane of so many.
+    /// The low `SIZE` bytes in every lane of `SIZE` bytes.
     unsafe fn splat<const SIZE: usize>(bits: i64) -> Self;
     /// Lanes of `SIZE` bytes interleaved: those of the lower halves of each part, and those of the upper halves.
     unsafe fn zip<const SIZE: usize>(self, other: Self) -> (Self, Self);
@@ -135,7 +135,7 @@ pub trait Mask<V>: Copy {
     unsafe fn word<const SIZE: usize>(count: usize, mask: impl Fn(usize) -> Self) -> u64;
 }
 
-/// A register as lanes of a kind, of which the largest is wanted.
+/// A register as lanes of a kind. The largest is wanted.
 pub trait Lanes<K: Kind>: Register {
     /// Lanes of a register.
     const LANES: usize = Self::BYTES / K::SIZE;
@@ -171,7 +171,7 @@ pub trait Lanes<K: Kind>: Register {
         } else if K::FLOAT && cfg!(target_arch = "aarch64") {
             self.unordered(self).blend(least, self)
         } else {
-            // (Of two lanes of which one is NaN the second is the larger.)
+            // (Where one of two lanes is NaN the second is the larger.)
             self.larger(least)
         }
     }
@@ -183,12 +183,12 @@ pub trait Lanes<K: Kind>: Register {
         *best = if cfg!(target_arch = "aarch64") { above.blend(self, *best) } else { self.larger(*best) };
         *place = above.blend(number, *place);
     }
-    /// Whether a lane equals the one beside it.
+    /// Whether a lane equals its lane of the other register.
     #[inline(always)]
     unsafe fn meets(self, other: Self) -> bool {
         self.equal(other).any()
     }
-    /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal the one beside them.
+    /// Which lanes of up to [`GROUP`](Self::GROUP) registers equal their lane of the needle.
     #[inline(always)]
     unsafe fn hits(registers: &[Self], needle: Self) -> u64 {
         let mask = |at: usize| registers[at].equal(needle);
@@ -213,7 +213,7 @@ pub trait Lanes<K: Kind>: Register {
             seen.nan = seen.nan.or(one.unordered(other));
         }
     }
-    /// Whether NaN has been seen among lanes of which `best` has the largest. `infinity` is that of a keyed kind.
+    /// Whether NaN has been seen among lanes; `best` has the largest. `infinity` is that of a keyed kind.
     #[inline(always)]
     unsafe fn saw_nan(seen: Seen<K, Self>, best: Self, infinity: Self) -> bool {
         if K::KEYED {
@@ -225,7 +225,7 @@ pub trait Lanes<K: Kind>: Register {
     }
 }
 
-/// What has been seen of NaN: where elements were unordered; for keyed kinds, of which NaN lies beyond the infinities, the highest
+/// What has been seen of NaN: where elements were unordered; for keyed kinds, whose NaN lie beyond the infinities, the highest
 /// bits: those of a negative one.
 #[derive(Clone, Copy)]
 pub struct Seen<K: Kind, V: Lanes<K>> {

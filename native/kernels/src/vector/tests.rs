@@ -52,7 +52,7 @@ unsafe fn all<V: Lanes<Int8> + Lanes<Float16> + Lanes<Float32> + Lanes<Float64>>
 
 #[test]
 fn what_lies_anywhere_is_found_and_nothing_else() {
-    // SAFETY: each set of instructions is asked for first.
+    // SAFETY: each instruction set is detected first.
     unsafe {
         all::<crate::vector::portable::Part>();
         #[cfg(target_arch = "aarch64")]

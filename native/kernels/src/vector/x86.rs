@@ -107,7 +107,7 @@ _mm512_loadu_si512 _mm512_storeu_si512 _mm512_xor_si512 _mm512_shuffle_epi8 _mm5
 },
 _mm512_mask_sub_epi16(register, _mm512_movepi16_mask(register), _mm512_set1_epi16(i16::MIN), register) }
 
-/// Comparisons are registers, of which the bits of up to four are packed to bytes.
+/// Comparisons are registers; the bits of up to four are packed to bytes.
 macro_rules! masks {
     ($register:ty, $zero:ident $or:ident $blend:ident, |$bytes:ident| $bits:expr,
      |$at:ident, $count:ident| $word2:expr, $word4:expr) => {

@@ -334,7 +334,7 @@ struct Constants<V> {
 }
 
 impl<V> Constants<V> {
-    /// Elements, of which bits are flipped so that the largest is wanted.
+    /// Elements with bits flipped, so that the largest is wanted.
     #[inline(always)]
     unsafe fn elements<K: Kind, const MODE: u8>(self, elements: V) -> V
     where

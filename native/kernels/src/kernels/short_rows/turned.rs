@@ -73,7 +73,7 @@ impl<K: Kind, V: Lanes<K>, const Q: usize, const ONE: bool, const MODE: u8> Task
     type Output = usize;
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        // (Both ends are less often asked for, and one loop is enough.)
+        // (Few calls want both ends: one loop is enough.)
         let spread = MODE == BOTH || self.0.last || ONE && self.0.len < Q;
         if spread { self.batches::<true>() } else { self.batches::<false>() }
     }
