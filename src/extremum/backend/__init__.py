@@ -386,18 +386,13 @@ def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]
                 raise InputError(f"input {name!r} is missing", given=f"inputs {', '.join(inputs) or 'none'}")
         return dict(inputs)
     if not isinstance(inputs, list | tuple):
-        raise InputError(
-            "the inputs are neither a list nor a dict",
-            given=type(inputs).__name__,
-            remedy="put a single array into a list: run([x])",
-        )
+        remedy = "put a single array into a list: run([x])"
+        raise InputError("the inputs are neither a list nor a dict", given=type(inputs).__name__, remedy=remedy)
     for expected in (required, names):
         if len(inputs) == len(expected):
             return dict(zip(expected, inputs, strict=True))
-    raise InputError(
-        f"the model takes {len(required)} inputs, not {len(inputs)}",
-        remedy=f"in this order: {', '.join(required)}" if required else None,
-    )
+    remedy = f"in this order: {', '.join(required)}" if required else None
+    raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=remedy)
 
 
 def _table(name: str, given: Any) -> NDArray[Any]:
@@ -432,9 +427,8 @@ def _tensor(name: str, given: Any, expected: TensorType, sizes: dict[str, tuple[
             if size != first:
                 raise InputError(f"dimension {wanted!r} is {first} in {where!r} but {size} in {name!r}", **context)
         elif wanted is not None and size != wanted:
-            raise InputError(
-                f"input {name!r} has {size} elements along axis {axis}, where the model declares {wanted}", **context
-            )
+            reason = f"input {name!r} has {size} elements along axis {axis}, where the model declares {wanted}"
+            raise InputError(reason, **context)
     return array
 
 

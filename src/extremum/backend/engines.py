@@ -83,12 +83,10 @@ class _Operator(OpRun):
     def _signature(self, inputs: Sequence[Any]) -> list[object]:
         """Return all that the plan of a node depends on: types, and the values of what stands for an attribute."""
         data = self._version.input.maximum
-        signature: list[object] = [(x.dtype, x.shape) if isinstance(x, np.ndarray) else None for x in inputs[:data]]
-        for x in inputs[data:]:
-            # Anything else than integers is refused, so that no plan has such a signature.
-            is_list = isinstance(x, np.ndarray) and x.dtype.kind == "i"
-            signature.append((x.dtype, x.shape, x.tobytes()) if is_list else None)
-        return signature
+        return [
+            (x.dtype, x.shape, x.tobytes() if at >= data else None) if isinstance(x, np.ndarray) else None
+            for at, x in enumerate(inputs)
+        ]
 
     def _plan(self, inputs: tuple[Any, ...], linked_attributes: Mapping[str, Any]) -> tuple[Operation, _Outputs]:
         version = self._version
@@ -276,8 +274,11 @@ class Session:
 
     def run(self, output_names: None, feeds: Mapping[str, Any]) -> Sequence[Any]:
         """Run the model once."""
-        native = {name: x.astype(x.dtype.newbyteorder("=")) if _is_swapped(x) else x for name, x in feeds.items()}
         try:
+            native = {
+                name: x.astype(x.dtype.newbyteorder("=")) if isinstance(x, np.ndarray) and not x.dtype.isnative else x
+                for name, x in feeds.items()
+            }
             results = self._session.run(output_names, native)
             # Of two integer types of one width onnxruntime takes the one that NumPy does not call by its width.
             return [x.view(x.dtype.str) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in results]
@@ -289,7 +290,3 @@ class Session:
                 raise ExecutionError("onnxruntime could not run the model", given=first_line(error)) from error
         taken_over: Sequence[Any] = self._executor.run(output_names, feeds)
         return taken_over
-
-
-def _is_swapped(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and not x.dtype.isnative

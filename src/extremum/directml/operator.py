@@ -78,10 +78,8 @@ def _require_tensor(schema: OperatorVersion, field: str, tensor: TensorDesc) -> 
         remedy = "put dimensions of size 1 in front" if count < least else None
         raise SpecError(f"{schema} takes tensors of {counts}, but {field} has {count}", remedy=remedy)
     if tensor.flags & TensorFlags.OWNED_BY_DML:
-        raise SpecError(
-            f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it",
-            remedy="use TensorFlags.NONE and bind the tensor in dispatch",
-        )
+        reason = f"{field} is flagged OWNED_BY_DML, but operators have no initialisation here that could take it"
+        raise SpecError(reason, remedy="use TensorFlags.NONE and bind the tensor in dispatch")
 
 
 def _require_element(schema: OperatorVersion, field: str, data_type: TensorDataType) -> None:
@@ -103,23 +101,19 @@ def _types(schema: OperatorVersion, field: str) -> tuple[str, ...]:
 def _require_output(desc: OperatorDesc, field: str, result: TensorType) -> None:
     output, sizes = desc.outputs[field], result.sizes or ()
     if result.element not in (None, output.data_type.element_type.name):
-        raise ElementTypeError(
-            f"{field} is of type {output.data_type.name}, the input of type {_names([str(result.element)])}",
-            remedy="input and output have one element type",
-        )
+        reason = f"{field} is of type {output.data_type.name}, the input of type {_names([str(result.element)])}"
+        raise ElementTypeError(reason, remedy="input and output have one element type")
     if output.sizes != sizes:
         remedy = "DirectML keeps the rank: a reduced dimension has size 1" if "axes" in desc.attributes else None
         raise SpecError(f"{field} has sizes {list(output.sizes)}, but the result has {list(sizes)}", remedy=remedy)
     if output.overlapping:
-        raise SpecError(
-            f"elements of {field} share memory: its strides are {list(output.element_strides)}",
-            remedy="each dimension has to step over all that the dimensions of smaller stride span",
-        )
+        reason = f"elements of {field} share memory: its strides are {list(output.element_strides)}"
+        remedy = "each dimension has to step over all that the dimensions of smaller stride span"
+        raise SpecError(reason, remedy=remedy)
     if isinstance(desc, ActivationHardmaxOperatorDesc) and any(size > 1 for size in sizes[:-2]):
-        raise SpecError(
-            f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}",
-            remedy="use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes",
-        )
+        reason = f"{desc.operator} takes tensors whose sizes before the last two are 1, not {list(sizes)}"
+        remedy = "use DML_ACTIVATION_HARDMAX1, from feature level 5_1 on, which takes any axes"
+        raise SpecError(reason, remedy=remedy)
 
 
 def _names(types: Iterable[str]) -> str:
@@ -190,7 +184,7 @@ class _Binding:
 
     def view(self, buffer: Buffer, written: bool = False) -> NDArray[Any]:
         """Return the tensor in a buffer."""
-        # Not isinstance: an object that is no array may return the class of one as its `__class__`.
+        # `isinstance` believes an object that returns the class of an array as its `__class__`.
         is_array = issubclass(type(buffer), np.ndarray)
         try:
             view = self._array(buffer) if is_array else self._bytes(buffer)
@@ -204,10 +198,9 @@ class _Binding:
     def _array(self, array: NDArray[Any]) -> NDArray[Any]:
         field, desc = self._field, self._desc
         if array.dtype != self._dtype:
-            raise ElementTypeError(
-                f"{field} is described as {desc.data_type.name}, but its array holds {array.dtype}",
-                remedy=f"pass an array of {self._dtype}, or memoryview(array) for its bytes",
-            )
+            reason = f"{field} is described as {desc.data_type.name}, but its array holds {array.dtype}"
+            remedy = f"pass an array of {self._dtype}, or memoryview(array) for its bytes"
+            raise ElementTypeError(reason, remedy=remedy)
         if is_numpy_masked(type(array)) and np.ma.is_masked(array):
             reason = f"the array of {field} has masked elements, and memory has no mask"
             raise InputError(reason, remedy="fill them first, as array.filled(value) does")
@@ -236,10 +229,9 @@ class _Binding:
             raise InputError(f"the bytes of {self._field} are not contiguous")
         least = self._desc.total_tensor_size_in_bytes
         if memory.nbytes < least:
-            raise InputError(
-                f"{self._field} needs {least} bytes, but its buffer has {memory.nbytes}",
-                remedy="a buffer holds at least the total_tensor_size_in_bytes of its description",
-            )
+            reason = f"{self._field} needs {least} bytes, but its buffer has {memory.nbytes}"
+            remedy = "a buffer holds at least the total_tensor_size_in_bytes of its description"
+            raise InputError(reason, remedy=remedy)
         return np.ndarray(self._desc.sizes, self._dtype, memory, 0, self._strides)
 
 
@@ -323,14 +315,12 @@ class Operator:
 
     def _require_in_place(self, source: NDArray[Any], target: NDArray[Any]) -> None:
         if not self.desc.in_place:
-            reason = f"the output of {self.desc.row} shares memory with its input"
-            raise InputError(reason, remedy="give it a buffer of its own")
+            row = self.desc.row
+            raise InputError(f"the output of {row} shares memory with its input", remedy="give it a buffer of its own")
         starts = [view.__array_interface__["data"][0] for view in (source, target)]
         if starts[0] != starts[1] or source.strides != target.strides:
-            raise InputError(
-                "the output lies partly on an input",
-                remedy="in place, both have the same buffer and the same strides; else give it a buffer of its own",
-            )
+            remedy = "in place, both have the same buffer and the same strides; else give it a buffer of its own"
+            raise InputError("the output lies partly on an input", remedy=remedy)
 
 
 def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffer]:
@@ -342,7 +332,7 @@ def _exactly(what: str, buffers: Sequence[Buffer], count: int) -> Sequence[Buffe
 
 
 def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | str = FeatureLevel.FL_6_4) -> Operator:
-    """Return an operator, if the feature level takes its description.
+    """Return an operator that is ready for dispatch, if the feature level takes its description.
 
     Parameters
     ----------
@@ -354,7 +344,6 @@ def create_operator(desc: OperatorDesc, *, feature_level: FeatureLevel | int | s
     Returns
     -------
     Operator
-        Ready for dispatch.
 
     Raises
     ------

@@ -206,12 +206,9 @@ def _require_attributes(sites: Iterable[Site]) -> None:
             kind, refers = known[attribute.name], bool(attribute.ref_attr_name)
             fits = attribute.type == kind or (refers and not attribute.type)
             if not fits or (kind == _INTS and not refers and not attribute.ints):
-                raise SpecError(
-                    f"{node.op_type}: attribute {attribute.name!r} is not {_KINDS[kind]}",
-                    where=site.place,
-                    given=f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}",
-                    remedy=f"give it as {_KINDS[kind]}",
-                )
+                reason = f"{node.op_type}: attribute {attribute.name!r} is not {_KINDS[kind]}"
+                given = f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}"
+                raise SpecError(reason, where=site.place, given=given, remedy=f"give it as {_KINDS[kind]}")
 
 
 def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:

@@ -39,11 +39,8 @@ __all__ = [
 OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself works with 1.18."""
 if Version(onnxruntime.__version__) < OLDEST:
-    raise DependencyError(
-        f"onnxruntime is too old: {OLDEST} is the first to run what is converted here",
-        given=f"onnxruntime {onnxruntime.__version__}",
-        remedy=needed("onnxruntime"),
-    )
+    reason = f"onnxruntime is too old: {OLDEST} is the first to run what is converted here"
+    raise DependencyError(reason, given=f"onnxruntime {onnxruntime.__version__}", remedy=needed("onnxruntime"))
 
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 """The option of a session that names the folder of weights."""
