@@ -16,8 +16,8 @@ import commands
 from extremum import backend
 from extremum import directml as dml
 from extremum.check import check
+from extremum.cli.lower import FORMATS, record
 from extremum.directml import AxisDirection, FeatureLevel
-from extremum.directml.formats import FORMATS, record
 from extremum.errors import ArgumentError, ElementTypeError, MemoryLimitError, ModelError
 from models import model
 from strategies import sample

@@ -391,8 +391,8 @@ def _named(inputs: Any, names: list[str], required: list[str]) -> dict[str, Any]
     for expected in (required, names):
         if len(inputs) == len(expected):
             return dict(zip(expected, inputs, strict=True))
-    remedy = f"in this order: {', '.join(required)}" if required else None
-    raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=remedy)
+    in_order = f"in this order: {', '.join(required)}" if required else None
+    raise InputError(f"the model takes {len(required)} inputs, not {len(inputs)}", remedy=in_order)
 
 
 def _table(name: str, given: Any) -> NDArray[Any]:

@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 from extremum import runtimes
 from extremum.check.question import AskedRuntime
 from extremum.check.rules import RULES, Finding, Report, Rule, Severity, Targets
-from extremum.directml.descriptions import feature_level_of
+from extremum.directml import feature_level_of
 from extremum.graph.load import load
 from extremum.graph.nodes import canonical
 from extremum.graph.sites import sites

@@ -13,8 +13,7 @@ from typing import Any
 
 from extremum import infer, validate
 from extremum.check.question import AskedRuntime, Kind
-from extremum.directml import FeatureLevel
-from extremum.directml.lowering import steps
+from extremum.directml import FeatureLevel, steps
 from extremum.errors import AxisError, ExecutionError, ExtremumError, SpecError, UnknownOperatorError
 from extremum.graph.sites import Site
 from extremum.runtimes import Runtime, shown

@@ -1,21 +1,213 @@
-"""``extremum lower``: a model in DirectML's operators."""
+"""``extremum lower``: a model in DirectML's operators, as text, JSON, C++ or for DxDispatch.
+
+Each format is an iterator of pieces of text: DxDispatch's holds the elements of tensors.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from extremum import directml
 from extremum.cli.inputs import parse_sizes
 from extremum.cli.new_files import require_free, write_new
 from extremum.cli.options import PATH, Command
 from extremum.cli.terminal import write
-from extremum.directml.formats import FORMATS
-from extremum.printable import printable
+from extremum.directml import LoweredModel, OperatorDesc, Step, TensorDesc
+from extremum.printable import json_text, printable
+from extremum.tensors import require_memory
 
-__all__ = ["lower"]
+__all__ = ["FORMATS", "lower", "record"]
 
+_TENSOR = "data_type flags dimension_count sizes strides total_tensor_size_in_bytes guaranteed_base_offset_alignment"
+
+
+def _members(desc: OperatorDesc | TensorDesc) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each member of a structure, in the order of directml.h."""
+    for name in _TENSOR.split() if isinstance(desc, TensorDesc) else vars(desc):
+        value = getattr(desc, name)
+        if name == "axes":
+            yield "AxisCount", len(value)
+        yield _member(name), value
+
+
+def _member(field: str) -> str:
+    return field.title().replace("_", "")
+
+
+def _type(step: Step) -> str:
+    """Return the enumerator of DML_OPERATOR_TYPE, such as ``DML_OPERATOR_ARGMAX``."""
+    return step.desc.operator.replace("DML_", "DML_OPERATOR_", 1)
+
+
+def _bindings(step: Step) -> dict[str, str]:
+    """Return the name of the model's tensor for each member of the structure."""
+    fields = (*step.desc.inputs, *step.desc.outputs)
+    return dict(zip(map(_member, fields), step.inputs + step.outputs, strict=True))
+
+
+def record(value: Any) -> Any:
+    """Return a structure, or the value of a member, for JSON: enumerators by name, without absent strides."""
+    if isinstance(value, OperatorDesc | TensorDesc):
+        return {name: record(each) for name, each in _members(value) if each is not None}
+    return list(value) if isinstance(value, tuple) else getattr(value, "c_name", value)
+
+
+def _text(model: LoweredModel) -> Iterator[str]:
+    """Yield one block for each node: its operators and their members."""
+    for node in model.nodes:
+        yield f"{printable(node.place)}: {node.version}\n"
+        for step in node.steps:
+            yield f"  {step.desc.operator}, feature level {step.feature_level}\n"
+            rows, bound = dict(_members(step.desc)), _bindings(step)
+            width = max(map(len, rows))
+            for name, value in rows.items():
+                tensor = f"{printable(bound[name])}  " if name in bound else ""
+                value = f"{{{', '.join(map(str, value))}}}" if isinstance(value, tuple) else value
+                yield f"    {name:<{width}}  {tensor}{getattr(value, 'c_name', value)!s}\n"
+    if not model.nodes and not model.refusals:
+        yield "no node of the model picks the largest or smallest\n"
+
+
+def _json(model: LoweredModel) -> Iterator[str]:
+    """Yield the operators of each node, and the errors of nodes without operators."""
+    nodes = [
+        {
+            "place": node.place,
+            "version": node.version,
+            "steps": [
+                {
+                    "type": _type(step),
+                    "feature_level": str(step.feature_level),
+                    "desc": record(step.desc),
+                    "bindings": _bindings(step),
+                }
+                for step in node.steps
+            ],
+        }
+        for node in model.nodes
+    ]
+    refusals = [error.record() for error in model.refusals]
+    yield json_text({"feature_level": str(model.feature_level), "nodes": nodes, "refusals": refusals}) + "\n"
+
+
+def _cpp(model: LoweredModel) -> Iterator[str]:
+    """Yield the initialisers of each operator's structures, for a C++ function or file; DML_OPERATOR_DESC is last."""
+    pairs = [(node, step) for node in model.nodes for step in node.steps]
+    for number, (node, step) in enumerate(pairs):
+        names = ", ".join(f"{member} = {tensor!r}" for member, tensor in _bindings(step).items())
+        # Each ends with a word of this package or a quotation mark: a backslash would join the next line to it.
+        yield "\n" if number else ""
+        yield f"// {printable(node.place)}: {node.version}, feature level {step.feature_level}\n// {printable(names)}\n"
+        yield from _structure(f"op{number}", f"{step.desc.operator}_OPERATOR_DESC", f"op{number}_desc", step.desc)
+        yield f"const DML_OPERATOR_DESC op{number}_operator = {{{_type(step)}, &op{number}_desc}};\n"
+
+
+def _structure(prefix: str, kind: str, variable: str, desc: OperatorDesc | TensorDesc) -> Iterator[str]:
+    """Yield the lines that define a variable of a structure, after those of the arrays and tensors it points to."""
+    rows = []
+    for member, value in _members(desc):
+        name = f"{prefix}_{member}"
+        if isinstance(value, TensorDesc):
+            yield from _structure(name, "DML_BUFFER_TENSOR_DESC", f"{name}_buffer", value)
+            yield f"const DML_TENSOR_DESC {name} = {{DML_TENSOR_TYPE_BUFFER, &{name}_buffer}};\n"
+            rows.append((member, f"&{name}"))
+        elif isinstance(value, tuple):
+            yield f"const UINT {name}[] = {{{', '.join(f'{number}u' for number in value)}}};\n"
+            rows.append((member, name))
+        else:
+            rows.append((member, "nullptr" if value is None else getattr(value, "c_name", f"{value}u")))
+    width = max(len(value) for _, value in rows) + 1
+    lines = (f"    {value + ',':<{width}}  // {member}\n" for member, value in rows)
+    yield f"const {kind} {variable} = {{\n{''.join(lines)}}};\n"
+
+
+# DxDispatch runs its model on Windows. It reads `resources`, `dispatchables` and `commands`, and ignores `expected`,
+# the elements of each buffer after the dispatches. Constants have their values. Other inputs hold a fixed pattern of
+# small integers, which every element type represents exactly and which has ties. The operators run while the text is
+# written, so that it takes no more memory than the tensors.
+
+
+_PIECE = 4096
+"""The number of elements in a piece of text."""
+
+
+def _dxdispatch(model: LoweredModel) -> Iterator[str]:
+    """Yield the text of DxDispatch's model of the operators, in pieces."""
+    steps = [step for node in model.nodes for step in node.steps]
+    results = dict.fromkeys(name for step in steps for name in step.outputs)
+    tensors: dict[str, TensorDesc] = {}
+    for step in steps:
+        for name, tensor in zip(step.inputs + step.outputs, step.desc.tensors.values(), strict=True):
+            tensors.setdefault(name, tensor)
+    needed = sum(tensor.extent * tensor.data_type.element_type.itemsize for tensor in tensors.values())
+    require_memory((needed,), np.dtype(np.uint8), "what the operators read and write")
+
+    buffers: dict[str, NDArray[Any]] = {}
+    yield '{\n"resources": {'
+    for name, tensor in tensors.items():
+        dtype, extent = tensor.data_type.element_type.dtype, tensor.extent
+        yield _separator(len(buffers))
+        yield f'{json_text(name)}: {{"initialValuesDataType": "{tensor.data_type.name}", "initialValues": '
+        if name in results:
+            buffers[name] = np.zeros(extent, dtype)
+            yield json_text({"valueCount": extent, "value": 0})
+        else:
+            constant = model.constants.get(name)
+            pattern = (np.arange(101) * 37 % 101).astype(dtype)
+            buffers[name] = np.resize(pattern, extent) if constant is None else constant.ravel()
+            yield from _values(buffers[name])
+        yield "}"
+    for step in steps:
+        # Another operator may have described the same bits as signed.
+        read, written = (
+            [buffers[name].view(each.data_type.element_type.dtype) for name, each in zip(names, descs, strict=True)]
+            for names, descs in ((step.inputs, step.desc.inputs.values()), (step.outputs, step.desc.outputs.values()))
+        )
+        directml.create_operator(step.desc).dispatch(read, written)
+    dispatchables: dict[str, Any] = {}
+    commands: list[dict[str, Any]] = []
+    for node in model.nodes:
+        for number, step in enumerate(node.steps):
+            title = node.place if len(node.steps) == 1 else f"{node.place} step {number}"
+            dispatchables[title] = {"type": _type(step), "desc": record(step.desc)}
+            commands.append({"type": "dispatch", "dispatchable": title, "bindings": _bindings(step)})
+    commands += [{"type": "print", "resource": name} for name in results]
+    yield f'\n}},\n"dispatchables": {json_text(dispatchables)},\n"commands": {json_text(commands)},\n"expected": {{'
+    for position, name in enumerate(results):
+        yield f"{_separator(position)}{json_text(name)}: "
+        yield from _values(buffers[name])
+    yield "\n}\n}\n"
+
+
+def _separator(position: int) -> str:
+    return ",\n" if position else "\n"
+
+
+def _values(elements: NDArray[Any]) -> Iterator[str]:
+    """Yield the elements for DxDispatch: NaN and infinities are text, as JSON has no such numbers."""
+    yield "["
+    for start in range(0, elements.size, _PIECE):
+        piece = elements[start : start + _PIECE]
+        values = piece.tolist()
+        if not np.isfinite(piece).all():
+            values = [value if np.isfinite(value) else f'"{value}"' for value in values]
+        yield (", " if start else "") + ", ".join(map(str, values))
+    yield "]"
+
+
+FORMATS: Mapping[str, Callable[[LoweredModel], Iterator[str]]] = {
+    "text": _text,
+    "json": _json,
+    "cpp": _cpp,
+    "dxdispatch": _dxdispatch,
+}
+"""What writes a lowered model, by the name of the format."""
 _LEVELS = {str(level): level for level in directml.FeatureLevel}
 
 

@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from extremum import backend, dtypes, runtimes
 from extremum.check.question import AskedRuntime, Inputs, Kind, draw, expected_outputs, model_of, samples
 from extremum.check.rules import Targets
-from extremum.directml import FeatureLevel
-from extremum.directml.lowering import steps
-from extremum.directml.operator import create_operator
+from extremum.directml import FeatureLevel, create_operator, steps
 from extremum.errors import ArgumentError, ExtremumError, InputError, ModelError, first_line
 from extremum.fix.changes import Change
 from extremum.graph import nodes
