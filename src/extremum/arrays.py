@@ -96,14 +96,24 @@ def takes(dtype: np.dtype[Any], number: bool | int | float) -> bool:
 
 def as_element(number: bool | int | float, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return a Python number as an array without dimensions: in the element type beside it, or else in NumPy's."""
-    is_taken = takes(dtype, number)
-    if is_taken and not _is_in_range(number, dtype):
+    if not takes(dtype, number):
+        return np.asarray(number)
+    try:
+        # NumPy wraps integers before version 2, and floats become inf.
+        if dtype.kind in "iu":
+            fits = np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                fits = math.isinf(number) or not np.isinf(np.asarray(float(number), dtype))
+    except OverflowError:
+        fits = False
+    if not fits:
         raise ArgumentError(
             f"the number {number} does not fit {dtype}",
             given=f"{number} beside arrays of {dtype}",
             remedy="convert the arrays to a wider type, or pass a number within its range",
         )
-    return np.asarray(number, dtype=dtype if is_taken else None)
+    return np.asarray(number, dtype)
 
 
 def refuse_device(x: object, device: object) -> None:
@@ -135,18 +145,6 @@ def _require_exact(x: Sequence[Any], dtype: np.dtype[Any]) -> None:
                 f"the time {lost} does not fit {dtype}, the common type of the elements",
                 remedy="convert the elements to a coarser unit first",
             )
-
-
-def _is_in_range(number: bool | int | float, dtype: np.dtype[Any]) -> bool:
-    """Whether a number is not too large for a type; NumPy wraps integers before version 2, and floats become inf."""
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        return limits.min <= number <= limits.max
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return math.isinf(number) or not np.isinf(np.asarray(float(number), dtype=dtype))
-    except OverflowError:
-        return False
 
 
 def refuse_own_rules(x: object) -> None:

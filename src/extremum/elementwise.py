@@ -60,7 +60,14 @@ def _extremum(function: str, operands: tuple[Any, ...], out: Any, nan_policy: st
     target = None if nan_policy == "raise" or where is not None else out
     result = _computed(function, arrays, dtype, target, nan_policy == "omit")
     if nan_policy == "raise":
-        _refuse_nan(np.asarray(result), where)
+        found = nan(np.asarray(result)) if where is None else nan(np.asarray(result)) & where
+        if found.any():
+            first = tuple(map(int, np.argwhere(found)[0]))
+            raise ArgumentError(
+                f"NaN at {first} of the result" if first else "an operand is NaN",
+                given="nan_policy='raise'",
+                remedy="use nan_policy='omit' or 'propagate', or mend the data",
+            )
     if where is not None:
         if out is not None:
             write_out(function, out, np.asarray(result), fill=False)
@@ -177,17 +184,3 @@ def broadcast_shape(function: str, shapes: Sequence[tuple[int, ...]], fault: str
         fault = fault or f"operands could not be broadcast together with shapes {' '.join(map(str, shapes))}"
         remedy = "dimensions, aligned at the last one, must be equal or 1"
         raise ArgumentError(f"{function}: {fault}", remedy=remedy) from None
-
-
-def _refuse_nan(result: NDArray[Any], where: NDArray[np.bool_] | None) -> None:
-    """Refuse NaN, which a result holds wherever an operand that takes part does."""
-    found = nan(result)
-    if where is not None:
-        found &= where
-    if found.any():
-        first = tuple(map(int, np.argwhere(found)[0]))
-        raise ArgumentError(
-            f"NaN at {first} of the result" if first else "an operand is NaN",
-            given="nan_policy='raise'",
-            remedy="use nan_policy='omit' or 'propagate', or mend the data",
-        )

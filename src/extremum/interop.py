@@ -406,8 +406,22 @@ def _pandas_operand(x: Any) -> Operand | None:
         return Operand(as_array(x.to_numpy()), table.wrap, library="pandas", labels=table.labels)
     if not isinstance(x, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
-    array, valid = _pandas_elements(x)
-    zone = _pandas_zone(x.dtype)
+    own, zone = _pandas_plain_type(x.dtype), _pandas_zone(x.dtype)
+    if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
+        raise ElementTypeError(
+            f"no type of NumPy's stands for elements of type {x.dtype}",
+            given=f"pandas.{type(x).__name__}",
+            remedy="convert them first, as x.astype(type) does",
+        )
+    valid, elements = None, x
+    # In an array of NumPy's own type NaN stands for what is missing.
+    if not isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) and x.dtype.name != own.name:
+        missing = np.asarray(x.isna())
+        valid = ~missing if missing.any() else None
+    if valid is None:
+        elements = x.to_numpy(dtype=own)
+    elif not isinstance(x.dtype, pandas.SparseDtype):
+        elements = x.to_numpy(dtype=own, na_value=np.zeros((), own)[()])
 
     def wrap(result: NDArray[Any], axis_map: AxisMap) -> Any:
         axes = axis_map()
@@ -419,7 +433,7 @@ def _pandas_operand(x: Any) -> Operand | None:
         return pandas.Series(values, index=x.index if axes == (0,) else None, name=x.name)
 
     labels = (x.index,) if isinstance(x, pandas.Series) else ()
-    return Operand(array, wrap, valid, library="pandas", labels=labels, zone=zone and str(zone))
+    return Operand(as_array(np.asarray(elements)), wrap, valid, False, "pandas", labels, zone and str(zone))
 
 
 def _pandas_table(x: Any) -> Table:
@@ -460,23 +474,6 @@ def _pandas_zoned(result: NDArray[Any], zone: Any) -> Any:
     return instants.array if result.ndim else instants[0]
 
 
-def _pandas_elements(x: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the elements and where they are: in an array of NumPy's own type NaN stands for what is missing."""
-    own = _pandas_plain_type(x.dtype)
-    if own is None or (own.kind == "O" and not isinstance(x.dtype, np.dtype)):
-        raise ElementTypeError(
-            f"no type of NumPy's stands for elements of type {x.dtype}",
-            given=f"pandas.{type(x).__name__}",
-            remedy="convert them first, as x.astype(type) does",
-        )
-    missing = None if isinstance(x.dtype, np.dtype | pandas.DatetimeTZDtype) or x.dtype.name == own.name else x.isna()
-    if missing is None or not np.asarray(missing).any():
-        return as_array(np.asarray(x.to_numpy(dtype=own))), None
-    if isinstance(x.dtype, pandas.SparseDtype):
-        return as_array(np.asarray(x)), ~np.asarray(missing)
-    return as_array(x.to_numpy(dtype=own, na_value=np.zeros((), own)[()])), ~np.asarray(missing)
-
-
 def _pandas_plain_type(dtype: Any) -> np.dtype[Any] | None:
     """Return the type of NumPy's that has the same elements; None where there is none, as for categories."""
     if isinstance(dtype, pandas.DatetimeTZDtype):
@@ -499,10 +496,19 @@ def _polars_operand(x: Any) -> Operand | None:
     zone = _polars_require_order(x)
     valid = None
     if x.dtype.is_nested():
-        _polars_refuse_nulls_within(x)
+        flat = x
+        while isinstance(flat.dtype, polars.Array):
+            flat = flat.explode()
+        if count := flat.null_count():
+            # They come out as NaN.
+            raise not_there(count, "null", given="polars.Series", remedy=FILL)
     elif x.null_count():
+        # What stands for a null is not read. NumPy would make floats of integers, and has NaT for times.
         valid = x.is_not_null().to_numpy()
-        x = _polars_filled(x)
+        if x.dtype == polars.Null:
+            x = x.cast(polars.Float64).fill_null(0.0)
+        elif not x.dtype.is_temporal():
+            x = x.fill_null(False if x.dtype == polars.Boolean else 0)
     wrap = _polars_back(x.name, (), zone)
     return Operand(as_array(np.asarray(x.to_numpy())), wrap, valid, library="polars", zone=zone)
 
@@ -570,25 +576,6 @@ def _polars_require_order(x: Any) -> str | None:
     raise ElementTypeError(f"elements of type {x.dtype} have no order here", given="polars.Series", remedy=remedy)
 
 
-def _polars_filled(x: Any) -> Any:
-    """Return numbers without nulls, which would make floats of integers; what stands for a null is not read.
-
-    Times stay as they are: NumPy has NaT for their nulls, and Python's times have neither nanoseconds nor far years.
-    """
-    if x.dtype == polars.Null:
-        return x.cast(polars.Float64).fill_null(0.0)
-    return x if x.dtype.is_temporal() else x.fill_null(False if x.dtype == polars.Boolean else 0)
-
-
-def _polars_refuse_nulls_within(x: Any) -> None:
-    """Refuse nulls within an element that is an array, which come out as NaN."""
-    flat = x
-    while isinstance(flat.dtype, polars.Array):
-        flat = flat.explode()
-    if count := flat.null_count():
-        raise not_there(count, "null", given="polars.Series", remedy=FILL)
-
-
 def _pyarrow_operand(x: Any) -> Operand | None:
     if isinstance(x, pyarrow.Table | pyarrow.RecordBatch):
         return _table_operand(_pyarrow_table(x))
@@ -598,12 +585,19 @@ def _pyarrow_operand(x: Any) -> Operand | None:
         return None
     if pyarrow.types.is_dictionary(x.type):
         x = x.cast(x.type.value_type)
-    own = x.type
-    _pyarrow_require_order(x)
-    valid = None
+    own, valid = x.type, None
+    kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
+    if not any(getattr(pyarrow.types, f"is_{kind}")(own) for kind in kinds):
+        raise ElementTypeError(
+            f"elements of type {own} have no order here",
+            given=f"pyarrow.{type(x).__name__}",
+            remedy="cast them to a type of numbers or times first, as x.cast(type) does",
+        )
     if x.null_count:
+        # What stands for a null is not read.
         valid = x.is_valid().to_numpy(zero_copy_only=False)
-        x = _pyarrow_filled(x)
+        x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(own) else x
+        x = x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(own) else 0, x.type))
     array = x.to_numpy() if isinstance(x, pyarrow.ChunkedArray) else x.to_numpy(zero_copy_only=False)
     zone = own.tz if pyarrow.types.is_timestamp(own) else None
     return Operand(as_array(array), _pyarrow_back(x, (), own), valid, library="pyarrow", zone=zone)
@@ -638,22 +632,6 @@ def _pyarrow_back(x: Any, names: Sequence[str], own: Any) -> Wrap:
 
 def _pyarrow_frame(x: Any, names: Sequence[str], columns: list[Any]) -> Any:
     return type(x).from_arrays(columns, names=names)
-
-
-def _pyarrow_require_order(x: Any) -> None:
-    kinds = ("boolean", "integer", "floating", "null", "date", "timestamp", "duration")
-    if not any(getattr(pyarrow.types, f"is_{kind}")(x.type) for kind in kinds):
-        raise ElementTypeError(
-            f"elements of type {x.type} have no order here",
-            given=f"pyarrow.{type(x).__name__}",
-            remedy="cast them to a type of numbers or times first, as x.cast(type) does",
-        )
-
-
-def _pyarrow_filled(x: Any) -> Any:
-    """Return an array without nulls: what lies in the place of one is not read."""
-    x = x.cast(pyarrow.float64()) if pyarrow.types.is_null(x.type) else x
-    return x.fill_null(pyarrow.scalar(False if pyarrow.types.is_boolean(x.type) else 0, x.type))
 
 
 _ADAPTERS: dict[str, Callable[[Any], Operand | None]] = {

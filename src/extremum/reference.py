@@ -104,8 +104,9 @@ def top_k(x: Array, order: Order, axis: int, k: int, *, nan_first: bool) -> tupl
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     values, indices = np.empty(shape, x.dtype), np.empty(shape, np.int64)
     for block, best, places in zip(*(_blocks(each, (axis,)) for each in (x, values, indices)), strict=True):
-        ranks = [_rank(number, order, nan_first) for number in _numbers(block)]
-        places[...] = sorted(range(len(ranks)), key=ranks.__getitem__)[:k]
+        keys = [_key(number, order, nan_first) for number in _numbers(block)]
+        # (Equal ones stay in their sequence.)
+        places[...] = sorted(range(len(keys)), key=keys.__getitem__, reverse=True)[:k]
         best[...] = block[places]
     return values, indices
 
@@ -151,15 +152,8 @@ def _numbers(block: Array) -> list[Number]:
     return numbers
 
 
-def _key(value: Number, order: Order) -> tuple[bool, Number]:
-    """Return what is compared, the extremum being the largest: NaN beats every number, NaNs tie, -0 equals +0."""
+def _key(value: Number, order: Order, nan_first: bool = True) -> tuple[bool, Number]:
+    """Return what is compared, the extremum being the largest: NaN beats every number or none, NaNs tie, -0 is +0."""
     if math.isnan(value):
-        return True, 0
-    return False, value if order is Order.MAX else -value
-
-
-def _rank(value: Number, order: Order, nan_first: bool) -> tuple[bool, Number]:
-    """Return what is compared, the best being the least."""
-    if math.isnan(value):
-        return not nan_first, 0
-    return nan_first, -value if order is Order.MAX else value
+        return nan_first, 0
+    return not nan_first, value if order is Order.MAX else -value

@@ -48,21 +48,17 @@ class TieOptions(HardmaxOptions, total=False):
     select_last_index: bool
 
 
-class ArgOptions(TieOptions, total=False):
+class ArgPlain(TieOptions, total=False):
     """Options of ``argmax`` and ``argmin`` that do not change the type of the result."""
 
     default: int | None
-
-
-class ArgPlain(ArgOptions, total=False):
-    """The same, and no array to write to."""
-
     out: None
 
 
-class ArgKeywords(ArgOptions, total=False):
-    """The same, and those that change the type for NumPy's arrays only."""
+class ArgKeywords(TieOptions, total=False):
+    """Options of ``argmax`` and ``argmin``; some change the type for NumPy's arrays only."""
 
+    default: int | None
     keepdims: bool
     dtype: IndexType | None
 
