@@ -20,8 +20,8 @@ from click.shell_completion import ShellComplete
 
 import extremum
 from commands import printed, refused, run, tree
-from extremum import catalogue
 from extremum.check import RULES
+from extremum.cli.ops import markdown, records, tables
 from extremum.cli.program import COMMANDS, program
 from extremum.cli.user_errors import Failure
 from extremum.errors import InputError
@@ -186,10 +186,10 @@ def test_names_what_to_install(folder, missing, words, said):
 
 
 def test_lists_every_operator_version():
-    assert json.loads(printed("ops", "--json")) == catalogue.records()
-    assert printed("ops", "--markdown") == catalogue.markdown()
+    assert json.loads(printed("ops", "--json")) == records()
+    assert printed("ops", "--markdown") == markdown()
     lines = [line.split() for line in printed("ops").splitlines()]
-    for headings, *rows in catalogue.tables():
+    for headings, *rows in tables():
         assert set(chain(*lines)) >= set(", ".join(headings).split(", "))
         for operator, versions, *since in rows:
             assert [operator, *versions.split(), *since] in lines
@@ -259,7 +259,7 @@ def broken(monkeypatch):
             raise error
 
         for name in ("tables", "records"):
-            monkeypatch.setattr(catalogue, name, fails)
+            monkeypatch.setattr(sys.modules["extremum.cli.ops"], name, fails)
 
     return broken
 

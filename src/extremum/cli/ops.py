@@ -1,15 +1,21 @@
-"""``extremum ops``: the operators."""
+"""``extremum ops``: the operators, their versions and element types as tables, straight from the specification.
+
+There is one table for each domain; those in the README are a copy that a test compares.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from extremum import catalogue
+from extremum import dtypes, spec
 from extremum.cli.options import Command
 from extremum.cli.terminal import console, write
-from extremum.printable import json_text
+from extremum.printable import json_text, markdown_table
 
 __all__ = ["ops"]
 
@@ -23,14 +29,50 @@ def ops(form: str | None) -> None:
     A table cell holds the first version of the operator that takes the element types of the column.
     """
     if form == "json":
-        write(json_text(catalogue.records()))
+        write(json_text(records()))
     elif form == "markdown":
-        write(catalogue.markdown().rstrip("\n"))
+        write(markdown().rstrip("\n"))
     else:
-        for headings, *rows in catalogue.tables():
+        for headings, *rows in tables():
             table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
             for heading in headings:
                 table.add_column(heading.replace(", ", "\n"), no_wrap=True)
             for row in rows:
                 table.add_row(*row)
             console().print(table)
+
+
+def records() -> list[dict[str, Any]]:
+    """Return one record per operator version, as JSON can hold it."""
+    return [
+        {
+            "operator": schema.name,
+            "domain": "DirectML" if schema.domain == spec.DIRECTML else "ONNX",
+            "version": schema.version,
+            "types": list(schema.types),
+        }
+        for versions in spec.OPERATORS.values()
+        for schema in versions
+    ]
+
+
+def tables() -> Iterator[list[list[str]]]:
+    """Yield for each domain the headings and a row per operator: from which version on it takes each element type."""
+    for domain in (spec.ONNX, spec.DIRECTML):
+        operators = [versions for (of, _), versions in spec.OPERATORS.items() if of == domain]
+        columns: dict[tuple[str, ...], list[str]] = {}
+        for row in dtypes.ELEMENT_TYPES:
+            since = (next((each.version for each in versions if row.name in each.types), "-") for versions in operators)
+            columns.setdefault(tuple(since), []).append(row.name)
+        columns.pop(("-",) * len(operators), None)
+        firsts = ([versions[0].name, ", ".join(each.version for each in versions)] for versions in operators)
+        cells = zip(*columns, strict=True)
+        yield [
+            ["operator", "versions", *map(", ".join, columns.values())],
+            *([*first, *since] for first, since in zip(firsts, cells, strict=True)),
+        ]
+
+
+def markdown() -> str:
+    """Return the tables as the README shows them."""
+    return "\n".join(markdown_table(headings, rows) for headings, *rows in tables())
