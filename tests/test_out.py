@@ -1,12 +1,15 @@
 """`out=`: any memory of the right shape and type receives the result, and nothing around it changes."""
 
+import math
 from functools import partial
+from random import Random
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import extremum
+import random_memory
 from agreement import assert_same_bits
 from cases import arg_reductions
 from extremum import reference
@@ -75,10 +78,12 @@ def strides_of(shape, strides, dtype=np.float64):
 
 
 SHARING = [((4, 3), (8, 8)), ((3, 4), (16, 8)), ((4,), (4,)), ((4,), (-7,)), ((3, 2), (0, 8))]
-SHARING += [((2, 2, 2), (64, 16, 20)), ((2, 3, 4), (32, 8, 24))]
+SHARING += [((2, 2, 2), (64, 16, 20)), ((2, 3, 4), (32, 8, 24)), ((5, 2), (16, 52)), ((9, 2), (-16, 65))]
 APART = [((4, 3), (24, 8)), ((4, 3), (8, 32)), ((4, 3), (-24, 8)), ((4, 1, 3), (24, 0, 8)), ((4, 1, 3), (24, 3, -8))]
 APART += [((2, 3, 4), (8, 96, -24)), ((3,), (9,)), ((2, 5, 2), (-40, 8, 80)), ((2, 2, 2), (64, 16, 24))]
 APART += [((0, 3), (0, 0)), ((1, 1), (0, 0)), ((), ())]
+# These interleave.
+APART += [((4, 2), (16, 24)), ((9, 2), (-16, 56)), ((4, 1, 2), (18, 0, 27)), ((3, 3, 2), (40, 16, 104))]
 
 
 @pytest.mark.parametrize(("shape", "strides"), SHARING, ids=str)
@@ -102,3 +107,37 @@ def test_elements_that_lie_apart_are_filled(shape, strides):
     out = strides_of(shape, strides)
     assert extremum.maximum(np.ones(shape), out=out) is out
     assert (out == 1).all()
+
+
+def test_elements_may_interleave_exactly_where_they_share_no_memory():
+    random = Random(3)
+    answers = set()
+    for _ in range(2000):
+        shape = tuple(random.choice((1, 2, 2, 3, 4, 7)) for _ in range(random.choice((2, 2, 3, 3, 4))))
+        out = strides_of(shape, [random.randrange(-60, 61) for _ in shape], np.uint16)
+        x = np.arange(out.size).reshape(shape).astype(np.uint16)
+        apart = not random_memory.shared(out)
+        answers.add(apart)
+        if apart:
+            assert_same_bits(extremum.maximum(x, out=out), x, f"{shape} {out.strides}")
+        else:
+            assert "out cannot be written to" in refusal(ArgumentError, extremum.maximum, x, out=out)
+    assert answers == {True, False}
+
+
+@pytest.mark.parametrize("function", [extremum.maximum, extremum.hardmax])
+def test_two_interleaved_planes_are_filled(function):
+    out = as_strided(np.zeros(5000, np.float16), (2050, 1, 2), (4, 8200, 34))
+    x = np.random.default_rng(1).standard_normal(out.shape).astype(np.float16)
+    assert_same_bits(function(x, out=out), function(x))
+
+
+def test_elements_are_taken_to_share_memory_where_it_takes_too_long_to_know():
+    # The Conway-Guy numbers: all their sums differ, and lie as near to each other as they can.
+    sums = [0, 1]
+    while len(sums) < 17:
+        sums.append(2 * sums[-1] - sums[-1 - round(math.sqrt(2 * len(sums) - 2))])
+    strides = [sums[-1] - each for each in sums[:-1]]
+    out = as_strided(np.zeros(sum(strides) + 1, np.int8), (2,) * 16, strides)
+    assert not random_memory.shared(out)
+    assert "out cannot be written to" in refusal(ArgumentError, extremum.maximum, np.ones(out.shape, np.int8), out=out)

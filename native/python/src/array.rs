@@ -343,30 +343,51 @@ impl<'py> Output<'py> {
     }
 }
 
-/// Whether no two elements share memory, as far as lengths and strides show: each axis has to step over all that the
-/// axes of shorter steps span. Layouts whose elements interleave without meeting are refused with those that meet.
+/// Whether no two elements share memory: mostly, each axis steps over all that the axes inside it span.
 #[inline]
 fn is_apart(out: &Array<'_>) -> bool {
-    let axes = out.shape.iter().zip(&out.strides).map(|(&len, &stride)| (len, stride.unsigned_abs()));
-    if out.shape.contains(&0) || steps_over(axes.clone().rev(), out.element().size()) {
-        return true;
+    let mut span = out.element().size();
+    let mut steps_over = true;
+    for (&len, &stride) in out.shape.iter().zip(&out.strides).rev().filter(|&(&len, _)| len != 1) {
+        let Some(steps) = len.checked_sub(1) else { return true };
+        steps_over &= stride.unsigned_abs() >= span;
+        span = span.saturating_add(steps.saturating_mul(stride.unsigned_abs()));
     }
-    let mut axes: PerAxis<(usize, usize)> = axes.collect();
-    sort(&mut axes, |&(_, stride)| stride);
-    steps_over(axes.into_iter(), out.element().size())
+    steps_over || !collide(out, span)
 }
 
-/// Whether each axis, innermost first, steps over what the ones before it span, the first over an element.
-#[inline]
-fn steps_over(axes: impl Iterator<Item = (usize, usize)>, size: usize) -> bool {
-    let mut span = size;
-    for (len, stride) in axes.filter(|&(len, _)| len > 1) {
-        if stride < span {
-            return false;
-        }
-        span = span.saturating_add((len - 1).saturating_mul(stride));
+/// Whether two elements of an array that spans so many bytes share one: then some steps along axes lead from one to the other,
+/// of which the longest ones lead forwards.
+#[cold]
+fn collide(out: &Array<'_>, span: usize) -> bool {
+    // No memory is so long, and all sums here fit.
+    if span > isize::MAX as usize / 4 {
+        return true;
     }
-    true
+    let axes = out.shape.iter().zip(&out.strides).map(|(&len, stride)| (len as isize - 1, stride.abs()));
+    let mut axes: PerAxis<(isize, isize)> = axes.filter(|&(steps, _)| steps > 0).collect();
+    sort(&mut axes, |&(_, stride)| stride);
+    let (mut reach, mut tries) = (out.element().size() as isize - 1, TRIES);
+    axes.iter().enumerate().any(|(at, &(steps, stride))| {
+        let meets = |step| come_near(&axes[..at], reach, step * stride, &mut tries);
+        let found = (1..=steps).take_while(|step| step * stride <= reach).any(meets);
+        reach += steps * stride;
+        found
+    })
+}
+
+/// Sums to look at before an array counts as one whose elements share memory: in general, to know takes for ever.
+const TRIES: usize = 1 << 20;
+
+/// Whether steps along axes, either way, add up to a distance, or to less than an element beside it: `reach` is the most that
+/// they add up to, and that.
+fn come_near(axes: &[(isize, isize)], reach: isize, distance: isize, tries: &mut usize) -> bool {
+    let Some((&(steps, stride), inner)) = axes.split_last().filter(|_| *tries > 0) else { return true };
+    *tries -= 1;
+    let reach = reach - steps * stride;
+    let first = (distance - reach + stride - 1).div_euclid(stride).max(-steps);
+    let last = (distance + reach).div_euclid(stride).min(steps);
+    (first..=last).any(|step| come_near(inner, reach, distance - step * stride, tries))
 }
 
 /// Strides for a new output whose axes lie in memory as those of the operands do, where that is not C order.
