@@ -253,8 +253,8 @@ class Session:
     def __init__(
         self, model: Model, sites: Sequence[Site], reference: Callable[[], Executor] | None, threads: int | None
     ) -> None:
-        from extremum.onnxruntime.convert import convert_sites
-        from extremum.onnxruntime.library import add_weights, onnxruntime, open_session, register, session_options
+        from extremum.onnxruntime import convert_sites
+        from extremum.onnxruntime.library import RELEASE, add_weights, open_session, register, session_options
 
         options = session_options()
         if threads is not None:
@@ -266,7 +266,7 @@ class Session:
             self._session = open_session(converted.SerializeToString(), options)
         except Exception as error:
             # Too large, unknown operators, types without a kernel; its exceptions share no class of their own.
-            given = f"onnxruntime {onnxruntime.__version__}: {first_line(error)}"
+            given = f"{RELEASE}: {first_line(error)}"
             raise ExecutionError("onnxruntime does not take the model", given=given) from None
         self.output_names = [output.name for output in self._session.get_outputs()]
         self._reference = reference

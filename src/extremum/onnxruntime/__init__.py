@@ -1,26 +1,69 @@
 """The operators of this package inside ONNX Runtime: custom operators, model conversion, and a session with both.
 
-``library_path`` and ``convert`` need no onnxruntime; ``InferenceSession`` is imported on first access.
+Nodes are converted to the operators of ``ai.extremum`` in the graph, subgraphs and functions. Some attributes carry the
+meaning of a version: ``to_last`` for the 2-D view of Hardmax before 13, ``broadcast`` for Max and Min before 8,
+``identity`` for ReduceMax and ReduceMin 12. All other attributes keep their names, so that a node of a function can
+refer to the function's. ``library_path`` and ``convert`` need no onnxruntime; ``InferenceSession`` is imported on first
+access.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from extremum import _native
-from extremum.errors import lacking
+from extremum import _native, dtypes
+from extremum.errors import ArgumentError, ExtremumError, SpecError, lacking
 
 try:
-    from extremum.onnxruntime.convert import Change, Conversion, convert
+    import onnx
+    import onnx.inliner
 except ModuleNotFoundError as error:
     # This extra brings onnx too.
     raise lacking("extremum.onnxruntime", error, beside="onnxruntime") from None
 
+from extremum.graph import nodes as nodes_of
+from extremum.graph.load import load
+from extremum.graph.nodes import Key, callees_first, key, one_node, operand_names
+from extremum.graph.sites import Site, require_harmless, sites
+from extremum.spec import Family, OperatorVersion
+
 if TYPE_CHECKING:
-    from extremum.onnxruntime.session import InferenceSession
+    from extremum.onnxruntime.library import InferenceSession
 
 __all__ = ["Change", "Conversion", "InferenceSession", "convert", "library_path"]
+
+DOMAIN = "ai.extremum"
+"""The domain of the custom operators; its version is 1."""
+Which = Literal["all", "unsupported"]
+"""Which nodes are converted: all of the family, or those that the installed onnxruntime does not run."""
+_INT, _INTS, _STRING = onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.STRING
+_AXES = {"axes": _INTS, "axis": _INT, "to_last": _INT}
+_ATTRIBUTES: Mapping[str, Mapping[str, int]] = {
+    "ArgReduce": {"order": _STRING, **_AXES, "keepdims": _INT, "select_last_index": _INT},
+    "OneHot": _AXES,
+    "Extremum": {"order": _STRING, "broadcast": _INT},
+    "Reduce": {"order": _STRING, "axes": _INTS, "keepdims": _INT, "noop_with_empty_axes": _INT, "identity": _INT},
+    "TopK": dict.fromkeys(("axis", "k", "largest", "sorted"), _INT),
+}
+_KINDS: Mapping[int, str] = {_INT: "an integer", _INTS: "a list of at least one integer", _STRING: "a text"}
+_OPERATORS: Mapping[Family, tuple[str, str | None]] = {
+    Family.ARGMAX: ("ArgReduce", "max"),
+    Family.ARGMIN: ("ArgReduce", "min"),
+    Family.HARDMAX: ("OneHot", None),
+    Family.MAXIMUM: ("Extremum", "max"),
+    Family.MINIMUM: ("Extremum", "min"),
+    Family.LARGEST: ("Reduce", "max"),
+    Family.SMALLEST: ("Reduce", "min"),
+    Family.TOP: ("TopK", None),
+}
+"""The operator and its order."""
 
 
 def __dir__() -> list[str]:
@@ -30,7 +73,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name != "InferenceSession":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from extremum.onnxruntime.session import InferenceSession
+    from extremum.onnxruntime.library import InferenceSession
 
     return InferenceSession
 
@@ -57,3 +100,286 @@ def library_path() -> Path:
     # Python has loaded this path. `dlopen` and `LoadLibrary` return a loaded library again, so that its static state
     # exists once: the number of threads and the instruction set.
     return Path(_native.__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One converted node.
+
+    Attributes
+    ----------
+    where : str
+        Its place, such as ``graph.node[2] 'argmax_0'``.
+    before : str
+        The version it was, such as ``ArgMax-13``.
+    after : str
+        The operator it is, such as ``ArgReduce``.
+
+    Examples
+    --------
+    >>> from extremum.onnxruntime import Change
+    >>> print(Change("graph.node[2] 'argmax_0'", before="ArgMax-13", after="ArgReduce"))
+    graph.node[2] 'argmax_0': ArgMax-13 -> ai.extremum.ArgReduce
+    """
+
+    where: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.before} -> {DOMAIN}.{self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A converted model and its changes.
+
+    Attributes
+    ----------
+    model : onnx.ModelProto
+        The converted model; the loaded or given one itself if nothing changed.
+    changes : tuple of Change
+        In the order of the nodes: the graph with its subgraphs, then the functions.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.onnxruntime import convert
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (float[n] x) => (float[n] y) { y = Abs(x) }'
+    >>> print(convert(onnx.parser.parse_model(text)))
+    not modified
+    """
+
+    model: onnx.ModelProto
+    changes: tuple[Change, ...]
+
+    @property
+    def modified(self) -> bool:
+        """Whether a node was converted."""
+        return bool(self.changes)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.changes)) or "not modified"
+
+
+def convert(model: onnx.ModelProto | bytes | str | os.PathLike[str], nodes: Which = "all") -> Conversion:
+    """Convert the nodes of the family to custom operators that compute exactly what their version means.
+
+    Nodes are converted in the graph, in subgraphs and in model-local functions; everything else stays as it is. Weights
+    beside the file are neither needed nor read.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, bytes, str or path-like
+        The model, its serialised form, or the file that holds it. Not modified.
+    nodes : str
+        ``all``, or ``unsupported`` for nodes that the installed onnxruntime does not run. A node of an unknown element
+        type counts as unsupported.
+
+    Returns
+    -------
+    Conversion
+        The new model and the list of changes.
+
+    Raises
+    ------
+    ModelError
+        If it is no ONNX model.
+    SpecError, AxisError, ElementTypeError
+        If a node breaks the promise of its operator's version, as far as the model alone shows it; or if a node of
+        ``ai.extremum`` has an attribute that its operator does not have.
+    DependencyError
+        If ``nodes`` is ``unsupported`` and onnxruntime is missing.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> from extremum.onnxruntime import convert
+    >>> text = '<ir_version: 8, opset_import: ["" : 11]> g (float[2, 3] x) => (float[2, 3] y) { y = Hardmax(x) }'
+    >>> conversion = convert(onnx.parser.parse_model(text))
+    >>> print(conversion)
+    graph.node[0]: Hardmax-11 -> ai.extremum.OneHot
+    >>> node = conversion.model.graph.node[0]
+    >>> node.domain, node.op_type, [(each.name, each.i) for each in node.attribute]
+    ('ai.extremum', 'OneHot', [('to_last', 1)])
+    """
+    if nodes not in get_args(Which):
+        raise ArgumentError(f"nodes is {nodes!r}", remedy="use 'all' or 'unsupported'")
+    original = load(model, weights=False)
+    return convert_sites(original, tuple(sites(original)), nodes, in_place=original is not model)
+
+
+def convert_sites(
+    model: onnx.ModelProto, sites: Sequence[Site], nodes: Which = "all", *, in_place: bool = False
+) -> Conversion:
+    """Return the conversion of a model whose nodes these are."""
+    _require_attributes(sites)
+    require_harmless(sites)
+    schemas = _selected(sites, nodes)
+    if not schemas:
+        return Conversion(model, ())
+    converted = model
+    if not in_place:
+        converted = onnx.ModelProto()
+        converted.CopyFrom(model)
+    changes = []
+    for importer, path, node in nodes_of.everywhere(converted):
+        if path in schemas:
+            _rewrite(schemas[path], node)
+            changes.append(Change(nodes_of.with_name(path, node), str(schemas[path]), node.op_type))
+            _import(importer)
+    _import(converted)
+    return Conversion(_declare_calls(converted, sites, schemas), tuple(changes))
+
+
+def _require_attributes(sites: Iterable[Site]) -> None:
+    """Refuse a node of the domain with an attribute that its operator lacks, or that is of another kind."""
+    # ONNX Runtime passes all attributes to a custom operator, which cannot see one that it does not ask for.
+    for site in sites:
+        node = site.node
+        # A function of the model goes before an operator of its name.
+        if node.domain != DOMAIN or node.op_type not in _ATTRIBUTES or site.is_call:
+            continue
+        version, known = site.opsets.get(DOMAIN, 1), _ATTRIBUTES[node.op_type]
+        if version != 1:
+            raise SpecError(f"{DOMAIN} has version 1, not {version}", where=site.place, remedy="import version 1")
+        for attribute in node.attribute:
+            if attribute.name not in known:
+                reason = f"{node.op_type}: there is no attribute {attribute.name!r}"
+                raise SpecError(reason, where=site.place, remedy=f"the attributes are {', '.join(known)}")
+            # A reference to an attribute of the function has no value, and may have no type.
+            kind, refers = known[attribute.name], bool(attribute.ref_attr_name)
+            fits = attribute.type == kind or (refers and not attribute.type)
+            if not fits or (kind == _INTS and not refers and not attribute.ints):
+                reason = f"{node.op_type}: attribute {attribute.name!r} is not {_KINDS[kind]}"
+                given = f"{attribute.name} of kind {onnx.AttributeProto.AttributeType.Name(attribute.type)}"
+                raise SpecError(reason, where=site.place, given=given, remedy=f"give it as {_KINDS[kind]}")
+
+
+def _selected(sites: Iterable[Site], selection: Which) -> dict[str, OperatorVersion]:
+    """Return the versions of the nodes to convert, by path."""
+    schemas: dict[str, OperatorVersion] = {}
+    for site in sites:
+        if site.schema is None:
+            continue
+        try:
+            _check(site, site.schema)
+        except ExtremumError as error:
+            raise error.with_context(where=site.where) from None
+        if selection == "unsupported":
+            # The import raises if onnxruntime is missing or too old.
+            import_module("extremum.onnxruntime.library")
+            element = next((tensor.element for tensor in site.operands if tensor.element is not None), None)
+            if element is not None and _has_kernel(site.schema, site.opsets[site.schema.domain], element):
+                continue
+        schemas[site.path] = site.schema
+    return schemas
+
+
+def _check(site: Site, schema: OperatorVersion) -> None:
+    attributes = {**nodes_of.left_open(site.node, schema), **site.attributes}
+    for name in (each.name for each in site.node.attribute if each.name not in site.attributes):
+        # Its value comes with the call of the function: any will do, but the version has to have the attribute.
+        attribute = schema.attribute(name)
+        if attribute is None or attribute.default is not None:
+            attributes[name] = attribute and attribute.default
+    nodes_of.resolve(schema, attributes, site.names, site.inputs)
+
+
+@functools.cache
+def _has_kernel(schema: OperatorVersion, opset: int, element: str) -> bool:
+    from extremum.onnxruntime.library import open_session, session_options
+
+    try:
+        open_session(one_node(schema, opset, element).SerializeToString(), session_options())
+    except Exception:
+        # onnxruntime's exceptions have no class of their own outside its private modules.
+        return False
+    return True
+
+
+def _import(importer: nodes_of.Importer) -> None:
+    if DOMAIN not in {each.domain for each in importer.opset_import}:
+        importer.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+
+
+def _rewrite(schema: OperatorVersion, node: onnx.NodeProto) -> None:
+    operator, order = _OPERATORS[schema.family]
+    added: dict[str, str | int] = {"order": order} if order else {}
+    if schema.coerced:
+        added["to_last"] = 1
+    if schema.input.maximum > 1 and not schema.broadcasts:
+        added["broadcast"] = 0
+    if schema.every_axis and not schema.identity:
+        added["identity"] = 0
+    # ONNX Runtime gives a custom operator the same for an empty list as for an attribute of another kind.
+    kept = [
+        each
+        for each in node.attribute
+        if each.name != "consumed_inputs" and (each.type != _INTS or each.ints or each.ref_attr_name)
+    ]
+    # An input with an empty name has no type, and the types choose a custom operator's kernel.
+    present = operand_names(node, schema)
+    node.domain, node.op_type = DOMAIN, operator
+    del node.attribute[:], node.input[:]
+    node.attribute.extend(onnx.helper.make_attribute(name, value) for name, value in added.items())
+    node.attribute.extend(kept)
+    node.input.extend(present)
+
+
+# Calls of functions that hold custom operators. ONNX Runtime infers the types in a function without the types of custom
+# operators. So the graph of a call declares the types of its outputs. A function cannot declare types, so that a
+# function that another one calls is inlined there.
+
+
+def _declare_calls(model: onnx.ModelProto, sites: Iterable[Site], converted: Collection[str]) -> onnx.ModelProto:
+    """Return the model with declared types for calls of functions that hold the converted nodes."""
+    holders = _holders(model, converted) if model.functions else set()
+    if not holders:
+        return model
+    elements = {
+        (site.path, name): site.types[name].element
+        for site in sites
+        if site.is_call and key(site.node) in holders
+        for name in site.node.output
+        if name in site.types
+    }
+    _declare(model.graph, "graph", elements)
+    inner = {name for function in model.functions for name in _calls(function) if name in holders}
+    if inner:
+        for function in model.functions:
+            if key(function) in holders:
+                _import(function)
+        # One of another version than the model stays: ONNX Runtime then says that it does not know a type.
+        with contextlib.suppress(RuntimeError):
+            return onnx.inliner.inline_selected_functions(model, [(domain, name) for domain, name, _ in sorted(inner)])
+    return model
+
+
+def _holders(model: onnx.ModelProto, converted: Collection[str]) -> set[Key]:
+    """Return the functions that hold converted nodes or call one that does."""
+    paths = {path.partition(".")[0] for path in converted}
+    found = {key(each) for index, each in enumerate(model.functions) if f"functions[{index}]" in paths}
+    for function in callees_first(model.functions):
+        if not found.isdisjoint(_calls(function)):
+            found.add(key(function))
+    return found
+
+
+def _calls(function: onnx.FunctionProto) -> Iterator[Key]:
+    return (key(node) for _, node in nodes_of.with_paths(function.node, ""))
+
+
+def _declare(graph: onnx.GraphProto, prefix: str, elements: dict[tuple[str, str], str | None]) -> None:
+    """Declare the outputs of calls in a graph and its subgraphs, without shapes."""
+    known = {each.name for each in (*graph.input, *graph.output, *graph.value_info)}
+    for index, node in enumerate(graph.node):
+        for name, inner in nodes_of.subgraphs(node):
+            _declare(inner, nodes_of.path(prefix, index, name), elements)
+        for name in node.output:
+            element = elements.get((nodes_of.path(prefix, index), name))
+            if element is not None and name not in known:
+                number = dtypes.from_name(element).onnx_number
+                graph.value_info.append(onnx.helper.make_tensor_value_info(name, number, None))

@@ -1,10 +1,12 @@
-"""The installed onnxruntime: its release, which the import of this module checks, its options, and bfloat16 arrays."""
+"""The installed onnxruntime: its release, which the import of this module checks, and sessions of it."""
 
 from __future__ import annotations
 
 import ctypes
 import math
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ import onnx
 from numpy.typing import NDArray
 
 from extremum import dtypes
-from extremum.errors import DependencyError, lacking, needed
-from extremum.graph.load import Model
-from extremum.onnxruntime import library_path
+from extremum.errors import DependencyError, ModelError, lacking, needed
+from extremum.graph.load import Model, open_file, require_inside
+from extremum.onnxruntime import Conversion, Which, convert, library_path
+from extremum.printable import printable
 
 try:
     from packaging.version import Version
@@ -25,25 +28,17 @@ try:
 except ImportError as error:
     raise DependencyError("onnxruntime cannot be imported", given=str(error), remedy=needed("onnxruntime")) from None
 
-__all__ = [
-    "OLDEST",
-    "WEIGHTS_FOLDER",
-    "add_weights",
-    "onnxruntime",
-    "open_session",
-    "register",
-    "session_options",
-    "take_bfloat16",
-]
-
 OLDEST = Version("1.21")
 """The first release that takes a model as bytes and its weights from a folder; the library itself works with 1.18."""
+RELEASE = f"onnxruntime {onnxruntime.__version__}"
 if Version(onnxruntime.__version__) < OLDEST:
     reason = f"onnxruntime is too old: {OLDEST} is the first to run what is converted here"
-    raise DependencyError(reason, given=f"onnxruntime {onnxruntime.__version__}", remedy=needed("onnxruntime"))
+    raise DependencyError(reason, given=RELEASE, remedy=needed("onnxruntime"))
 
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 """The option of a session that names the folder of weights."""
+_NO_FOLDER = str(Path(os.devnull, "nowhere"))
+"""A folder that no file system has."""
 _BFLOAT16, _BFLOAT16_TENSOR = onnx.TensorProto.BFLOAT16, "tensor(bfloat16)"
 
 
@@ -57,7 +52,7 @@ def session_options() -> Any:
 def open_session(model: bytes, options: Any) -> Any:
     """Return a session on the processor; any exception is a refusal."""
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    take_bfloat16(session)
+    _take_bfloat16(session)
     return session
 
 
@@ -88,10 +83,115 @@ def add_weights(options: Any, model: Model) -> None:
         options.add_external_initializers(list(values), list(values.values()))
 
 
+class InferenceSession(onnxruntime.InferenceSession):  # type: ignore[misc]
+    """A session of onnxruntime in which the operators of the ArgMax family are this package's.
+
+    It has the arguments and methods of ``onnxruntime.InferenceSession``. ``run`` takes and returns bfloat16
+    arrays of ml_dtypes too.
+
+    Parameters
+    ----------
+    path_or_bytes : str, path-like or bytes
+        The model. Weights beside the file stay there and are read by onnxruntime. A model in onnxruntime's own format
+        is taken as it is.
+    sess_options : onnxruntime.SessionOptions, optional
+        The operators are added to them.
+    providers, provider_options, **options
+        As onnxruntime takes them.
+    nodes : str
+        Which nodes are rewritten: ``all``, or ``unsupported`` for those alone that the installed onnxruntime does not
+        run.
+
+    Attributes
+    ----------
+    conversion : Conversion or None
+        What was changed; None for a model in onnxruntime's own format.
+
+    Raises
+    ------
+    DependencyError
+        If onnxruntime is missing or too old, or the library of operators cannot be loaded.
+    ModelError
+        If it is no ONNX model.
+    SpecError, AxisError, ElementTypeError
+        If a node breaks the promise of its operator's version.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx
+    >>> from extremum.onnxruntime import InferenceSession
+    >>> text = '<ir_version: 8, opset_import: ["" : 13]> g (uint16[2, 3] x) => (int64[1, 3] y) { y = ArgMax(x) }'
+    >>> session = InferenceSession(onnx.parser.parse_model(text).SerializeToString())
+    >>> session.run(None, {"x": np.array([[1, 3, 3], [7, 0, 3]], np.uint16)})[0].tolist()
+    [[1, 0, 0]]
+    """
+
+    def __init__(
+        self,
+        path_or_bytes: str | os.PathLike[str] | bytes,
+        sess_options: Any = None,
+        providers: Any = None,
+        provider_options: Any = None,
+        *,
+        nodes: Which = "all",
+        **options: Any,
+    ) -> None:
+        has_options = sess_options is not None
+        sess_options = sess_options if has_options else onnxruntime.SessionOptions()
+        register(sess_options)
+        before = folder = _weights_folder(sess_options)
+        self.conversion: Conversion | None = None
+        if not _is_ort_format(path_or_bytes):
+            self.conversion = convert(path_or_bytes, nodes)
+            own = before if isinstance(path_or_bytes, bytes) else str(Path(path_or_bytes).absolute().parent)
+            if require_inside(self.conversion.model, own):
+                if not own and not has_options:
+                    reason = "the model has weights in other files, and came without a folder"
+                    raise ModelError(reason, remedy="give the file of the model")
+                # For bytes onnxruntime would look in the current folder.
+                folder = own or _NO_FOLDER
+            if self.conversion.modified:
+                path_or_bytes = self.conversion.model.SerializeToString()
+        if folder != before:
+            sess_options.add_session_config_entry(WEIGHTS_FOLDER, folder)
+        try:
+            super().__init__(path_or_bytes, sess_options, providers, provider_options, **options)
+        finally:
+            if folder != before:
+                # The next model with these options has a folder of its own.
+                sess_options.add_session_config_entry(WEIGHTS_FOLDER, before)
+        _take_bfloat16(self)
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(printable(f"{each.name}: {each.type} {each.shape}") for each in values[:4])
+            + (", ..." if values[4:] else "")
+            for values in (self.get_inputs(), self.get_outputs())
+        )
+        changed = len(self.conversion.changes) if self.conversion else 0
+        return f"<InferenceSession {inputs} -> {outputs}, {changed} node{'s'[: changed != 1]} of extremum>"
+
+
+def _weights_folder(options: Any) -> str:
+    """Return the folder of weights in the options, or an empty text."""
+    try:
+        return str(options.get_session_config_entry(WEIGHTS_FOLDER))
+    except RuntimeError:
+        return ""
+
+
+def _is_ort_format(model: str | os.PathLike[str] | bytes) -> bool:
+    if not isinstance(model, bytes):
+        with open_file(model) as file:
+            model = file.read(8)
+    return model[4:8] == b"ORTM"
+
+
 # NumPy has no bfloat16, so onnxruntime refuses such arrays. It takes and gives the bits as an OrtValue.
 
 
-def take_bfloat16(session: Any) -> None:
+def _take_bfloat16(session: Any) -> None:
     """Let a session with a bfloat16 input or output run on arrays of it."""
     if any(each.type == _BFLOAT16_TENSOR for each in (*session.get_inputs(), *session.get_outputs())):
         # A `run` in Python costs 5 % of a small run, so that other sessions keep onnxruntime's.
